@@ -1,0 +1,74 @@
+import type { Address, Hex } from 'viem'
+import type { Operation } from './operation.js'
+
+export type Version = '0.6' | '0.7' | '0.8' | '0.9'
+
+/** A log as nodes give it, quantities already decoded. Addresses lower case. */
+export type Log = {
+  readonly address: Address
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+  readonly blockNumber: bigint
+  readonly blockHash: Hex
+  readonly transactionHash: Hex
+  readonly transactionIndex: number
+  readonly logIndex: number
+}
+
+/** What one UserOperationEvent says, with the logs that belong to its operation (ERC-7769 receipts). */
+export type OperationOutcome = {
+  readonly userOpHash: Hex
+  readonly sender: Address
+  readonly nonce: bigint
+  /** Zero address when no paymaster paid. */
+  readonly paymaster: Address
+  readonly success: boolean
+  /** wei */
+  readonly actualGasCost: bigint
+  /** gas */
+  readonly actualGasUsed: bigint
+  /** Revert data of the call (or postOp), `0x` when none was reported. */
+  readonly reason: Hex
+  readonly event: Log
+  /** The operation's own logs, its UserOperationEvent last. */
+  readonly logs: readonly Log[]
+}
+
+/** Why handleOps or a simulation refused. `index` is the operation's place in the bundle. */
+export type Failure = {
+  readonly index: number
+  /** `AA25`; undefined when the EntryPoint gave none. */
+  readonly code: string | undefined
+  /** Whole text with the decoded inner reason, e.g. `AA23 reverted: Not owner`. */
+  readonly message: string
+  readonly revertData: Hex
+}
+
+/** Costs of the EntryPoint that it cannot meter itself: residual = fixed + perOp * n (gas). */
+export type Overhead = { readonly fixed: number; readonly perOp: number }
+
+/** One deployed EntryPoint contract. Everything that differs between versions lives behind this. */
+export type EntryPoint = {
+  readonly version: Version
+  readonly address: Address
+  readonly overhead: Overhead
+  /** userOpHash on `chainId`. */
+  hash(op: Operation, chainId: number): Hex
+  encodeHandleOps(ops: readonly Operation[], beneficiary: Address): Hex
+  /** The operations of a handleOps input; undefined when it is no handleOps call of this version. */
+  decodeHandleOps(input: Hex): readonly Operation[] | undefined
+  /** ABI encoding of the packed operation alone, the calldata that preVerificationGas pays for. */
+  encodeOperation(op: Operation): Hex
+  /** wei that must be covered before validation: gas limits times maxFeePerGas. */
+  requiredPrefund(op: Operation): bigint
+  /** Sum of all gas limits that requiredPrefund charges, with the version's multipliers. */
+  chargeableGas(op: Operation): bigint
+  /** wei per gas that the EntryPoint charges at `baseFee`. */
+  gasPrice(op: Operation, baseFee: bigint): bigint
+  /** Gas one operation may use inside handleOps, for the bundle's gas limit (protocol.md §2.4). */
+  bundleGas(op: Operation): bigint
+  /** The failure in revert data of handleOps or a simulation; undefined when it is something else. */
+  decodeFailure(revertData: Hex): Failure | undefined
+  /** The outcomes in a transaction's logs; only logs of this EntryPoint's address count. */
+  decodeOutcomes(logs: readonly Log[]): readonly OperationOutcome[]
+}

@@ -1,0 +1,30 @@
+export type ErrorData = Readonly<Record<string, unknown>>
+
+export type ErrorDetails = {
+  /** JSON-RPC error code (ERC-7769 where it names one). */
+  readonly code: number
+  /** HTTP status for REST and for the classic dialect; the standard dialect always answers 200. */
+  readonly status: number
+  /** The rule that decided, e.g. `AA25`, `STO-021`. */
+  readonly rule?: string | undefined
+  /** Goes to `error.data`. Never holds a secret, a path or a stack. */
+  readonly data?: ErrorData | undefined
+  readonly cause?: unknown
+}
+
+/** Every refusal that a caller may see. The message tells the reader what to do. */
+export class PurserError extends Error {
+  override readonly name: string = 'PurserError'
+  readonly code: number
+  readonly status: number
+  readonly rule: string | undefined
+  readonly data: ErrorData | undefined
+
+  constructor(message: string, details: ErrorDetails) {
+    super(message, { cause: details.cause })
+    this.code = details.code
+    this.status = details.status
+    this.rule = details.rule
+    this.data = details.data
+  }
+}

@@ -1,0 +1,91 @@
+import { PurserError } from './purserError.js'
+
+/** The body is not JSON. */
+export class ParseError extends PurserError {
+  override readonly name = 'ParseError'
+  constructor() {
+    super('The body is not valid JSON.', { code: -32700, status: 400 })
+  }
+}
+
+/** The JSON is not a JSON-RPC request. */
+export class InvalidRequestError extends PurserError {
+  override readonly name = 'InvalidRequestError'
+  constructor(reason: string) {
+    super(`Invalid request: ${reason}`, { code: -32600, status: 400 })
+  }
+}
+
+export class MethodNotFoundError extends PurserError {
+  override readonly name = 'MethodNotFoundError'
+  constructor(method: string) {
+    super(`Method not supported: ${method.slice(0, 100)}`, { code: -32601, status: 400 })
+  }
+}
+
+/** A parameter or field is missing or malformed. `field` is its path, e.g. `params[0].nonce`. */
+export class InvalidParamsError extends PurserError {
+  override readonly name = 'InvalidParamsError'
+  constructor(field: string, reason: string) {
+    super(`${field}: ${reason}`, { code: -32602, status: 400, data: { field } })
+  }
+}
+
+export class UnsupportedEntryPointError extends PurserError {
+  override readonly name = 'UnsupportedEntryPointError'
+  constructor(entryPoint: string, supported: readonly string[]) {
+    super(
+      `Entry point not supported by Bundler: ${entryPoint}. Supported: ${supported.join(', ')}`,
+      { code: -32602, status: 400, data: { supported } },
+    )
+  }
+}
+
+export class UnsupportedChainError extends PurserError {
+  override readonly name = 'UnsupportedChainError'
+  constructor(chainId: string, supported: readonly number[]) {
+    super(
+      `chainId: ${chainId.slice(0, 40)} not supported by the Bundler. Supported: ${supported.join(', ')}`,
+      { code: -32602, status: 400, data: { supported } },
+    )
+  }
+}
+
+/** The API key in the path is unknown or revoked. */
+export class UnknownKeyError extends PurserError {
+  override readonly name = 'UnknownKeyError'
+  constructor() {
+    super('Unknown or revoked API key. Use the key from `purser key create` in the URL path.', {
+      code: -32001,
+      status: 401,
+    })
+  }
+}
+
+export class PayloadTooLargeError extends PurserError {
+  override readonly name = 'PayloadTooLargeError'
+  constructor(what: string, limit: number) {
+    super(`${what} exceeds the limit of ${limit}.`, { code: -32600, status: 413 })
+  }
+}
+
+/** Something failed inside; the cause is logged under `reference` and not shown. */
+export class InternalError extends PurserError {
+  override readonly name = 'InternalError'
+  constructor(reference: string, cause: unknown) {
+    super(`Internal error. Quote reference ${reference} to the operator.`, {
+      code: -32603,
+      status: 500,
+      data: { reference },
+      cause,
+    })
+  }
+}
+
+/** A node, the database or a limit does not let us answer now; the caller may try again. */
+export class UnavailableError extends PurserError {
+  override readonly name = 'UnavailableError'
+  constructor(what: string, cause?: unknown) {
+    super(`${what} Try again shortly.`, { code: -32005, status: 503, cause })
+  }
+}
