@@ -1,0 +1,14 @@
+/** What eth_estimateUserOperationGas answers, before a dialect writes it. Gas in gas, fees in wei. */
+export type GasEstimate = {
+  readonly callGasLimit: bigint
+  readonly verificationGasLimit: bigint
+  readonly preVerificationGas: bigint
+  /** Present when the operation has a paymaster and the version has the field. */
+  readonly paymasterVerificationGasLimit: bigint | undefined
+  readonly paymasterPostOpGasLimit: bigint | undefined
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+  /** Unix seconds; 0 = no bound. */
+  readonly validAfter: number
+  readonly validUntil: number
+}

@@ -1,0 +1,28 @@
+/** Outcome codes of one approval call (stored, counted, shown). */
+export type WebhookOutcome =
+  | 'approved'
+  | 'denied'
+  | 'timeout'
+  | 'dns_error'
+  | 'connect_error'
+  | 'tls_error'
+  | 'http_status'
+  | 'redirect'
+  | 'invalid_json'
+  | 'invalid_response'
+  | 'too_large'
+  | 'blocked_address'
+
+export type WebhookCall = {
+  readonly webhookId: string
+  readonly outcome: WebhookOutcome
+  readonly httpStatus: number | undefined
+  /** The customer's own sentence, trimmed, or what failed. */
+  readonly reason: string | undefined
+  readonly attempts: number
+  readonly durationMs: number
+  readonly startedAt: Date
+}
+
+/** All active webhooks of an app must approve; `calls` is empty when none is active. */
+export type Approval = { readonly approved: boolean; readonly calls: readonly WebhookCall[] }
