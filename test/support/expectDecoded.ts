@@ -21,6 +21,7 @@ export const expectDecoded = ({ name, arguments: given }: ServiceCall): void => 
     case 'sponsor':
     case 'stub':
       expectOperation((first as { draft: unknown }).draft, true)
+      expect(() => JSON.stringify((first as { webhookData: unknown }).webhookData)).not.toThrow()
       break
     case 'status':
     case 'receipt':

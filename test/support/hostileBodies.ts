@@ -339,6 +339,16 @@ const batch = (bases: readonly Json[]): fc.Arbitrary<Uint8Array> =>
     )
     .map(toBytes)
 
+/** Deep where any object is welcome: whoever writes it out again must not run out of stack. */
+const deepWebhookData = JSON.stringify({
+  id: 1,
+  method: 'pm_sponsorUserOperation',
+  params: [
+    rpcOperation06,
+    { mode: 'SPONSORED', sponsorshipInfo: { webhookData: { deep: polluted } } },
+  ],
+}).replace(`"${polluted}"`, `${'['.repeat(50_000)}${']'.repeat(50_000)}`)
+
 const rawBody: fc.Arbitrary<Uint8Array> = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   fc
@@ -369,6 +379,7 @@ const rawBody: fc.Arbitrary<Uint8Array> = fc.oneof(
       `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
       `{"id":1,"method":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`,
       `{"id":${'9'.repeat(10_000)},"method":"eth_chainId"}`,
+      deepWebhookData,
       ' '.repeat(1_100_000),
     )
     .map((text) => Buffer.from(text)),
