@@ -1,17 +1,7 @@
-import type { Address, Hex } from 'viem'
+import type { Hex } from 'viem'
+import type { StateOverride } from '../chain/stateOverride.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-
-/** State override set of eth_call: what the node shall pretend. */
-export type StateOverride = {
-  readonly [address: Address]: {
-    readonly balance?: Hex
-    readonly nonce?: Hex
-    readonly code?: Hex
-    readonly state?: Readonly<Record<Hex, Hex>>
-    readonly stateDiff?: Readonly<Record<Hex, Hex>>
-  }
-}
 
 /** What a validation that did not revert says. */
 export type Validation = {
