@@ -3,7 +3,7 @@ import { adviseFees, requireFees } from '../../src/chain/fees.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
 import { FeeTooLowError } from '../../src/errors/operationErrors.js'
-import { type Anvil, startAnvil } from '../support/anvil.js'
+import { type Anvil, startAnvil } from '../support/startAnvil.js'
 import { startNodeWithout } from '../support/httpNode.js'
 import { silent } from '../support/logger.js'
 

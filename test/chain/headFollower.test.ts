@@ -7,7 +7,7 @@ import {
 } from '../../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
-import { type Anvil, startAnvil } from '../support/anvil.js'
+import { type Anvil, startAnvil } from '../support/startAnvil.js'
 import { silent } from '../support/logger.js'
 
 let anvil: Anvil

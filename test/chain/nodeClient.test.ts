@@ -58,9 +58,9 @@ describe('request', () => {
     const refusing = await node((_, response) => {
       response.end('{"id":0,"error":{"code":3,"message":"execution reverted","data":"0x1234"}}')
     })
-    const error = await client([refusing.url])
-      .request('eth_call', [])
-      .catch((thrown: unknown) => thrown as Error & { cause: Error })
+    const error: Error & { cause?: unknown } = await client([refusing.url])
+      .request<never>('eth_call', [])
+      .catch((thrown) => thrown)
     expect(error).toBeInstanceOf(NodeRpcError)
     expect(error).toMatchObject({ code: 3, message: 'execution reverted', revertData: '0x1234' })
     expect(refusing.bodies).toHaveLength(1)
@@ -97,9 +97,9 @@ describe('request', () => {
 
   test('a node that never gives sense is unavailable after three attempts', async () => {
     const confused = await node((_, response) => response.end('<html>gateway</html>'))
-    const error = await client([confused.url])
-      .request('eth_blockNumber', [])
-      .catch((thrown: unknown) => thrown as Error & { cause: Error })
+    const error: Error & { cause?: unknown } = await client([confused.url])
+      .request<never>('eth_blockNumber', [])
+      .catch((thrown) => thrown)
     expect(error).toBeInstanceOf(NodeUnavailableError)
     expect(error).toMatchObject({ code: -32005, status: 503 })
     expect(error.cause).toBeInstanceOf(Error)
@@ -132,11 +132,11 @@ describe('request', () => {
       }
       write()
     })
-    const error = await client([endless.url])
-      .request('eth_sendRawTransaction', ['0x00'])
-      .catch((thrown: unknown) => thrown as Error & { cause: Error })
+    const error: Error & { cause?: unknown } = await client([endless.url])
+      .request<never>('eth_sendRawTransaction', ['0x00'])
+      .catch((thrown) => thrown)
     expect(error).toBeInstanceOf(NodeUnavailableError)
-    expect(error.cause.message).toMatch(/exceeds \d+ bytes/)
+    expect((error.cause as Error).message).toMatch(/exceeds \d+ bytes/)
   })
 
   test('close ends a pending request', async () => {

@@ -12,7 +12,7 @@ import {
   sendRawTransaction,
 } from '../../src/chain/nodeReads.js'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type Anvil, startAnvil } from '../support/anvil.js'
+import { type Anvil, startAnvil } from '../support/startAnvil.js'
 import { silent } from '../support/logger.js'
 
 const executor = privateKeyToAccount(
