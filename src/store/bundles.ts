@@ -150,33 +150,47 @@ export const closeBundle = async (
     .execute()
 }
 
-/**
- * Operations still in a bundle that ended go back to the pool. `blamed`: the bundle failed on the
- * chain, so each counts one attempt, and one that reached `maxAttempts` is dropped.
- */
+/** What is still in a bundle that ended through no fault of its operations returns to the pool. */
 export const releaseOperations = async (
   trx: Kysely<Schema>,
   bundleId: bigint,
-  blame: { readonly blamed: boolean; readonly maxAttempts: number },
-): Promise<{ hash: Hex; dropped: boolean }[]> => {
-  const step = blame.blamed ? 1 : 0
-  const spent = sql<boolean>`attempts + ${step}::int >= ${blame.maxAttempts}::int and ${step}::int > 0`
+): Promise<readonly Hex[]> => {
+  const rows = await trx
+    .updateTable('operations')
+    .set({ state: 'pooled', bundle_id: null, updated_at: sql<Date>`now()` })
+    .where('bundle_id', '=', bundleId)
+    .where('state', '=', 'bundled')
+    .returning('hash')
+    .execute()
+  return rows.map((row) => row.hash)
+}
+
+/**
+ * What is still in a bundle that failed counts an attempt and returns to the pool; after
+ * `maxAttempts` of them it is dropped, and keeps its last bundle as evidence.
+ */
+export const blameOperations = async (
+  trx: Kysely<Schema>,
+  bundleId: bigint,
+  maxAttempts: number,
+): Promise<readonly Hex[]> => {
+  const spent = sql<boolean>`attempts + 1 >= ${maxAttempts}::int`
   const rows = await trx
     .updateTable('operations')
     .set({
       state: sql`case when ${spent} then 'dropped' else 'pooled' end`,
-      reason_code: sql`case when ${spent} then 'BUNDLE_REVERTED' end`,
+      reason_code: sql`case when ${spent} then 'BUNDLE_FAILED' end`,
       reason: sql`case when ${spent} then
-        'its bundle reverted on the chain ' || (attempts + 1) || ' times' end`,
-      attempts: sql`attempts + ${step}::int`,
+        'the bundles with this operation failed ' || (attempts + 1) || ' times' end`,
+      attempts: sql`attempts + 1`,
       bundle_id: sql`case when ${spent} then bundle_id end`,
       updated_at: sql<Date>`now()`,
     })
     .where('bundle_id', '=', bundleId)
     .where('state', '=', 'bundled')
-    .returning(['hash', 'state'])
+    .returning('hash')
     .execute()
-  return rows.map((row) => ({ hash: row.hash, dropped: row.state === 'dropped' }))
+  return rows.map((row) => row.hash)
 }
 
 /** The transaction that ended a bundle. */

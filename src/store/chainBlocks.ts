@@ -35,7 +35,10 @@ export const putBlock = async (
     .execute()
 }
 
-/** Forgets final blocks: those below `number`, but never block 0. */
+/**
+ * Forgets final blocks: all below the newest one that is `number` or older, which stays as the place
+ * to return to after the deepest reorg. Block 0 stays too.
+ */
 export const pruneBlocks = async (
   trx: Kysely<Schema>,
   chainId: number,
@@ -44,7 +47,12 @@ export const pruneBlocks = async (
   await trx
     .deleteFrom('chain_blocks')
     .where('chain_id', '=', BigInt(chainId))
-    .where('number', '<', number)
     .where('number', '>', 0n)
+    .where('number', '<', ({ selectFrom, fn }) =>
+      selectFrom('chain_blocks')
+        .select(fn.max('number').as('anchor'))
+        .where('chain_id', '=', BigInt(chainId))
+        .where('number', '<=', number),
+    )
     .execute()
 }

@@ -15,6 +15,8 @@ export type StoredOperation = {
   readonly attempts: number
   readonly bundleId: bigint | null
   readonly receivedAt: Date
+  /** Unix seconds; 0 = no end. */
+  readonly validUntil: number
 }
 
 export type NewOperation = {
@@ -267,4 +269,5 @@ const toStored = (row: Selectable<Schema['operations']>): StoredOperation => ({
   attempts: row.attempts,
   bundleId: row.bundle_id,
   receivedAt: row.received_at,
+  validUntil: Number(row.valid_until),
 })
