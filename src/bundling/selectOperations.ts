@@ -49,14 +49,15 @@ export function selectOperations<C extends Candidate>(
   const ownTip = first.tip < network.maxPriorityFeePerGas ? first.tip : network.maxPriorityFeePerGas
   const senders = new Set<string>()
   const chosen: C[] = []
-  let gas = 0n
-  let bytes = 0
+  let gas = 21_000n + BigInt(entryPoint.overhead.fixed)
+  let bytes = envelopeBytes
   for (const { candidate, tip } of ranked) {
     const { operation, attempts } = candidate
     if (chosen.length === limits.operations || tip < ownTip) break
     if (attempts > 0 || senders.has(operation.sender)) continue
-    const nextGas = gas + entryPoint.bundleGas(operation)
-    const nextBytes = bytes + operationBytes(entryPoint, operation)
+    const ownBytes = operationBytes(entryPoint, operation)
+    const nextGas = gas + entryPoint.bundleGas(operation) + BigInt(ownBytes) * gasPerByte
+    const nextBytes = bytes + ownBytes
     if (chosen.length > 0 && (nextGas > limits.gas || nextBytes > limits.bytes)) continue
     senders.add(operation.sender)
     chosen.push(candidate)
@@ -65,6 +66,12 @@ export function selectOperations<C extends Candidate>(
   }
   return chosen
 }
+
+/** A non-zero byte of calldata. */
+const gasPerByte = 16n
+
+/** The transaction's own fields and the frame of handleOps, at most. */
+const envelopeBytes = 400
 
 /** Calldata bytes that the operation adds to handleOps: its encoding and its offset word. */
 export function operationBytes(entryPoint: EntryPoint, op: Operation): number {

@@ -4,10 +4,8 @@ import type { Log, OperationOutcome } from '../entrypoint/entryPoint.js'
 import { fromJson, toJson } from './json.js'
 import type { Schema } from './schema.js'
 
-type Outcome = Omit<OperationOutcome, 'event'>
-
 export type StoredInclusion<Receipt> = {
-  readonly outcome: Outcome
+  readonly outcome: OperationOutcome
   readonly entryPoint: Address
   readonly blockNumber: bigint
   readonly blockHash: Hex
@@ -110,8 +108,12 @@ export const findInclusion = async <Receipt>(
     .where('i.user_op_hash', '=', hash)
     .executeTakeFirst()
   if (!row) return undefined
+  const logs = fromJson(row.logs) as readonly Log[]
+  const event = logs.at(-1)
+  if (!event) throw new Error(`inclusion of ${hash} has no event`)
   return {
     outcome: {
+      event,
       userOpHash: row.user_op_hash,
       sender: row.sender,
       nonce: row.nonce,
@@ -120,7 +122,7 @@ export const findInclusion = async <Receipt>(
       actualGasCost: row.actual_gas_cost,
       actualGasUsed: row.actual_gas_used,
       reason: row.reason,
-      logs: fromJson(row.logs) as readonly Log[],
+      logs,
     },
     entryPoint: row.entry_point,
     blockNumber: row.block_number,
