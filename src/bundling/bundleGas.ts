@@ -12,9 +12,16 @@ const floorTokenGas = 10n
  * own limits and not from eth_estimateGas: each may use its limits in full when the state has changed
  * by then, and a bundle that runs out of gas takes everyone down (AA95). Unused gas is not paid.
  */
-export function bundleGasLimit(entryPoint: EntryPoint, ops: readonly Operation[], data: Hex): bigint {
+export function bundleGasLimit(
+  entryPoint: EntryPoint,
+  ops: readonly Operation[],
+  data: Hex,
+): bigint {
   const tokens = calldataTokens(data)
-  const work = ops.reduce((sum, op) => sum + entryPoint.bundleGas(op), BigInt(entryPoint.overhead.fixed))
+  const work = ops.reduce(
+    (sum, op) => sum + entryPoint.bundleGas(op),
+    BigInt(entryPoint.overhead.fixed),
+  )
   const metered = transactionGas + tokens * tokenGas + work
   const floor = transactionGas + tokens * floorTokenGas
   return metered > floor ? metered : floor

@@ -1,6 +1,10 @@
 import type { Hex } from 'viem'
 import { decodeHead, getBlock, getLogs, type Head, headRequest } from '../chain/nodeReads.js'
-import { decodeReceipt, type RawReceipt, type TransactionReceipt } from '../chain/transactionReceipt.js'
+import {
+  decodeReceipt,
+  type RawReceipt,
+  type TransactionReceipt,
+} from '../chain/transactionReceipt.js'
 import { openBundles } from '../store/bundles.js'
 import { type ChainBlock, indexedBlocks, pruneBlocks, putBlock } from '../store/chainBlocks.js'
 import { forgetChain, rollBack } from '../store/inclusions.js'
@@ -30,9 +34,7 @@ export async function indexBlocks(context: BundlingContext, head: Head): Promise
     return beginIndex(context, head)
   }
   if (fork.kind === 'reorg') {
-    const hashes = await database
-      .transaction()
-      .execute((trx) => rollBack(trx, chainId, fork.after))
+    const hashes = await database.transaction().execute((trx) => rollBack(trx, chainId, fork.after))
     logger.warn({ fork: fork.after, head: head.number, hashes }, 'reorg: inclusions were undone')
   }
   for (let from = fork.after + 1n; from <= head.number; from += BigInt(logRange)) {

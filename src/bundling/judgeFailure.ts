@@ -28,7 +28,9 @@ export async function judgeFailure(
     case 'AA22':
     case 'AA32': {
       const over = stored.validUntil > 0 && stored.validUntil <= head.timestamp
-      return over ? { hash, code, reason: `${failure.message}: ${timeOver(stored, head)}` } : undefined
+      return over
+        ? { hash, code, reason: `${failure.message}: ${timeOver(stored, head)}` }
+        : undefined
     }
     case 'AA21':
     case 'AA31': {

@@ -36,10 +36,7 @@ function pending(
   return { state, message: undefined, transactionHash, receipt: undefined }
 }
 
-function included(
-  receipt: OperationReceipt,
-  stored: StoredOperation | undefined,
-): OperationStatus {
+function included(receipt: OperationReceipt, stored: StoredOperation | undefined): OperationStatus {
   const bySomeoneElse = stored !== undefined && stored.bundleId === null
   return {
     state: 'CONFIRMED',

@@ -60,6 +60,11 @@ async function simulate(
   if (outcome.ok) return undefined
   const { revertData, message } = outcome
   return (
-    entryPoint.decodeFailure(revertData) ?? { index: undefined, code: undefined, message, revertData }
+    entryPoint.decodeFailure(revertData) ?? {
+      index: undefined,
+      code: undefined,
+      message,
+      revertData,
+    }
   )
 }

@@ -100,7 +100,10 @@ function chooseFees(draft: Draft, { maxFeePerGas, maxPriorityFeePerGas }: Fees):
   const { maxFeePerGas: max, maxPriorityFeePerGas: tip } = draft
   if (max === undefined) {
     const given = tip ?? maxPriorityFeePerGas
-    return { maxFeePerGas: maxFeePerGas - maxPriorityFeePerGas + given, maxPriorityFeePerGas: given }
+    return {
+      maxFeePerGas: maxFeePerGas - maxPriorityFeePerGas + given,
+      maxPriorityFeePerGas: given,
+    }
   }
   const advised = maxPriorityFeePerGas < max ? maxPriorityFeePerGas : max
   return { maxFeePerGas: max, maxPriorityFeePerGas: tip ?? advised }

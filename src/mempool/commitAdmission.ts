@@ -1,7 +1,11 @@
 import type { Kysely } from 'kysely'
 import { lockAdmission, readOccupancy } from '../store/admissions.js'
-import { markReplaced, type NewOperation, putOperation } from '../store/operations.js'
-import { announceOperations } from '../store/notifications.js'
+import {
+  announceOperations,
+  markReplaced,
+  type NewOperation,
+  putOperation,
+} from '../store/operations.js'
 import type { Schema } from '../store/schema.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
 

@@ -10,7 +10,8 @@ test('the required fees are the least integers that are 10 % higher, and higher 
       const pooled = { maxFeePerGas, maxPriorityFeePerGas }
       const required = replacementFees(pooled)
       for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
-        const enough = (offer: bigint) => offer > pooled[field] && offer * 10n >= pooled[field] * 11n
+        const enough = (offer: bigint) =>
+          offer > pooled[field] && offer * 10n >= pooled[field] * 11n
         expect(enough(required[field])).toBe(true)
         expect(enough(required[field] - 1n)).toBe(false)
       }

@@ -43,7 +43,8 @@ function requireConsistency(op: Operation): void {
   if (op.paymaster !== undefined) return
   for (const field of ['paymasterVerificationGasLimit', 'paymasterPostOpGasLimit'] as const)
     if (op[field] !== 0n) throw new OperationLimitError(field, 'there is no paymaster')
-  if (size(op.paymasterData) > 0) throw new OperationLimitError('paymasterData', 'there is no paymaster')
+  if (size(op.paymasterData) > 0)
+    throw new OperationLimitError('paymasterData', 'there is no paymaster')
 }
 
 /** At most the gas limit of a bundle with this operation alone. */

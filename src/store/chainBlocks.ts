@@ -8,10 +8,7 @@ export type ChainBlock = { readonly number: bigint; readonly hash: Hex }
  * The blocks up to which the chain was indexed, newest first. Block 0 is among them as the chain's
  * identity; the others reach back as far as a fork is still expected.
  */
-export const indexedBlocks = async (
-  db: Kysely<Schema>,
-  chainId: number,
-): Promise<ChainBlock[]> =>
+export const indexedBlocks = async (db: Kysely<Schema>, chainId: number): Promise<ChainBlock[]> =>
   db
     .selectFrom('chain_blocks')
     .select(['number', 'hash'])

@@ -132,20 +132,31 @@ export const putOperation = async (db: Kysely<Schema>, entry: NewOperation): Pro
       state: 'pooled',
     })
     .onConflict((conflict) =>
-      conflict.columns(['chain_id', 'hash']).doUpdateSet((eb) => ({
-        app_id: eb.ref('excluded.app_id'),
-        operation: eb.ref('excluded.operation'),
-        valid_until: eb.ref('excluded.valid_until'),
-        state: eb.ref('excluded.state'),
-        reason_code: null,
-        reason: null,
-        attempts: 0,
-        bundle_id: null,
-        received_at: sql<Date>`now()`,
-        updated_at: sql<Date>`now()`,
-      })).where('operations.state', 'in', ['dropped', 'replaced']),
+      conflict
+        .columns(['chain_id', 'hash'])
+        .doUpdateSet((eb) => ({
+          app_id: eb.ref('excluded.app_id'),
+          operation: eb.ref('excluded.operation'),
+          valid_until: eb.ref('excluded.valid_until'),
+          state: eb.ref('excluded.state'),
+          reason_code: null,
+          reason: null,
+          attempts: 0,
+          bundle_id: null,
+          received_at: sql<Date>`now()`,
+          updated_at: sql<Date>`now()`,
+        }))
+        .where('operations.state', 'in', ['dropped', 'replaced']),
     )
     .execute()
+}
+
+/** The channel on which a chain's bundlers hear, after the commit, that operations wait. */
+export const operationsChannel = 'purser_operations'
+
+/** Wakes the bundlers of a chain when this transaction commits; the payload is the chain id. */
+export const announceOperations = async (trx: Kysely<Schema>, chainId: number): Promise<void> => {
+  await sql`select pg_notify(${operationsChannel}, ${String(chainId)})`.execute(trx)
 }
 
 /** A pooled operation gives way to `by`; false when it is no longer pooled. */
