@@ -39,6 +39,8 @@ rmSync(targetFolder, { recursive: true, force: true })
 mkdirSync(targetFolder, { recursive: true })
 for (const contracts of Object.values(output.contracts ?? {})) {
   for (const [name, { abi, evm }] of Object.entries(contracts)) {
+    const isInterfaceOrAbstract = evm.bytecode.object === ''
+    if (isInterfaceOrAbstract) continue
     const module = [
       `export const abi = ${JSON.stringify(abi)} as const`,
       `export const bytecode = '0x${evm.bytecode.object}' as const`,

@@ -1,0 +1,19 @@
+import type { Address } from 'viem'
+import type { Version } from '../entrypoint/entryPoint.js'
+
+/** What `purser dev` writes to DIR/dev.json when it is ready; scripts and tests find it there. */
+export type DevInfo = {
+  readonly url: string
+  readonly chainId: number
+  readonly rpcUrl: string
+  readonly bundlerUrl: string
+  readonly paymasterUrl: string
+  readonly standardUrl: string
+  readonly webhookApiUrl: string
+  readonly authToken: string
+  readonly apiKey: string
+  readonly entryPoints: Partial<Record<Version, Address>>
+  readonly factories: Partial<Record<Version, Address>>
+  readonly tanks: Partial<Record<Version, Address>>
+  readonly pid: number
+}

@@ -1,0 +1,31 @@
+import { type Command, Option } from 'commander'
+import { ConfigError } from '../config/configError.js'
+import { loadConfig } from '../config/loadConfig.js'
+import { type Config, flagOf, type OptionName, options, variableOf } from '../config/options.js'
+
+const describeDefault = (name: OptionName): string => {
+  const parsed = options[name].schema.safeParse(undefined)
+  const value = parsed.success ? parsed.data : undefined
+  return value === undefined || Array.isArray(value) ? '' : `, default ${value}`
+}
+
+/** Adds flags for the named options, each with its variable, file key and default in the help. */
+export const withOptions = (command: Command, names: readonly OptionName[]): Command => {
+  for (const name of names) {
+    const { argument, help } = options[name] as { argument?: string; help: string }
+    const flags = argument ? `${flagOf(name)} ${argument}` : flagOf(name)
+    const sources = `[${variableOf(name)}, file key ${name}${describeDefault(name)}]`
+    command.addOption(new Option(flags, `${help} ${sources}`))
+  }
+  return command.addOption(
+    new Option('--config <file>', 'configuration file [PURSER_CONFIG, default purser.json]'),
+  )
+}
+
+/** The configuration for a command whose flags commander has parsed. */
+export const configOf = (flags: Record<string, unknown>): Config => {
+  const { config: file } = flags
+  if (file !== undefined && typeof file !== 'string')
+    throw new ConfigError('--config takes one file.')
+  return loadConfig({ flags, environment: process.env, file })
+}

@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Process ids of all descendants of `pid`. */
+export const descendantsOf = (pid: number): number[] => {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
+    } catch {
+      // It ended while we were reading.
+    }
+  }
+  const found = [pid]
+  for (let index = 0; index < found.length; index++) {
+    for (const [child, parent] of parents) if (parent === found[index]) found.push(child)
+  }
+  return found.slice(1)
+}
+
+/** Does a process with this id live? Zombies do not. */
+export const isAlive = (pid: number): boolean => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z'
+  } catch {
+    return false
+  }
+}
