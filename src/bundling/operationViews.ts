@@ -1,24 +1,7 @@
 import type { Address, Hex } from 'viem'
-import type { Log, OperationOutcome } from '../entrypoint/entryPoint.js'
+import type { TransactionReceipt } from '../chain/transactionReceipt.js'
+import type { OperationOutcome } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-
-/** A bundle's transaction receipt as nodes give it, quantities decoded. */
-export type TransactionReceipt = {
-  readonly transactionHash: Hex
-  readonly transactionIndex: number
-  readonly blockHash: Hex
-  readonly blockNumber: bigint
-  readonly from: Address
-  readonly to: Address | null
-  readonly contractAddress: Address | null
-  readonly cumulativeGasUsed: bigint
-  readonly gasUsed: bigint
-  readonly effectiveGasPrice: bigint
-  readonly logs: readonly Log[]
-  readonly logsBloom: Hex
-  readonly status: number
-  readonly type: number
-}
 
 /** What eth_getUserOperationReceipt answers, before a dialect writes it. */
 export type OperationReceipt = OperationOutcome & {

@@ -34,9 +34,10 @@ export type OperationOutcome = {
   readonly logs: readonly Log[]
 }
 
-/** Why handleOps or a simulation refused. `index` is the operation's place in the bundle. */
+/** Why handleOps or a simulation refused. */
 export type Failure = {
-  readonly index: number
+  /** The blamed operation's place in the bundle; undefined when the EntryPoint blames none (AA9x). */
+  readonly index: number | undefined
   /** `AA25`; undefined when the EntryPoint gave none. */
   readonly code: string | undefined
   /** Whole text with the decoded inner reason, e.g. `AA23 reverted: Not owner`. */
@@ -52,8 +53,12 @@ export type EntryPoint = {
   readonly version: Version
   readonly address: Address
   readonly overhead: Overhead
-  /** userOpHash on `chainId`. */
-  hash(op: Operation, chainId: number): Hex
+  /**
+   * userOpHash on `chainId`. An operation with the EIP-7702 marker as factory needs the delegate of
+   * its sender: that of `op.authorization`, else `delegate`, what the sender's code points to.
+   * Throws OperationLimitError when a field does not fit or the delegate is missing.
+   */
+  hash(op: Operation, chainId: number, delegate?: Address): Hex
   encodeHandleOps(ops: readonly Operation[], beneficiary: Address): Hex
   /** The operations of a handleOps input; undefined when it is no handleOps call of this version. */
   decodeHandleOps(input: Hex): readonly Operation[] | undefined

@@ -1,17 +1,7 @@
-import type { Address, Hex } from 'viem'
+import type { Hex } from 'viem'
+import type { StateOverride } from '../chain/stateOverride.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-
-/** State override set of eth_call: what the node shall pretend. */
-export type StateOverride = {
-  readonly [address: Address]: {
-    readonly balance?: Hex
-    readonly nonce?: Hex
-    readonly code?: Hex
-    readonly state?: Readonly<Record<Hex, Hex>>
-    readonly stateDiff?: Readonly<Record<Hex, Hex>>
-  }
-}
 
 /** What a validation that did not revert says. */
 export type Validation = {
@@ -41,6 +31,29 @@ export type ExecutionResult =
     }
   | { readonly ok: false; readonly failure: Failure }
 
+/** Gas limits that a measurement may try at most. */
+export type GasBounds = { readonly call: bigint; readonly verification: bigint }
+
+/** The smallest limits (gas) under which an operation does what it does under ample ones. */
+export type GasMeasurement = {
+  readonly callGasLimit: bigint
+  readonly verificationGasLimit: bigint
+  /** gas of validation without preVerificationGas */
+  readonly verificationGasUsed: bigint
+  /** gas that the paymaster's postOp needs; 0 when it is not called */
+  readonly postOpGasLimit: bigint
+  /** Unix seconds over account and paymaster; 0 = no bound. */
+  readonly validAfter: number
+  readonly validUntil: number
+}
+
+export type MeasureResult =
+  | { readonly outcome: 'measured'; readonly gas: GasMeasurement }
+  /** The EntryPoint refuses it, or the paymaster's postOp reverts. */
+  | { readonly outcome: 'refused'; readonly failure: Failure }
+  /** The call of the account reverts. */
+  | { readonly outcome: 'reverted'; readonly revertData: Hex }
+
 /** Runs operations without sending them: on a node, or later in-process. One way in for all callers. */
 export type Engine = {
   /** Validation phase only, on the latest state. Refusals are data; node trouble is thrown. */
@@ -49,6 +62,13 @@ export type Engine = {
     op: Operation,
     override?: StateOverride,
   ): Promise<ValidationResult>
-  /** Validation and execution. */
+  /** Validation and execution. Signature and time range are not judged: that is for `validate`. */
   execute(entryPoint: EntryPoint, op: Operation, override?: StateOverride): Promise<ExecutionResult>
+  /** Searches gas limits; those in `op` are not looked at. Signatures may be wrong. */
+  measure(
+    entryPoint: EntryPoint,
+    op: Operation,
+    bounds: GasBounds,
+    override?: StateOverride,
+  ): Promise<MeasureResult>
 }

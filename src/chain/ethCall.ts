@@ -1,0 +1,66 @@
+import type { Address, Hex } from 'viem'
+import type { Call } from './jsonRpc.js'
+import type { NodeClient } from './nodeClient.js'
+import { NodeRpcError } from './nodeErrors.js'
+import { type BlockId, blockParameter } from './nodeReads.js'
+import type { StateOverride } from './stateOverride.js'
+
+export type CallRequest = {
+  readonly to: Address
+  readonly data: Hex
+  readonly from?: Address
+  /** gas; absent = the node's own cap */
+  readonly gas?: bigint
+  readonly value?: bigint
+}
+
+/** A call that ran: what it returned, or what it reverted with. */
+export type CallOutcome =
+  | { readonly ok: true; readonly data: Hex }
+  | { readonly ok: false; readonly revertData: Hex; readonly message: string }
+
+/**
+ * eth_call at `block` with the state that `override` pretends. A revert or an exceptional halt is an
+ * outcome; anything else the node refuses (bad parameters, unknown block) is thrown as NodeRpcError.
+ */
+export async function ethCall(
+  node: NodeClient,
+  request: CallRequest,
+  block: BlockId = 'latest',
+  override?: StateOverride,
+): Promise<CallOutcome> {
+  const { method, params } = encodeEthCall(request, block, override)
+  try {
+    return { ok: true, data: await node.request<Hex>(method, params) }
+  } catch (error) {
+    if (error instanceof NodeRpcError) return callFailure(error)
+    throw error
+  }
+}
+
+export function encodeEthCall(
+  { to, data, from, gas, value }: CallRequest,
+  block: BlockId,
+  override?: StateOverride,
+): Call {
+  const transaction = {
+    to,
+    data,
+    ...(from === undefined ? {} : { from }),
+    ...(gas === undefined ? {} : { gas: `0x${gas.toString(16)}` }),
+    ...(value === undefined ? {} : { value: `0x${value.toString(16)}` }),
+  }
+  const params = [transaction, blockParameter(block)]
+  return { method: 'eth_call', params: override === undefined ? params : [...params, override] }
+}
+
+const halted =
+  /revert|out of gas|invalid opcode|invalid jump|stack (?:under|over)flow|stack limit|gas uint64|vm (?:execution )?error|bad instruction|EVM error/i
+
+function callFailure(error: NodeRpcError): CallOutcome {
+  const revertCode = 3
+  const ran =
+    error.revertData !== undefined || error.code === revertCode || halted.test(error.message)
+  if (!ran) throw error
+  return { ok: false, revertData: error.revertData ?? '0x', message: error.message }
+}

@@ -1,0 +1,118 @@
+import type { Hex } from 'viem'
+import type { Operation } from '../entrypoint/operation.js'
+import { FeeTooLowError } from '../errors/operationErrors.js'
+import type { FeeAdvice, Fees } from './feeAdvice.js'
+import type { NodeClient } from './nodeClient.js'
+import { NodeRpcError } from './nodeErrors.js'
+import type { Head } from './nodeReads.js'
+
+const historyBlocks = 10
+const percentiles = [25, 50, 75]
+
+type FeeHistory = {
+  readonly baseFeePerGas?: readonly (Hex | null)[]
+  readonly gasUsedRatio?: readonly number[]
+  readonly reward?: readonly (readonly Hex[])[] | null
+}
+
+/** One computation per node and head; a head is asked for many times. */
+const adviceByHead = new WeakMap<NodeClient, { hash: Hex; advice: Promise<FeeAdvice> }>()
+
+/**
+ * What to offer per gas (wei) so that a transaction is included soon after `head`.
+ *
+ * Tips are the medians, over the last ten blocks that are not empty, of the 25th, 50th and 75th
+ * percentile of tips paid; without any such block, or without eth_feeHistory, what the node suggests
+ * (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Zero is a tip like any other.
+ * maxFeePerGas adds the coming block's base fee with room for it to grow: 5/4, 3/2 and 2 times, that
+ * is 1, 3 and 5 full blocks. A chain without base fee counts as base fee 0; its tips are its prices.
+ */
+export function adviseFees(node: NodeClient, head: Head): Promise<FeeAdvice> {
+  const known = adviceByHead.get(node)
+  if (known?.hash === head.hash) return known.advice
+  const advice = computeAdvice(node, head)
+  adviceByHead.set(node, { hash: head.hash, advice })
+  advice.catch(() => {
+    if (adviceByHead.get(node)?.advice === advice) adviceByHead.delete(node)
+  })
+  return advice
+}
+
+/**
+ * Refuses an operation whose fees could not pay for its inclusion (FeeTooLowError):
+ * - maxPriorityFeePerGas must reach half of the advised `standard` tip, so 0 where the network's is 0;
+ * - maxFeePerGas must reach 0.45 of the advised `standard` maxFeePerGas and also cover the head's base
+ *   fee plus that half tip: the EntryPoint charges min(maxFee, base fee + tip), so below it the
+ *   executor would pay the difference. Fees need not cover a rise of the base fee; such an operation
+ *   waits in the pool until the base fee falls.
+ */
+export function requireFees(
+  op: Pick<Operation, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
+  head: Pick<Head, 'baseFee'>,
+  { standard }: FeeAdvice,
+): void {
+  const tip = standard.maxPriorityFeePerGas / 2n
+  if (op.maxPriorityFeePerGas < tip) {
+    throw new FeeTooLowError('maxPriorityFeePerGas', op.maxPriorityFeePerGas, tip)
+  }
+  const share = (standard.maxFeePerGas * 45n) / 100n
+  const inclusion = head.baseFee + tip
+  const required = share > inclusion ? share : inclusion
+  if (op.maxFeePerGas < required) {
+    throw new FeeTooLowError('maxFeePerGas', op.maxFeePerGas, required)
+  }
+}
+
+async function computeAdvice(node: NodeClient, head: Head): Promise<FeeAdvice> {
+  const block = `0x${head.number.toString(16)}`
+  const history = await optional<FeeHistory>(node, 'eth_feeHistory', [
+    `0x${historyBlocks.toString(16)}`,
+    block,
+    percentiles,
+  ])
+  const nextBaseFee = BigInt(history?.baseFeePerGas?.at(-1) ?? head.baseFee)
+  const tips = (history && paidTips(history)) ?? (await suggestedTips(node, head))
+  const [slow = 0n, standard = slow, fast = standard] = tips
+  return {
+    slow: fees(slow, (nextBaseFee * 5n) / 4n),
+    standard: fees(standard, (nextBaseFee * 3n) / 2n),
+    fast: fees(fast, nextBaseFee * 2n),
+  }
+}
+
+function fees(tip: bigint, baseFee: bigint): Fees {
+  return { maxFeePerGas: baseFee + tip, maxPriorityFeePerGas: tip }
+}
+
+/** Ascending, one per percentile; undefined when every block was empty. */
+function paidTips({ reward, gasUsedRatio }: FeeHistory): bigint[] | undefined {
+  const rows = (reward ?? []).filter((_, i) => (gasUsedRatio?.[i] ?? 0) > 0)
+  if (rows.length === 0) return undefined
+  return percentiles.map((_, column) => median(rows.map((row) => BigInt(row[column] ?? 0))))
+}
+
+async function suggestedTips(node: NodeClient, head: Head): Promise<bigint[]> {
+  const tip = await optional<Hex>(node, 'eth_maxPriorityFeePerGas', [])
+  if (tip !== undefined) return [BigInt(tip)]
+  const price = BigInt(await node.request<Hex>('eth_gasPrice', []))
+  return [price > head.baseFee ? price - head.baseFee : 0n]
+}
+
+/** The result of a method that a node may lack or refuse; undefined then. */
+async function optional<T>(
+  node: NodeClient,
+  method: string,
+  params: readonly unknown[],
+): Promise<T | undefined> {
+  try {
+    return (await node.request<T | null>(method, params)) ?? undefined
+  } catch (error) {
+    if (error instanceof NodeRpcError) return undefined
+    throw error
+  }
+}
+
+function median(values: readonly bigint[]): bigint {
+  const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  return sorted[Math.floor(sorted.length / 2)] ?? 0n
+}

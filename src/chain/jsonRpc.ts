@@ -1,0 +1,67 @@
+import { NodeRpcError } from './nodeErrors.js'
+
+export type Call = { readonly method: string; readonly params: readonly unknown[] }
+
+/** How one call of a batch ended. */
+export type Settled =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly error: NodeRpcError }
+
+/** The body of one exchange: a single request, or a batch. Ids are the calls' positions. */
+export function encodeCalls(calls: readonly Call[]): string {
+  const requests = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
+  return JSON.stringify(requests.length === 1 ? requests[0] : requests)
+}
+
+/**
+ * The answers to `count` calls in the order of the calls, whatever order the node sent them in. A
+ * lone error object answers every call of a batch. Undefined when an answer is missing or doubled or
+ * the text is no JSON-RPC.
+ */
+export function decodeAnswers(text: string, count: number): readonly Settled[] | undefined {
+  const body = parse(text)
+  if (!Array.isArray(body)) {
+    const settled = settle(body)
+    if (settled === undefined || (settled.ok && count !== 1)) return undefined
+    if (settled.ok && (body as { id?: unknown }).id !== 0) return undefined
+    return Array.from({ length: count }, () => settled)
+  }
+  const answers = new Map<number, Settled>()
+  for (const item of body) {
+    const settled = settle(item)
+    const id: unknown = (item as { id?: unknown } | null)?.id
+    if (settled === undefined || typeof id !== 'number' || answers.has(id)) return undefined
+    answers.set(id, settled)
+  }
+  const ordered: Settled[] = []
+  for (let id = 0; id < count; id++) {
+    const answer = answers.get(id)
+    if (answer === undefined) return undefined
+    ordered.push(answer)
+  }
+  return ordered
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function settle(item: unknown): Settled | undefined {
+  if (typeof item !== 'object' || item === null) return undefined
+  if ('error' in item && item.error !== null && item.error !== undefined) {
+    const { code, message, data } = item.error as Record<string, unknown>
+    return {
+      ok: false,
+      error: new NodeRpcError(
+        typeof code === 'number' ? code : -32603,
+        typeof message === 'string' ? message : 'error without a message',
+        data,
+      ),
+    }
+  }
+  return 'result' in item ? { ok: true, result: item.result } : undefined
+}

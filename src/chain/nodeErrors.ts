@@ -1,0 +1,48 @@
+import type { Hex } from 'viem'
+import { PurserError } from '../errors/purserError.js'
+
+/** No endpoint of the chain gave a usable answer in time: transport trouble, never a refusal. */
+export class NodeUnavailableError extends PurserError {
+  override readonly name = 'NodeUnavailableError'
+  constructor(what: string, cause?: unknown) {
+    super(`The chain's node is not available (${what}). Try again shortly.`, {
+      code: -32005,
+      status: 503,
+      cause,
+    })
+  }
+}
+
+/** The node answered a request with a JSON-RPC error. */
+export class NodeRpcError extends Error {
+  override readonly name = 'NodeRpcError'
+  readonly code: number
+  /** Revert data in whichever shape the node gave it; undefined when it gave none. */
+  readonly revertData: Hex | undefined
+
+  constructor(code: number, message: string, data: unknown) {
+    super(message)
+    this.code = code
+    this.revertData = findRevertData(data) ?? revertDataInText(message)
+  }
+}
+
+const hexPattern = /^0x(?:[0-9a-fA-F]{2})*$/
+
+/**
+ * Revert data inside `error.data`: geth, anvil, reth send the string itself, others nest it in
+ * `data.data` or `data.originalError.data`, OpenEthereum and Besu write `Reverted 0x…`.
+ */
+function findRevertData(data: unknown): Hex | undefined {
+  if (typeof data === 'string') {
+    return hexPattern.test(data) ? (data.toLowerCase() as Hex) : revertDataInText(data)
+  }
+  if (typeof data !== 'object' || data === null) return undefined
+  const { data: nested, originalError } = data as { data?: unknown; originalError?: unknown }
+  return findRevertData(nested) ?? findRevertData(originalError)
+}
+
+function revertDataInText(text: string): Hex | undefined {
+  const found = /\bReverted (0x(?:[0-9a-fA-F]{2})*)(?![0-9a-fA-F])/i.exec(text)
+  return found ? (found[1]?.toLowerCase() as Hex) : undefined
+}

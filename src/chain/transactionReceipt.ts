@@ -1,0 +1,86 @@
+import type { Address, Hex } from 'viem'
+import type { Log } from '../entrypoint/entryPoint.js'
+
+/** A bundle's transaction receipt as nodes give it, quantities decoded. */
+export type TransactionReceipt = {
+  readonly transactionHash: Hex
+  readonly transactionIndex: number
+  readonly blockHash: Hex
+  readonly blockNumber: bigint
+  readonly from: Address
+  readonly to: Address | null
+  readonly contractAddress: Address | null
+  readonly cumulativeGasUsed: bigint
+  readonly gasUsed: bigint
+  readonly effectiveGasPrice: bigint
+  readonly logs: readonly Log[]
+  readonly logsBloom: Hex
+  readonly status: number
+  readonly type: number
+}
+
+/** A log as JSON-RPC carries it. */
+export type RawLog = {
+  readonly address: Address
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+  readonly blockNumber: Hex
+  readonly blockHash: Hex
+  readonly transactionHash: Hex
+  readonly transactionIndex: Hex
+  readonly logIndex: Hex
+}
+
+/** A receipt as JSON-RPC carries it. `effectiveGasPrice` is missing before EIP-1559, `type` before EIP-2718. */
+export type RawReceipt = {
+  readonly transactionHash: Hex
+  readonly transactionIndex: Hex
+  readonly blockHash: Hex
+  readonly blockNumber: Hex
+  readonly from: Address
+  readonly to: Address | null
+  readonly contractAddress?: Address | null
+  readonly cumulativeGasUsed: Hex
+  readonly gasUsed: Hex
+  readonly effectiveGasPrice?: Hex
+  readonly logs: readonly RawLog[]
+  readonly logsBloom: Hex
+  readonly status?: Hex
+  readonly type?: Hex
+}
+
+export function decodeLog(raw: RawLog): Log {
+  return {
+    address: lower(raw.address),
+    topics: raw.topics.map(lower),
+    data: lower(raw.data),
+    blockNumber: BigInt(raw.blockNumber),
+    blockHash: lower(raw.blockHash),
+    transactionHash: lower(raw.transactionHash),
+    transactionIndex: Number(raw.transactionIndex),
+    logIndex: Number(raw.logIndex),
+  }
+}
+
+export function decodeReceipt(raw: RawReceipt): TransactionReceipt {
+  return {
+    transactionHash: lower(raw.transactionHash),
+    transactionIndex: Number(raw.transactionIndex),
+    blockHash: lower(raw.blockHash),
+    blockNumber: BigInt(raw.blockNumber),
+    from: lower(raw.from),
+    to: raw.to ? lower(raw.to) : null,
+    contractAddress: raw.contractAddress ? lower(raw.contractAddress) : null,
+    cumulativeGasUsed: BigInt(raw.cumulativeGasUsed),
+    gasUsed: BigInt(raw.gasUsed),
+    effectiveGasPrice: BigInt(raw.effectiveGasPrice ?? 0),
+    logs: raw.logs.map(decodeLog),
+    logsBloom: lower(raw.logsBloom),
+    status: Number(raw.status ?? 1),
+    type: Number(raw.type ?? 0),
+  }
+}
+
+function lower<T extends string>(hex: T): T {
+  return hex.toLowerCase() as T
+}

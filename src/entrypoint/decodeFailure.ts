@@ -1,0 +1,76 @@
+import type { Hex } from 'viem'
+import { readAbi } from './abiReader.js'
+import type { Failure } from './entryPoint.js'
+import {
+  boundText,
+  describeKnownError,
+  describeRevert,
+  readErrorString,
+  safeText,
+} from './revertReason.js'
+
+const FAILED_OP = '0x220266b6'
+const FAILED_OP_WITH_REVERT = '0x65c8fd4d'
+
+/** Texts without an AA code that an EntryPoint itself reverts with (v0.6 guard, v0.8 EIP-7702). */
+const PLAIN_TEXTS: ReadonlySet<string> = new Set([
+  'ReentrancyGuard: reentrant call',
+  'sender has no code',
+  'not an EIP-7702 delegate',
+])
+
+/** Custom errors that an EntryPoint itself reverts with (v0.7 guard, v0.9). */
+const ENTRY_POINT_ERRORS: ReadonlySet<string> = new Set([
+  '0x07b9a191', // InvalidPaymasterSignatureLength
+  '0x120aaab5', // InvalidPaymasterData
+  '0x1a3b45fd', // InvalidBeneficiary
+  '0x3ee5aeb5', // ReentrancyGuardReentrantCall
+  '0x40848e61', // FailedSendToBeneficiary
+  '0x86a9f750', // SignatureValidationFailed
+  '0x9f4e4cc9', // Eip7702SenderNotDelegate
+  '0x9fbdaa09', // InternalFunction
+  '0xab143c06', // Reentrancy
+  '0xd8ccb292', // InvalidPaymaster
+  '0xe5819b95', // Eip7702SenderWithoutCode
+])
+
+/**
+ * The failure in revert data of handleOps or a simulation, for every version; undefined when it is
+ * something else, whatever the bytes.
+ */
+export const decodeFailure = (revertData: Hex): Failure | undefined =>
+  failedOp(revertData) ?? failedOpWithRevert(revertData) ?? unattributed(revertData)
+
+const failedOp = (revertData: Hex): Failure | undefined =>
+  readAbi(revertData, FAILED_OP, (reader) =>
+    failure(revertData, safeText(reader.bytes(0, 32)), reader.number(0)),
+  )
+
+const failedOpWithRevert = (revertData: Hex): Failure | undefined =>
+  readAbi(revertData, FAILED_OP_WITH_REVERT, (reader) => {
+    const text = safeText(reader.bytes(0, 32))
+    const reason = describeRevert(reader.bytes(0, 64))
+    const message = reason ? boundText(`${text}: ${reason}`) : text
+    return failure(revertData, message, reader.number(0))
+  })
+
+/** Refusals in which the EntryPoint names no operation: AA9x texts and its own custom errors. */
+const unattributed = (revertData: Hex): Failure | undefined => {
+  const text = readErrorString(revertData)
+  if (text !== undefined) {
+    const known = aaCode(text) !== undefined || PLAIN_TEXTS.has(text)
+    return known ? failure(revertData, text, undefined) : undefined
+  }
+  if (!ENTRY_POINT_ERRORS.has(revertData.slice(0, 10).toLowerCase())) return undefined
+  const description = describeKnownError(revertData)
+  return description === undefined ? undefined : failure(revertData, description, undefined)
+}
+
+const failure = (revertData: Hex, message: string, index: number | undefined): Failure => ({
+  index,
+  code: aaCode(message),
+  message,
+  revertData,
+})
+
+const aaCode = (message: string): string | undefined => /^AA\d\d/.exec(message)?.[0]

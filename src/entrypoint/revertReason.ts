@@ -1,0 +1,104 @@
+import type { Hex } from 'viem'
+import { type AbiReader, readAbi } from './abiReader.js'
+
+const ERROR_STRING = '0x08c379a0'
+const PANIC = '0x4e487b71'
+
+/** Longest text taken from a contract, in characters. */
+const MAX_LENGTH = 1_000
+
+/** Control, format, private and separator characters: nothing a log or a terminal should obey. */
+const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/gu
+
+const PANICS: Readonly<Record<number, string>> = {
+  1: 'assertion failed',
+  17: 'arithmetic overflow',
+  18: 'division by zero',
+  33: 'invalid enum value',
+  34: 'invalid storage bytes',
+  49: 'pop of an empty array',
+  50: 'array index out of bounds',
+  65: 'out of memory',
+  81: 'call of an uninitialized function',
+}
+
+/** Errors that accounts, paymasters and EntryPoints revert with, by selector. */
+const KNOWN_ERRORS: Readonly<Record<string, string>> = {
+  '0x07b9a191': 'InvalidPaymasterSignatureLength(uint256,uint256)',
+  '0x120aaab5': 'InvalidPaymasterData(uint256)',
+  '0x1a3b45fd': 'InvalidBeneficiary(address)',
+  '0x3ee5aeb5': 'ReentrancyGuardReentrantCall()',
+  '0x40848e61': 'FailedSendToBeneficiary(address,uint256,bytes)',
+  '0x86a9f750': 'SignatureValidationFailed(address)',
+  '0x9f4e4cc9': 'Eip7702SenderNotDelegate(address)',
+  '0x9fbdaa09': 'InternalFunction()',
+  '0xab143c06': 'Reentrancy()',
+  '0xad7954bc': 'PostOpReverted(bytes)',
+  '0xd8ccb292': 'InvalidPaymaster(address)',
+  '0xe5819b95': 'Eip7702SenderWithoutCode(address)',
+  '0x118cdaa7': 'OwnableUnauthorizedAccount(address)',
+  '0xcf479181': 'InsufficientBalance(uint256,uint256)',
+  '0xd78bce0c': 'ECDSAInvalidSignatureS(bytes32)',
+  '0xe450d38c': 'ERC20InsufficientBalance(address,uint256,uint256)',
+  '0xf645eedf': 'ECDSAInvalidSignature()',
+  '0xfb8f41b2': 'ERC20InsufficientAllowance(address,uint256,uint256)',
+  '0xfce698f7': 'ECDSAInvalidSignatureLength(uint256)',
+}
+
+/** The text of `hex`, read as UTF-8, without control characters and at most 1,000 characters long. */
+export const safeText = (hex: Hex): string =>
+  boundText(Buffer.from(hex.slice(2, 2 + MAX_LENGTH * 8), 'hex').toString('utf8'))
+
+/** `text` without control characters, cut to 1,000 characters. */
+export const boundText = (text: string): string =>
+  Array.from(text.replace(UNSAFE, '')).slice(0, MAX_LENGTH).join('')
+
+/** The text of Solidity's `Error(string)`; undefined when `data` is something else. */
+export const readErrorString = (data: Hex): string | undefined =>
+  readAbi(data, ERROR_STRING, (reader) => safeText(reader.bytes(0, 0)))
+
+/**
+ * Revert data in words: the text of `Error(string)`, the meaning of `Panic`, a known custom error
+ * with its arguments, else the bare selector. Undefined when nothing was given.
+ */
+export const describeRevert = (data: Hex): string | undefined => {
+  if (data.length < 10) return undefined
+  return (
+    readErrorString(data) ??
+    readAbi(data, PANIC, describePanic) ??
+    describeKnownError(data) ??
+    `custom error ${data.slice(0, 10).toLowerCase()}`
+  )
+}
+
+const describePanic = (reader: AbiReader): string => {
+  const code = reader.number(0)
+  const meaning = PANICS[code]
+  return `Panic(0x${code.toString(16).padStart(2, '0')})${meaning ? `: ${meaning}` : ''}`
+}
+
+/** A known custom error with its arguments, e.g. `InsufficientBalance(5, 7)`; else undefined. */
+export const describeKnownError = (data: Hex): string | undefined => {
+  const selector: Hex = `0x${data.slice(2, 10).toLowerCase()}`
+  const signature = KNOWN_ERRORS[selector]
+  if (signature === undefined) return undefined
+  const [name, types] = signature.slice(0, -1).split('(')
+  const kinds = types ? types.split(',') : []
+  return readAbi(data, selector, (reader) => {
+    const values = kinds.map((kind, index) => readArgument(reader, kind, index * 32))
+    return boundText(`${name}(${values.join(', ')})`)
+  })
+}
+
+const readArgument = (reader: AbiReader, kind: string, position: number): string => {
+  switch (kind) {
+    case 'address':
+      return reader.address(position)
+    case 'uint256':
+      return reader.uint(position).toString()
+    case 'bytes':
+      return reader.bytes(0, position)
+    default:
+      return `0x${reader.word(position)}`
+  }
+}

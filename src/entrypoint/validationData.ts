@@ -1,0 +1,18 @@
+import type { Address } from 'viem'
+
+/** What validateUserOp and validatePaymasterUserOp return in one word (ERC-4337). */
+export type ValidationData = {
+  /** Zero address: valid. `0x…01`: the signature failed. Else a signature aggregator. */
+  readonly authorizer: Address
+  /** Unix seconds, 0 = no bound. In v0.9 a block number when both bounds have their top bit set. */
+  readonly validUntil: number
+  /** Unix seconds, or block number as above. */
+  readonly validAfter: number
+}
+
+/** Splits a validationData word: authorizer in the low 20 bytes, then validUntil, then validAfter. */
+export const splitValidationData = (word: bigint): ValidationData => ({
+  authorizer: `0x${BigInt.asUintN(160, word).toString(16).padStart(40, '0')}`,
+  validUntil: Number(BigInt.asUintN(48, word >> 160n)),
+  validAfter: Number(BigInt.asUintN(48, word >> 208n)),
+})

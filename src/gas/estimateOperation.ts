@@ -1,0 +1,143 @@
+import type { ChainDefinition } from '../chain/definition.js'
+import type { FeeAdvice, Fees } from '../chain/feeAdvice.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import { getBalance } from '../chain/nodeReads.js'
+import type { StateOverride } from '../chain/stateOverride.js'
+import type { Draft } from '../entrypoint/draft.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { describeRevert } from '../entrypoint/revertReason.js'
+import { ExecutionRevertedError, OperationLimitError } from '../errors/operationErrors.js'
+import type { Engine, GasMeasurement } from '../validation/engine.js'
+import { mergeOverrides } from '../validation/mergeOverrides.js'
+import { toOperationError } from '../validation/operationFailure.js'
+import type { GasEstimate } from './gasEstimate.js'
+import { balanceOverride, depositOverride } from './payerFunds.js'
+import { type BundleShare, preVerificationGas } from './preVerificationGas.js'
+import { widestOperation } from './widestOperation.js'
+
+export type EstimateContext = {
+  readonly node: NodeClient
+  readonly engine: Engine
+  readonly definition: Pick<ChainDefinition, 'maxBundleGas' | 'maxVerificationGas'>
+  /** Of the current head. */
+  readonly advice: FeeAdvice
+} & Pick<BundleShare, 'bundleSize' | 'dataGas'>
+
+/** LIM-030: what verificationGasLimit must exceed the gas used by for other bundlers to take it. */
+const validationGasSlack = 4000n
+/** No known signature scheme comes near; it bounds what a validation is asked to read. */
+const maxSignatureBytes = 8192
+
+/**
+ * The smallest gas limits and a sufficient preVerificationGas for `draft`, with fees to pay
+ * (`standard` advice where the draft has none). Limits in the draft are not looked at.
+ *
+ * - callGasLimit, verificationGasLimit: found by search (see `Engine.measure`), nothing added, but
+ *   verificationGasLimit is at least the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp.
+ * - preVerificationGas: for the widest operation that may come of the draft (see `widestOperation`).
+ *
+ * The signature need only have its final length: a wrong one is no error. Neither is lack of money to
+ * pay for gas. The search runs with real fees, so a sender that pays its prefund is measured paying.
+ * `override` is the caller's and wins over what we pretend, slot by slot; only the EntryPoint's code
+ * keeps its probe, which then runs on the caller's code.
+ *
+ * Throws OperationLimitError for a signature without usable length, an operation error when the
+ * EntryPoint refuses, ExecutionRevertedError when the call reverts.
+ */
+export async function estimateOperation(
+  context: EstimateContext,
+  entryPoint: EntryPoint,
+  draft: Draft,
+  override?: StateOverride,
+): Promise<GasEstimate> {
+  requireSignatureLength(draft)
+  const { bundleSize, dataGas, definition, engine } = context
+  const fees = chooseFees(draft, context.advice.standard)
+  const bounds = { call: definition.maxBundleGas, verification: definition.maxVerificationGas }
+  const filled: Operation = {
+    ...draft,
+    ...fees,
+    callGasLimit: bounds.call,
+    verificationGasLimit: bounds.verification,
+    preVerificationGas: 0n,
+    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
+    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
+  }
+  const widest = widestOperation(filled)
+  const share = (verificationGasUsed: bigint) =>
+    preVerificationGas(entryPoint, widest, { bundleSize, verificationGasUsed, dataGas })
+
+  const op = { ...filled, preVerificationGas: share(0n) }
+  const funded = await fundPayer(context.node, entryPoint, op, override)
+  const measured = await engine.measure(entryPoint, op, bounds, funded)
+  if (measured.outcome === 'refused') throw toOperationError(measured.failure, op)
+  if (measured.outcome === 'reverted') {
+    const reason = describeRevert(measured.revertData) ?? 'no reason given'
+    throw new ExecutionRevertedError(reason, measured.revertData)
+  }
+
+  const { callGasLimit, verificationGasUsed, validAfter, validUntil } = measured.gas
+  return {
+    callGasLimit,
+    verificationGasLimit: verificationLimit(measured.gas),
+    preVerificationGas: share(atLeast(verificationGasUsed - validationGasSlack, 0n)),
+    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit,
+    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit,
+    ...fees,
+    validAfter,
+    validUntil,
+  }
+}
+
+function verificationLimit(gas: GasMeasurement): bigint {
+  const withSlack = atLeast(gas.verificationGasLimit, gas.verificationGasUsed + validationGasSlack)
+  return atLeast(withSlack, gas.postOpGasLimit)
+}
+
+/** A fee the draft lacks is advised; an advised tip never exceeds a given maximum. */
+function chooseFees(draft: Draft, { maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees {
+  const { maxFeePerGas: max, maxPriorityFeePerGas: tip } = draft
+  if (max === undefined) {
+    const given = tip ?? maxPriorityFeePerGas
+    return { maxFeePerGas: maxFeePerGas - maxPriorityFeePerGas + given, maxPriorityFeePerGas: given }
+  }
+  const advised = maxPriorityFeePerGas < max ? maxPriorityFeePerGas : max
+  return { maxFeePerGas: max, maxPriorityFeePerGas: tip ?? advised }
+}
+
+/**
+ * The caller's override over ours, with which the payer cannot be short. A paymaster's deposit is
+ * plenty. A sender that pays itself has, on top of its own balance, the prefund under ample limits,
+ * which it pays in validation: its call then meets the balance that it really has.
+ */
+async function fundPayer(
+  node: NodeClient,
+  entryPoint: EntryPoint,
+  op: Operation,
+  override: StateOverride = {},
+): Promise<StateOverride> {
+  if (op.paymaster) {
+    return mergeOverrides(depositOverride(entryPoint.address, op.paymaster), override)
+  }
+  if (override[op.sender]?.balance !== undefined) return override
+  const wei = (await getBalance(node, op.sender)) + entryPoint.requiredPrefund(op)
+  return mergeOverrides(balanceOverride(op.sender, wei), override)
+}
+
+function requireSignatureLength({ signature }: Draft): void {
+  const bytes = (signature.length - 2) / 2
+  if (bytes === 0) {
+    throw new OperationLimitError(
+      'signature',
+      'is empty; send a dummy signature as long as the real one, its length costs gas',
+    )
+  }
+  if (bytes > maxSignatureBytes) {
+    throw new OperationLimitError('signature', `exceeds ${maxSignatureBytes} bytes`)
+  }
+}
+
+function atLeast(value: bigint, least: bigint): bigint {
+  return value > least ? value : least
+}

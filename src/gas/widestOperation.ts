@@ -1,0 +1,33 @@
+import type { Operation } from '../entrypoint/operation.js'
+
+/** Gas limits below 2^24 have three bytes: the most one transaction may use (EIP-7825). */
+const gasLimitBytes = 3
+
+/**
+ * The operation with the dearest calldata that may come of an estimated one: every byte of the
+ * signature is non-zero, gas limits have three non-zero bytes, and the fees keep their width with every
+ * byte non-zero. Lengths, callData, paymaster and nonce stay. A signed operation thus never needs more
+ * preVerificationGas than its estimate, unless its fees get wider or its bytes longer.
+ */
+export function widestOperation(op: Operation): Operation {
+  const gas = filled(gasLimitBytes)
+  return {
+    ...op,
+    callGasLimit: gas,
+    verificationGasLimit: gas,
+    preVerificationGas: gas,
+    paymasterVerificationGasLimit: op.paymasterVerificationGasLimit && gas,
+    paymasterPostOpGasLimit: op.paymasterPostOpGasLimit && gas,
+    maxFeePerGas: filled(width(op.maxFeePerGas)),
+    maxPriorityFeePerGas: filled(width(op.maxPriorityFeePerGas)),
+    signature: `0x${'f'.repeat(op.signature.length - 2)}`,
+  }
+}
+
+function width(value: bigint): number {
+  return value === 0n ? 0 : Math.ceil(value.toString(16).length / 2)
+}
+
+function filled(bytes: number): bigint {
+  return 256n ** BigInt(bytes) - 1n
+}

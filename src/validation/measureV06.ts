@@ -1,0 +1,85 @@
+import type { Address } from 'viem'
+import { ethCall } from '../chain/ethCall.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import { NodeUnavailableError } from '../chain/nodeErrors.js'
+import type { StateOverride } from '../chain/stateOverride.js'
+import { decodeFailure } from '../entrypoint/decodeFailure.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { describeRevert } from '../entrypoint/revertReason.js'
+import type { GasBounds, MeasureResult } from './engine.js'
+import { type Bracket, decodeMeasure, decodeProbeError, encodeMeasure } from './probeV06.js'
+
+const nothingKnown: Bracket = { floor: 0n, ceiling: 0n, used: 0n }
+
+/**
+ * Gas limits by search. The whole search runs inside one eth_call, because each trial there costs
+ * the node an execution and us nothing; only a call so heavy that the gas of one eth_call does not
+ * hold all its trials takes more. Trials go from the gas used upwards and end within a 64th of it,
+ * so a limit lies at most 1.6 % (and 64 gas) above the smallest that does.
+ */
+export async function measure(
+  node: NodeClient,
+  entryPoint: Address,
+  op: Operation,
+  bounds: GasBounds,
+  probed: StateOverride,
+): Promise<MeasureResult> {
+  let known = nothingKnown
+  for (;;) {
+    const data = encodeMeasure(op, bounds, known)
+    const outcome = await ethCall(node, { to: entryPoint, data }, 'latest', probed)
+    if (!outcome.ok) return refusal(outcome.revertData, outcome.message)
+    const found = decodeMeasure(outcome.data)
+    const stuck = found.call.floor === known.floor && found.call.ceiling === known.ceiling
+    if (!found.complete && !stuck) {
+      known = found.call
+      continue
+    }
+    if (found.verification.ceiling === 0n) throw tooLittleGas()
+    return {
+      outcome: 'measured',
+      gas: {
+        callGasLimit: found.call.ceiling,
+        verificationGasLimit: found.verification.ceiling,
+        verificationGasUsed: found.verification.used,
+        postOpGasLimit: found.postOp.ceiling,
+        validAfter: found.validAfter,
+        validUntil: found.validUntil === unbounded ? 0 : found.validUntil,
+      },
+    }
+  }
+}
+
+const unbounded = 2 ** 48 - 1
+
+function refusal(revertData: `0x${string}`, message: string): MeasureResult {
+  const own = decodeProbeError(revertData)
+  switch (own?.name) {
+    case 'CallReverted':
+      return { outcome: 'reverted', revertData: own.revertData }
+    case 'PostOpReverted': {
+      const reason = describeRevert(own.revertData) ?? 'no reason given'
+      return refused('AA50', `AA50 postOp reverted: ${reason}`, own.revertData)
+    }
+    case 'OutOfGas':
+      throw tooLittleGas()
+    default: {
+      const failure = decodeFailure(revertData)
+      return failure
+        ? { outcome: 'refused', failure }
+        : refused(
+            undefined,
+            `validation reverted: ${describeRevert(revertData) ?? message}`,
+            revertData,
+          )
+    }
+  }
+}
+
+function refused(code: string | undefined, message: string, revertData: `0x${string}`) {
+  return { outcome: 'refused', failure: { index: 0, code, message, revertData } } as const
+}
+
+function tooLittleGas(): NodeUnavailableError {
+  return new NodeUnavailableError('eth_call there grants too little gas to estimate this operation')
+}

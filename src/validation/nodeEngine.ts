@@ -1,0 +1,140 @@
+import type { Address, Hex } from 'viem'
+import { ethCall } from '../chain/ethCall.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import { NodeUnavailableError } from '../chain/nodeErrors.js'
+import { getCode } from '../chain/nodeReads.js'
+import type { StateOverride } from '../chain/stateOverride.js'
+import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { describeRevert } from '../entrypoint/revertReason.js'
+import {
+  decodeSimulation,
+  encodeSimulateHandleOp,
+  encodeSimulateValidation,
+  type Simulated,
+} from '../entrypoint/simulationV06.js'
+import type { Engine } from './engine.js'
+import { measure } from './measureV06.js'
+import { decodeOutcome, outcomeCall, placeProbe } from './probeV06.js'
+
+const beneficiary: Address = '0x0000000000000000000000000000000000000001'
+
+/**
+ * Runs operations of EntryPoint v0.6 by eth_call on any node that knows state overrides; no debug or
+ * trace method. One request each, and one more for a validation whose signature failed, to learn
+ * whose. The EntryPoint's code is read once.
+ */
+export function createNodeEngine({ node }: { readonly node: NodeClient }): Engine {
+  const codes = new Map<Address, Promise<Hex>>()
+
+  /** An EntryPoint's code never changes. */
+  function codeOf(address: Address): Promise<Hex> {
+    const known = codes.get(address)
+    if (known) return known
+    const code = readCode(node, address)
+    codes.set(address, code)
+    code.catch(() => codes.delete(address))
+    return code
+  }
+
+  async function probed(address: Address, override?: StateOverride): Promise<StateOverride> {
+    return placeProbe(address, override?.[address]?.code ?? (await codeOf(address)), override)
+  }
+
+  /** Runs a simulation of v0.6, which ends in a revert whatever it finds. */
+  async function simulate(address: Address, data: Hex, override?: StateOverride) {
+    const outcome = await ethCall(node, { to: address, data }, 'latest', override)
+    if (outcome.ok) throw new Error(`no EntryPoint v0.6 answers at ${address}`)
+    return decodeSimulation(outcome.revertData) ?? unexplained(outcome.revertData)
+  }
+
+  return {
+    async validate(entryPoint, op, override) {
+      requireV06(entryPoint)
+      const data = encodeSimulateValidation(op)
+      const said = await simulate(entryPoint.address, data, override)
+      if (said.kind === 'failure') return { ok: false, failure: said.failure }
+      if (said.kind !== 'validation') throw new Error('simulateValidation answered an execution')
+      if (said.aggregator) return { ok: false, failure: aggregated(said.aggregator.address) }
+      const blamed = said.signatureFailed
+        ? await whoseSignature(node, entryPoint, op, override)
+        : undefined
+      return {
+        ok: true,
+        validation: {
+          accountSignatureFailed: blamed === 'account',
+          paymasterSignatureFailed: blamed === 'paymaster',
+          validAfter: said.validAfter,
+          validUntil: said.validUntil,
+          verificationGasUsed: said.preOpGas - op.preVerificationGas,
+          prefund: said.prefund,
+        },
+      }
+    },
+
+    async execute(entryPoint, op, override) {
+      requireV06(entryPoint)
+      const { address } = entryPoint
+      const data = encodeSimulateHandleOp(op, address, outcomeCall)
+      const said = await simulate(address, data, await probed(address, override))
+      if (said.kind === 'failure') return { ok: false, failure: said.failure }
+      if (said.kind !== 'execution') throw new Error('simulateHandleOp answered a validation')
+      return {
+        ok: true,
+        validation: {
+          validAfter: said.validAfter,
+          validUntil: said.validUntil,
+          verificationGasUsed: said.preOpGas - op.preVerificationGas,
+        },
+        ...decodeOutcome(said.targetResult),
+      }
+    },
+
+    async measure(entryPoint, op, bounds, override) {
+      requireV06(entryPoint)
+      const { address } = entryPoint
+      return measure(node, address, op, bounds, await probed(address, override))
+    },
+  }
+}
+
+function requireV06({ version }: EntryPoint): void {
+  if (version === '0.6') return
+  throw new Error(`EntryPoint v${version} cannot be simulated on a node; only v0.6 can`)
+}
+
+async function readCode(node: NodeClient, address: Address): Promise<Hex> {
+  const code = await getCode(node, address)
+  if (code === '0x') throw new NodeUnavailableError(`no EntryPoint is deployed at ${address}`)
+  return code
+}
+
+/** handleOps checks the account's signature first, then the paymaster's, and names the one. */
+async function whoseSignature(
+  node: NodeClient,
+  entryPoint: EntryPoint,
+  op: Operation,
+  override: StateOverride | undefined,
+): Promise<'account' | 'paymaster'> {
+  const data = entryPoint.encodeHandleOps([op], beneficiary)
+  const outcome = await ethCall(node, { to: entryPoint.address, data }, 'latest', override)
+  const failure = outcome.ok ? undefined : entryPoint.decodeFailure(outcome.revertData)
+  return failure?.code === 'AA34' ? 'paymaster' : 'account'
+}
+
+function aggregated(aggregator: Address): Failure {
+  return {
+    index: 0,
+    code: 'AA24',
+    message: `AA24 signature error: signature aggregator ${aggregator} is not supported`,
+    revertData: '0x',
+  }
+}
+
+/** The EntryPoint reverts without a word when an account or paymaster returns malformed data. */
+function unexplained(revertData: Hex): Simulated {
+  const reason =
+    describeRevert(revertData) ?? 'no reason given, malformed return data or out of gas'
+  const message = `validation reverted: ${reason}`
+  return { kind: 'failure', failure: { index: 0, code: undefined, message, revertData } }
+}

@@ -1,0 +1,70 @@
+import {
+  type Address,
+  decodeErrorResult,
+  decodeFunctionResult,
+  getAbiItem,
+  type Hex,
+  toFunctionSelector,
+} from 'viem'
+import type { StateOverride } from '../chain/stateOverride.js'
+import { abi, runtime } from '../contracts/generated/Probe06.js'
+import { encodeTuple, uintWord } from '../entrypoint/abiWriter.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { encodeUserOperationV06 } from '../entrypoint/userOperationV06.js'
+import type { GasBounds } from './engine.js'
+import { mergeOverrides } from './mergeOverrides.js'
+
+/** Where contracts/Probe06.sol looks for the EntryPoint's code. */
+const originalAt: Address = '0x000070757273657220656e74727920706f696e74'
+
+const measureSelector = toFunctionSelector(getAbiItem({ abi, name: 'measure' }))
+const probeErrors = new Set<string>(
+  ['CallReverted(bytes)', 'PostOpReverted(bytes)', 'OutOfGas()'].map(toFunctionSelector),
+)
+
+/** How narrowly a gas limit is known: `floor` does not do, `ceiling` does; 0 = not known. */
+export type Bracket = { readonly floor: bigint; readonly ceiling: bigint; readonly used: bigint }
+
+/** Calldata that asks the probe, as the target call of simulateHandleOp, how the call ended. */
+export const outcomeCall: Hex = toFunctionSelector(getAbiItem({ abi, name: 'outcome' }))
+
+export function decodeOutcome(data: Hex): { readonly success: boolean; readonly revertData: Hex } {
+  const [success, revertData] = decodeFunctionResult({ abi, functionName: 'outcome', data })
+  return { success, revertData: success ? '0x' : revertData }
+}
+
+export function encodeMeasure(op: Operation, bounds: GasBounds, known: Bracket): Hex {
+  const numbers = [bounds.call, bounds.verification, known.floor, known.ceiling, known.used]
+  const words = numbers.map((value) => uintWord(value, 'gas limit'))
+  return `${measureSelector}${encodeTuple([{ encoded: encodeUserOperationV06(op) }, ...words])}`
+}
+
+export function decodeMeasure(data: Hex) {
+  return decodeFunctionResult({ abi, functionName: 'measure', data })
+}
+
+export type ProbeError =
+  | { readonly name: 'CallReverted' | 'PostOpReverted'; readonly revertData: Hex }
+  | { readonly name: 'OutOfGas' }
+
+/** The probe's own errors; undefined when the revert is the EntryPoint's. */
+export function decodeProbeError(data: Hex): ProbeError | undefined {
+  if (!probeErrors.has(data.slice(0, 10))) return undefined
+  const { errorName, args } = decodeErrorResult({ abi, data })
+  return errorName === 'OutOfGas' ? { name: errorName } : { name: errorName, revertData: args[0] }
+}
+
+/**
+ * `override` with the probe over the EntryPoint, whose code moves aside: the caller's, where the
+ * override names one, else `deployed`.
+ */
+export function placeProbe(
+  entryPoint: Address,
+  deployed: Hex,
+  override: StateOverride = {},
+): StateOverride {
+  return mergeOverrides(override, {
+    [entryPoint]: { code: runtime },
+    [originalAt]: { code: override[entryPoint]?.code ?? deployed },
+  })
+}

@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { adviseFees, requireFees } from '../../src/chain/fees.js'
+import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
+import { getBlock } from '../../src/chain/nodeReads.js'
+import { FeeTooLowError } from '../../src/errors/operationErrors.js'
+import { type Anvil, startAnvil } from '../support/startAnvil.js'
+import { startNodeWithout } from '../support/httpNode.js'
+import { silent } from '../support/logger.js'
+
+const gwei = 1_000_000_000n
+const cleanups: (() => Promise<void>)[] = []
+const from = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+function client(url: string, onCall?: (method: string) => void): NodeClient {
+  const created = createNodeClient({ urls: [url], logger: silent, ...(onCall ? { onCall } : {}) })
+  cleanups.push(created.close)
+  return created
+}
+
+async function chain(args: readonly string[] = []) {
+  const anvil = await startAnvil(args)
+  cleanups.push(anvil.stop)
+  return { url: anvil.url, node: client(anvil.url) }
+}
+
+async function pay(node: NodeClient, tip: bigint): Promise<void> {
+  const fees = {
+    maxFeePerGas: `0x${(10n * gwei + tip).toString(16)}`,
+    maxPriorityFeePerGas: `0x${tip.toString(16)}`,
+  }
+  await node.request('eth_sendTransaction', [{ from, to: from, gas: '0x5208', ...fees }])
+  await node.request('evm_mine', [])
+}
+
+async function head(node: NodeClient) {
+  const latest = await getBlock(node, 'latest')
+  if (latest === undefined) throw new Error('no head')
+  return latest
+}
+
+describe('adviseFees', () => {
+  test('the tips that were paid are advised, over the base fee with headroom', async () => {
+    const { node } = await chain()
+    for (const tip of [1n, 2n, 3n, 4n, 5n]) await pay(node, tip * gwei)
+    const latest = await head(node)
+    const { slow, standard, fast } = await adviseFees(node, latest)
+    expect(standard.maxPriorityFeePerGas).toBe(3n * gwei)
+    expect(slow.maxPriorityFeePerGas).toBeLessThanOrEqual(standard.maxPriorityFeePerGas)
+    expect(fast.maxPriorityFeePerGas).toBeGreaterThanOrEqual(standard.maxPriorityFeePerGas)
+    expect(slow.maxFeePerGas).toBeLessThan(standard.maxFeePerGas)
+    expect(standard.maxFeePerGas).toBeLessThan(fast.maxFeePerGas)
+    // Empty blocks lower the base fee by at most an eighth a block.
+    expect(standard.maxFeePerGas).toBeGreaterThan((latest.baseFee * 13n) / 10n + 3n * gwei)
+  })
+
+  test('a network whose tip is zero gets zero, not a suggestion', async () => {
+    const { node } = await chain()
+    for (let i = 0; i < 3; i++) await pay(node, 0n)
+    const { standard } = await adviseFees(node, await head(node))
+    expect(standard.maxPriorityFeePerGas).toBe(0n)
+    expect(standard.maxFeePerGas).toBeGreaterThan(0n)
+  })
+
+  test('an empty chain gets what the node suggests', async () => {
+    const { node } = await chain()
+    const suggested = BigInt(await node.request<string>('eth_maxPriorityFeePerGas', []))
+    const { standard } = await adviseFees(node, await head(node))
+    expect(standard.maxPriorityFeePerGas).toBe(suggested)
+  })
+
+  test('a node without eth_feeHistory is asked for its suggestion', async () => {
+    const { url, node } = await chain()
+    await pay(node, 5n * gwei)
+    const suggested = BigInt(await node.request<string>('eth_maxPriorityFeePerGas', []))
+    const old = await startNodeWithout(url, ['eth_feeHistory'])
+    cleanups.push(old.stop)
+    const latest = await head(node)
+    const { standard } = await adviseFees(client(old.url), latest)
+    expect(standard.maxPriorityFeePerGas).toBe(suggested)
+    expect(standard.maxFeePerGas).toBe((latest.baseFee * 3n) / 2n + suggested)
+  })
+
+  test('a node that knows only eth_gasPrice is enough', async () => {
+    const { url, node } = await chain()
+    const older = await startNodeWithout(url, ['eth_feeHistory', 'eth_maxPriorityFeePerGas'])
+    cleanups.push(older.stop)
+    const price = BigInt(await node.request<string>('eth_gasPrice', []))
+    const latest = await head(node)
+    const { standard } = await adviseFees(client(older.url), latest)
+    expect(standard.maxPriorityFeePerGas).toBe(price > latest.baseFee ? price - latest.baseFee : 0n)
+  })
+
+  test('a chain from before EIP-1559 advises gas prices', async () => {
+    const { node } = await chain(['--hardfork', 'berlin', '--gas-price', '3000000000'])
+    const transaction = { from, to: from, gas: '0x5208', gasPrice: '0x12a05f200' }
+    await node.request('eth_sendTransaction', [transaction])
+    await node.request('evm_mine', [])
+    const latest = await head(node)
+    expect(latest.baseFee).toBe(0n)
+    const { standard } = await adviseFees(node, latest)
+    expect(standard.maxFeePerGas).toBe(standard.maxPriorityFeePerGas)
+    expect(standard.maxFeePerGas).toBeGreaterThan(0n)
+  })
+
+  test('is computed once per head', async () => {
+    const { url, node } = await chain()
+    const calls: string[] = []
+    const counted = client(url, (method) => calls.push(method))
+    const first = await head(node)
+    const [a, b] = await Promise.all([adviseFees(counted, first), adviseFees(counted, first)])
+    expect(a).toBe(b)
+    expect(calls.filter((method) => method === 'eth_feeHistory')).toHaveLength(1)
+    await pay(node, gwei)
+    await adviseFees(counted, await head(node))
+    expect(calls.filter((method) => method === 'eth_feeHistory')).toHaveLength(2)
+  })
+})
+
+describe('requireFees', () => {
+  const fees = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+  })
+  const advice = (max: bigint, tip: bigint) => {
+    const same = fees(max, tip)
+    return { slow: same, standard: same, fast: same }
+  }
+
+  test('half of the standard tip passes, a wei less does not', () => {
+    const network = advice(32n * gwei, 2n * gwei)
+    const head = { baseFee: 20n * gwei }
+    expect(() => requireFees(fees(32n * gwei, gwei), head, network)).not.toThrow()
+    expect(() => requireFees(fees(32n * gwei, gwei - 1n), head, network)).toThrow(
+      new FeeTooLowError('maxPriorityFeePerGas', gwei - 1n, gwei),
+    )
+  })
+
+  test('maxFeePerGas must cover the base fee and half the tip', () => {
+    const network = advice(32n * gwei, 2n * gwei)
+    const head = { baseFee: 20n * gwei }
+    expect(() => requireFees(fees(21n * gwei, gwei), head, network)).not.toThrow()
+    expect(() => requireFees(fees(21n * gwei - 1n, gwei), head, network)).toThrow(
+      new FeeTooLowError('maxFeePerGas', 21n * gwei - 1n, 21n * gwei),
+    )
+  })
+
+  test('0.45 of the advised maxFeePerGas is a floor where the base fee asks for less', () => {
+    const network = advice(100n * gwei, 0n)
+    const head = { baseFee: gwei }
+    expect(() => requireFees(fees(45n * gwei, 0n), head, network)).not.toThrow()
+    expect(() => requireFees(fees(45n * gwei - 1n, 0n), head, network)).toThrow(FeeTooLowError)
+  })
+
+  test('a zero tip passes where the network has none', () => {
+    const head = { baseFee: gwei }
+    const network = advice((3n * gwei) / 2n, 0n)
+    expect(() => requireFees(fees(gwei, 0n), head, network)).not.toThrow()
+    expect(() => requireFees(fees(0n, 0n), { baseFee: 0n }, advice(0n, 0n))).not.toThrow()
+  })
+})
+
+let anvil: Anvil
+beforeAll(async () => {
+  anvil = await startAnvil(['--block-base-fee-per-gas', '0'])
+})
+afterAll(() => anvil.stop())
+
+test('what is advised is included, also where the base fee is zero', async () => {
+  const node = client(anvil.url)
+  const { slow } = await adviseFees(node, await head(node))
+  const hash = await node.request('eth_sendTransaction', [
+    {
+      from,
+      to: from,
+      gas: '0x5208',
+      maxFeePerGas: `0x${slow.maxFeePerGas.toString(16)}`,
+      maxPriorityFeePerGas: `0x${slow.maxPriorityFeePerGas.toString(16)}`,
+    },
+  ])
+  await node.request('evm_mine', [])
+  expect(await node.request('eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })
+})
