@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { ConfigError } from '../config/configError.js'
+import { ConfigError } from '../errors/configError.js'
 import { loadConfig } from '../config/loadConfig.js'
 import { type Config, flagOf, type OptionName, options, variableOf } from '../config/options.js'
 

@@ -23,13 +23,16 @@ export class AbiReader {
 
   /** The word at byte `position`, 64 hex digits. */
   word(position: number): string {
-    const start = position * 2
-    if (start + 64 > this.#hex.length) throw new MalformedAbi()
-    return this.#hex.slice(start, start + 64)
+    return this.#slice(position, 32)
   }
 
   uint(position: number): bigint {
-    return BigInt(`0x${this.word(position)}`)
+    return BigInt(`0x${this.#slice(position, 32)}`)
+  }
+
+  /** The 16 bytes at `position`: one half of a word that packs two values. */
+  uint128(position: number): bigint {
+    return BigInt(`0x${this.#slice(position, 16)}`)
   }
 
   /** An unsigned integer that is an index, a length, a time: below 2^48. */
@@ -55,14 +58,23 @@ export class AbiReader {
   bytes(base: number, position: number): Hex {
     const start = base + this.number(position)
     const length = this.number(start)
-    const from = (start + 32) * 2
-    if (from + length * 2 > this.#hex.length || length > this.#bytesLeft) throw new MalformedAbi()
+    if (length > this.#bytesLeft) throw new MalformedAbi()
     this.#bytesLeft -= length
-    return `0x${this.#hex.slice(from, from + length * 2)}`
+    return `0x${this.#slice(start + 32, length)}`
+  }
+
+  #slice(position: number, length: number): string {
+    const start = position * 2
+    const end = start + length * 2
+    if (end > this.#hex.length) throw new MalformedAbi()
+    return this.#hex.slice(start, end)
   }
 }
 
-/** The result of reading what follows the 4-byte `selector`; undefined when `data` is not that. */
+/**
+ * The result of reading what follows `selector` (`0x` for plain data, as in logs); undefined when
+ * `data` is not that.
+ */
 export const readAbi = <T>(
   data: Hex,
   selector: Hex,
@@ -71,7 +83,7 @@ export const readAbi = <T>(
   const lower = data.toLowerCase()
   if (!lower.startsWith(selector) || !HEX.test(lower)) return undefined
   try {
-    return read(new AbiReader(lower.slice(10)))
+    return read(new AbiReader(lower.slice(selector.length)))
   } catch (error) {
     if (error instanceof MalformedAbi) return undefined
     throw error

@@ -6,7 +6,7 @@ import { OperationLimitError } from '../errors/operationErrors.js'
  * JSON-RPC edge gives and takes, and joining it costs a tenth of a general encoder.
  */
 
-/** A 32-byte word, the content of a `bytes` field, or a dynamic tuple or array already encoded. */
+/** Static words, the content of a `bytes` field, or a dynamic tuple or array already encoded. */
 export type Field = string | { readonly bytes: string } | { readonly encoded: string }
 
 /**
@@ -32,13 +32,15 @@ const lengthWord = (value: number): string => value.toString(16).padStart(64, '0
 
 /** Encodes a tuple (or argument list): heads first, then the tails they point to. */
 export const encodeTuple = (fields: readonly Field[]): string => {
+  let headSize = 0
+  for (const field of fields) headSize += typeof field === 'string' ? field.length / 2 : 32
   let head = ''
   let tail = ''
   for (const field of fields) {
     if (typeof field === 'string') {
       head += field
     } else {
-      head += lengthWord(fields.length * 32 + tail.length / 2)
+      head += lengthWord(headSize + tail.length / 2)
       tail += 'encoded' in field ? field.encoded : encodeBytes(field.bytes)
     }
   }

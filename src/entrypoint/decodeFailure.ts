@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { readAbi } from './abiReader.js'
 import type { Failure } from './entryPoint.js'
+import { entryPointErrors } from './knownErrors.js'
 import {
   boundText,
   describeKnownError,
@@ -17,21 +18,6 @@ const PLAIN_TEXTS: ReadonlySet<string> = new Set([
   'ReentrancyGuard: reentrant call',
   'sender has no code',
   'not an EIP-7702 delegate',
-])
-
-/** Custom errors that an EntryPoint itself reverts with (v0.7 guard, v0.9). */
-const ENTRY_POINT_ERRORS: ReadonlySet<string> = new Set([
-  '0x07b9a191', // InvalidPaymasterSignatureLength
-  '0x120aaab5', // InvalidPaymasterData
-  '0x1a3b45fd', // InvalidBeneficiary
-  '0x3ee5aeb5', // ReentrancyGuardReentrantCall
-  '0x40848e61', // FailedSendToBeneficiary
-  '0x86a9f750', // SignatureValidationFailed
-  '0x9f4e4cc9', // Eip7702SenderNotDelegate
-  '0x9fbdaa09', // InternalFunction
-  '0xab143c06', // Reentrancy
-  '0xd8ccb292', // InvalidPaymaster
-  '0xe5819b95', // Eip7702SenderWithoutCode
 ])
 
 /**
@@ -61,7 +47,7 @@ const unattributed = (revertData: Hex): Failure | undefined => {
     const known = aaCode(text) !== undefined || PLAIN_TEXTS.has(text)
     return known ? failure(revertData, text, undefined) : undefined
   }
-  if (!ENTRY_POINT_ERRORS.has(revertData.slice(0, 10).toLowerCase())) return undefined
+  if (!entryPointErrors.has(revertData.slice(0, 10).toLowerCase())) return undefined
   const description = describeKnownError(revertData)
   return description === undefined ? undefined : failure(revertData, description, undefined)
 }

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { type AbiReader, readAbi } from './abiReader.js'
+import { knownErrors } from './knownErrors.js'
 
 const ERROR_STRING = '0x08c379a0'
 const PANIC = '0x4e487b71'
@@ -20,29 +21,6 @@ const PANICS: Readonly<Record<number, string>> = {
   50: 'array index out of bounds',
   65: 'out of memory',
   81: 'call of an uninitialized function',
-}
-
-/** Errors that accounts, paymasters and EntryPoints revert with, by selector. */
-const KNOWN_ERRORS: Readonly<Record<string, string>> = {
-  '0x07b9a191': 'InvalidPaymasterSignatureLength(uint256,uint256)',
-  '0x120aaab5': 'InvalidPaymasterData(uint256)',
-  '0x1a3b45fd': 'InvalidBeneficiary(address)',
-  '0x3ee5aeb5': 'ReentrancyGuardReentrantCall()',
-  '0x40848e61': 'FailedSendToBeneficiary(address,uint256,bytes)',
-  '0x86a9f750': 'SignatureValidationFailed(address)',
-  '0x9f4e4cc9': 'Eip7702SenderNotDelegate(address)',
-  '0x9fbdaa09': 'InternalFunction()',
-  '0xab143c06': 'Reentrancy()',
-  '0xad7954bc': 'PostOpReverted(bytes)',
-  '0xd8ccb292': 'InvalidPaymaster(address)',
-  '0xe5819b95': 'Eip7702SenderWithoutCode(address)',
-  '0x118cdaa7': 'OwnableUnauthorizedAccount(address)',
-  '0xcf479181': 'InsufficientBalance(uint256,uint256)',
-  '0xd78bce0c': 'ECDSAInvalidSignatureS(bytes32)',
-  '0xe450d38c': 'ERC20InsufficientBalance(address,uint256,uint256)',
-  '0xf645eedf': 'ECDSAInvalidSignature()',
-  '0xfb8f41b2': 'ERC20InsufficientAllowance(address,uint256,uint256)',
-  '0xfce698f7': 'ECDSAInvalidSignatureLength(uint256)',
 }
 
 /** The text of `hex`, read as UTF-8, without control characters and at most 1,000 characters long. */
@@ -80,7 +58,7 @@ const describePanic = (reader: AbiReader): string => {
 /** A known custom error with its arguments, e.g. `InsufficientBalance(5, 7)`; else undefined. */
 export const describeKnownError = (data: Hex): string | undefined => {
   const selector: Hex = `0x${data.slice(2, 10).toLowerCase()}`
-  const signature = KNOWN_ERRORS[selector]
+  const signature = knownErrors.get(selector)
   if (signature === undefined) return undefined
   const [name, types] = signature.slice(0, -1).split('(')
   const kinds = types ? types.split(',') : []

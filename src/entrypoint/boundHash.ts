@@ -1,0 +1,7 @@
+import type { Address, Hex } from 'viem'
+import { addressWord, uintWord } from './abiWriter.js'
+import { keccak } from './keccak.js'
+
+/** userOpHash of v0.6 and v0.7: the hash of the struct, bound to EntryPoint and chain. */
+export const boundHash = (structHash: string, entryPoint: Address, chainId: number): Hex =>
+  `0x${keccak(structHash + addressWord(entryPoint) + uintWord(BigInt(chainId), 'chainId'))}`

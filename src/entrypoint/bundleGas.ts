@@ -1,0 +1,68 @@
+import type { Operation } from './operation.js'
+
+/**
+ * Gas that one operation may use inside handleOps when its contracts use all they are given. The sum
+ * over a bundle, with 21,000, calldata, the fixed overhead and 25,000 for each authorization, is a
+ * gas limit with which no EntryPoint check fails for want of gas (AA95) and every limit is granted in
+ * full. A transaction short of it is paid for by the bundler.
+ */
+
+/**
+ * Beside the call and postOp, the EntryPoint emits a revert reason of at most 2,048 bytes (8 gas a
+ * byte and 1,700), the outcome (2,900), and refunds the rest (5,000). More than the 10,000 (v0.6:
+ * 5,000) that it asks for as reserve, so it stands in for them.
+ */
+const EXECUTION = 30_000n
+
+/** When postOp reverts: reason, outcome and refund once more, outside the call that was undone. */
+const POST_OP_FAILURE = 27_000n
+
+/** Loops and calldata that no limit meters: `overhead.perOp` of every version, rounded up. */
+const UNMETERED = 9_000n
+
+/**
+ * Copying a 32-byte word of the operation into the memory of handleOps and of the inner call, up to
+ * three times, with what growing memory costs in a transaction of 128 KiB.
+ */
+const PER_WORD = 80n
+
+/** v0.7 and later: every phase has its own limit. */
+export const bundleGasPacked = (op: Operation): bigint => {
+  const hasPaymaster = op.paymaster !== undefined
+  const validation =
+    op.verificationGasLimit + (hasPaymaster ? op.paymasterVerificationGasLimit : 0n)
+  const execution = op.callGasLimit + (hasPaymaster ? op.paymasterPostOpGasLimit : 0n) + EXECUTION
+  return (
+    forCall(validation) +
+    forCall(forCall(execution)) +
+    (hasPaymaster ? POST_OP_FAILURE : 0n) +
+    UNMETERED +
+    copying(op)
+  )
+}
+
+/**
+ * v0.6: verificationGasLimit bounds validation of account and paymaster together, and each of up to
+ * two postOp calls. The EntryPoint asks for the first of these as reserve even without a paymaster.
+ */
+export const bundleGasV06 = (op: Operation): bigint => {
+  const execution = op.callGasLimit + op.verificationGasLimit + EXECUTION
+  const secondPostOp =
+    op.paymaster === undefined ? 0n : forCall(op.verificationGasLimit) + POST_OP_FAILURE
+  return (
+    forCall(op.verificationGasLimit) +
+    forCall(forCall(execution)) +
+    secondPostOp +
+    UNMETERED +
+    copying(op)
+  )
+}
+
+/** Gas needed so that a call gets `gas`: a caller keeps one part in 64 (EIP-150). */
+const forCall = (gas: bigint): bigint => (gas * 64n) / 63n + 1n
+
+const copying = (op: Operation): bigint => {
+  const digits =
+    op.callData.length + op.signature.length + op.factoryData.length + op.paymasterData.length
+  return BigInt(Math.ceil(digits / 64)) * PER_WORD
+}

@@ -1,0 +1,19 @@
+import type { Address } from 'viem'
+import type { EntryPoint, Version } from './entryPoint.js'
+import { createEntryPointV06 } from './v06.js'
+import { createEntryPointV07 } from './v07.js'
+import { createEntryPointV08 } from './v08.js'
+import { createEntryPointV09 } from './v09.js'
+
+export { canonicalAddresses } from './addresses.js'
+
+const creators: Readonly<Record<Version, (address: Address) => EntryPoint>> = {
+  '0.6': createEntryPointV06,
+  '0.7': createEntryPointV07,
+  '0.8': createEntryPointV08,
+  '0.9': createEntryPointV09,
+}
+
+/** The EntryPoint contract of `version` at `address`. */
+export const createEntryPoint = (version: Version, address: Address): EntryPoint =>
+  creators[version](`0x${address.slice(2).toLowerCase()}`)

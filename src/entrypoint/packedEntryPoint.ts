@@ -1,0 +1,48 @@
+import type { Address, Hex } from 'viem'
+import { bundleGasPacked } from './bundleGas.js'
+import { decodeFailure } from './decodeFailure.js'
+import { decodeOutcomes } from './decodeOutcomes.js'
+import type { EntityAndData } from './entity.js'
+import type { EntryPoint } from './entryPoint.js'
+import { gasPrice } from './gasPrice.js'
+import {
+  decodeHandleOps,
+  encodeHandleOps,
+  encodeOperation,
+  type OperationCodec,
+} from './handleOps.js'
+import type { Operation } from './operation.js'
+import { encodePackedOperation, readPackedOperation } from './packedOperation.js'
+
+type Shared = Omit<EntryPoint, 'version' | 'overhead' | 'hash'>
+
+/** What v0.7 and later have in common; they differ in how `initCode` may be written. */
+export const packedEntryPoint = (
+  address: Address,
+  splitInitCode: (initCode: Hex) => EntityAndData,
+): Shared => {
+  const codec: OperationCodec = {
+    selector: '0x765e827f',
+    encode: encodePackedOperation,
+    read: (reader, at) => readPackedOperation(reader, at, splitInitCode),
+  }
+  return {
+    address,
+    encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
+    decodeHandleOps: (input) => decodeHandleOps(codec, input),
+    encodeOperation: (op) => encodeOperation(codec, op),
+    requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
+    chargeableGas,
+    gasPrice,
+    bundleGas: bundleGasPacked,
+    decodeFailure,
+    decodeOutcomes: (logs) => decodeOutcomes(address, logs),
+  }
+}
+
+const chargeableGas = (op: Operation): bigint => {
+  const account = op.verificationGasLimit + op.callGasLimit + op.preVerificationGas
+  return op.paymaster === undefined
+    ? account
+    : account + op.paymasterVerificationGasLimit + op.paymasterPostOpGasLimit
+}

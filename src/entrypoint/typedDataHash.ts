@@ -1,0 +1,42 @@
+import type { Address, Hex } from 'viem'
+import { addressWord, uintWord } from './abiWriter.js'
+import { keccak } from './keccak.js'
+
+const digitsOf = (text: string): string => Buffer.from(text).toString('hex')
+
+const DOMAIN_TYPE_HASH = keccak(
+  digitsOf('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'),
+)
+const NAME_HASH = keccak(digitsOf('ERC4337'))
+const VERSION_HASH = keccak(digitsOf('1'))
+
+const OPERATION_TYPE_HASH = keccak(
+  digitsOf(
+    'PackedUserOperation(address sender,uint256 nonce,bytes initCode,bytes callData,bytes32 accountGasLimits,uint256 preVerificationGas,bytes32 gasFees,bytes paymasterAndData)',
+  ),
+)
+
+/**
+ * A function that gives the userOpHash of v0.8 and later: the EIP-712 digest of an operation's
+ * hashed words. It keeps the domain separator of the last chain, which is nearly always the next.
+ */
+export const createTypedDataHash = (
+  entryPoint: Address,
+): ((hashedWords: string, chainId: number) => Hex) => {
+  let domain: { chainId: number; separator: string } | undefined
+  return (hashedWords, chainId) => {
+    if (domain?.chainId !== chainId) {
+      domain = { chainId, separator: domainSeparator(entryPoint, chainId) }
+    }
+    return `0x${keccak(`1901${domain.separator}${keccak(OPERATION_TYPE_HASH + hashedWords)}`)}`
+  }
+}
+
+const domainSeparator = (entryPoint: Address, chainId: number): string =>
+  keccak(
+    DOMAIN_TYPE_HASH +
+      NAME_HASH +
+      VERSION_HASH +
+      uintWord(BigInt(chainId), 'chainId') +
+      addressWord(entryPoint),
+  )

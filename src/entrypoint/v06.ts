@@ -1,0 +1,51 @@
+import type { Address } from 'viem'
+import { boundHash } from './boundHash.js'
+import { bundleGasV06 } from './bundleGas.js'
+import { decodeFailure } from './decodeFailure.js'
+import { decodeOutcomes } from './decodeOutcomes.js'
+import type { EntryPoint } from './entryPoint.js'
+import { gasPrice } from './gasPrice.js'
+import {
+  decodeHandleOps,
+  encodeHandleOps,
+  encodeOperation,
+  type OperationCodec,
+} from './handleOps.js'
+import type { Operation } from './operation.js'
+import {
+  encodeUserOperationV06,
+  hashUserOperationV06,
+  readUserOperationV06,
+} from './userOperationV06.js'
+
+const codec: OperationCodec = {
+  selector: '0x1fad948c',
+  encode: encodeUserOperationV06,
+  read: readUserOperationV06,
+}
+
+export const createEntryPointV06 = (address: Address): EntryPoint => ({
+  version: '0.6',
+  address,
+  overhead: { fixed: 13_427, perOp: 8_218 },
+  hash: (op, chainId) => boundHash(hashUserOperationV06(op), address, chainId),
+  encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
+  decodeHandleOps: (input) => decodeHandleOps(codec, input),
+  encodeOperation: (op) => encodeOperation(codec, op),
+  requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
+  chargeableGas,
+  gasPrice,
+  bundleGas: bundleGasV06,
+  decodeFailure,
+  decodeOutcomes: (logs) => decodeOutcomes(address, logs),
+})
+
+/**
+ * With a paymaster the verification limit counts three times: it also bounds postOp, which may run
+ * twice. A zero paymaster is none.
+ */
+const chargeableGas = (op: Operation): bigint => {
+  const hasPaymaster = op.paymaster !== undefined && BigInt(op.paymaster) !== 0n
+  const verifications = hasPaymaster ? 3n : 1n
+  return op.callGasLimit + op.verificationGasLimit * verifications + op.preVerificationGas
+}

@@ -1,0 +1,17 @@
+import type { Address } from 'viem'
+import { boundHash } from './boundHash.js'
+import { joinEntity, splitEntity } from './entity.js'
+import type { EntryPoint } from './entryPoint.js'
+import { keccak } from './keccak.js'
+import { packedEntryPoint } from './packedEntryPoint.js'
+import { hashedWords, paymasterAndData } from './packedOperation.js'
+
+export const createEntryPointV07 = (address: Address): EntryPoint => ({
+  ...packedEntryPoint(address, splitEntity),
+  version: '0.7',
+  overhead: { fixed: 13_762, perOp: 7_836 },
+  hash: (op, chainId) => {
+    const words = hashedWords(op, joinEntity(op.factory, op.factoryData), paymasterAndData(op))
+    return boundHash(keccak(words), address, chainId)
+  },
+})

@@ -1,0 +1,21 @@
+import type { Address } from 'viem'
+import { hashedInitCode, splitDelegatedInitCode } from './delegation.js'
+import type { EntryPoint } from './entryPoint.js'
+import { packedEntryPoint } from './packedEntryPoint.js'
+import { hashedWords, paymasterAndData } from './packedOperation.js'
+import { hashedPaymasterAndData } from './paymasterSignature.js'
+import { createTypedDataHash } from './typedDataHash.js'
+
+export const createEntryPointV09 = (address: Address): EntryPoint => {
+  const typedDataHash = createTypedDataHash(address)
+  return {
+    ...packedEntryPoint(address, splitDelegatedInitCode),
+    version: '0.9',
+    overhead: { fixed: 11_573, perOp: 7_749 },
+    hash: (op, chainId, delegate) => {
+      const initCode = hashedInitCode(op, delegate)
+      const signedByUser = hashedPaymasterAndData(paymasterAndData(op))
+      return typedDataHash(hashedWords(op, initCode, signedByUser), chainId)
+    },
+  }
+}
