@@ -13,7 +13,8 @@ import {
 } from './decisions.js'
 import { listWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
 
-const database = useDatabase()
+const testDatabase = useDatabase()
+const database = () => testDatabase().database
 
 const entryPoint: Address = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
 const alice: Address = `0x${'a1'.repeat(20)}`

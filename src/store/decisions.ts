@@ -1,4 +1,5 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Database } from './database.js'
 import type { Schema } from './schema.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
 
@@ -15,7 +16,7 @@ export type DepositAtHead = {
 
 /** Stores a decision that reserves nothing. */
 export const insertDecision = (
-  db: Kysely<Schema>,
+  db: Database,
   decision: NewDecision,
   calls: readonly NewWebhookCall[],
 ): Promise<void> => db.transaction().execute((trx) => insert(trx, decision, calls))
@@ -31,7 +32,7 @@ export const insertDecision = (
  * included in a later block, has not been charged to that deposit.
  */
 export const reserveSponsorship = (
-  db: Kysely<Schema>,
+  db: Database,
   tankId: string,
   decision: NewDecision,
   calls: readonly NewWebhookCall[],
@@ -49,7 +50,7 @@ type Slot = Pick<NewDecision, 'app_id' | 'chain_id' | 'entry_point' | 'sender' |
 
 /** wei that live sponsorships of the app lock: those of other nonces, and of the slot's own nonce. */
 const liveReservations = async (
-  trx: Kysely<Schema>,
+  trx: Database,
   slot: Slot,
   head: DepositAtHead,
 ): Promise<{ locked: bigint; same: bigint }> => {
@@ -88,7 +89,7 @@ const liveReservations = async (
 }
 
 const insert = async (
-  trx: Kysely<Schema>,
+  trx: Database,
   decision: NewDecision,
   calls: readonly NewWebhookCall[],
 ): Promise<void> => {
@@ -98,7 +99,7 @@ const insert = async (
 
 /** wei that live sponsorships of the app lock at `head`, for showing. */
 export const lockedByApp = async (
-  db: Kysely<Schema>,
+  db: Database,
   tank: Pick<Slot, 'app_id' | 'chain_id' | 'entry_point'>,
   head: DepositAtHead,
 ): Promise<bigint> => {
@@ -106,5 +107,5 @@ export const lockedByApp = async (
   return (await liveReservations(db, none, head)).locked
 }
 
-export const findDecision = (db: Kysely<Schema>, id: string): Promise<StoredDecision | undefined> =>
+export const findDecision = (db: Database, id: string): Promise<StoredDecision | undefined> =>
   db.selectFrom('decisions').selectAll().where('id', '=', id).executeTakeFirst()

@@ -1,5 +1,6 @@
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 import type { Address } from 'viem'
+import type { Database } from './database.js'
 import type { Schema } from './schema.js'
 
 /** An app's paymaster on one chain and EntryPoint. `signer_key` is encrypted. */
@@ -7,7 +8,7 @@ export type StoredTank = Selectable<Schema['tanks']>
 export type NewTank = Omit<Insertable<Schema['tanks']>, 'id' | 'created_at'>
 
 export const findTank = (
-  db: Kysely<Schema>,
+  db: Database,
   appId: string,
   chainId: number,
   entryPoint: Address,
@@ -21,7 +22,7 @@ export const findTank = (
     .executeTakeFirst()
 
 /** Stores the tank and returns it, or the one that the app has there already. */
-export const insertTank = async (db: Kysely<Schema>, tank: NewTank): Promise<StoredTank> => {
+export const insertTank = async (db: Database, tank: NewTank): Promise<StoredTank> => {
   const inserted = await db
     .insertInto('tanks')
     .values(tank)

@@ -1,4 +1,5 @@
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
+import type { Database } from './database.js'
 import type { Schema } from './schema.js'
 
 export type StoredWebhookCall = Selectable<Schema['webhook_calls']>
@@ -9,7 +10,7 @@ export type NewWebhookCall = Omit<
 
 /** The calls of one decision, in the transaction that stores it. */
 export const insertWebhookCalls = async (
-  trx: Kysely<Schema>,
+  trx: Database,
   decision: { readonly id: string; readonly app_id: string },
   calls: readonly NewWebhookCall[],
 ): Promise<void> => {
@@ -20,10 +21,7 @@ export const insertWebhookCalls = async (
     .execute()
 }
 
-export const listWebhookCalls = (
-  db: Kysely<Schema>,
-  decisionId: string,
-): Promise<StoredWebhookCall[]> =>
+export const listWebhookCalls = (db: Database, decisionId: string): Promise<StoredWebhookCall[]> =>
   db
     .selectFrom('webhook_calls')
     .selectAll()

@@ -1,4 +1,5 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
+import type { Database } from './database.js'
 import type { Schema } from './schema.js'
 
 /** A registered webhook. `secret` is encrypted. */
@@ -11,7 +12,7 @@ export type NewWebhook = Pick<StoredWebhook, 'app_id' | 'url' | 'request_type' |
  * locked, so that creations at the same time are counted one after the other.
  */
 export const insertWebhook = (
-  db: Kysely<Schema>,
+  db: Database,
   webhook: NewWebhook,
   limit: number,
 ): Promise<StoredWebhook | undefined> =>
@@ -31,10 +32,10 @@ export const insertWebhook = (
     return trx.insertInto('webhooks').values(webhook).returningAll().executeTakeFirstOrThrow()
   })
 
-export const listWebhooks = (db: Kysely<Schema>, appId: string): Promise<StoredWebhook[]> =>
+export const listWebhooks = (db: Database, appId: string): Promise<StoredWebhook[]> =>
   db.selectFrom('webhooks').selectAll().where('app_id', '=', appId).orderBy('created_at').execute()
 
-export const listActiveWebhooks = (db: Kysely<Schema>, appId: string): Promise<StoredWebhook[]> =>
+export const listActiveWebhooks = (db: Database, appId: string): Promise<StoredWebhook[]> =>
   db
     .selectFrom('webhooks')
     .selectAll()
@@ -45,7 +46,7 @@ export const listActiveWebhooks = (db: Kysely<Schema>, appId: string): Promise<S
 
 /** undefined = this app has no such webhook; so do the two functions below. */
 export const findWebhook = (
-  db: Kysely<Schema>,
+  db: Database,
   appId: string,
   id: string,
 ): Promise<StoredWebhook | undefined> =>
@@ -57,7 +58,7 @@ export const findWebhook = (
     .executeTakeFirst()
 
 export const updateWebhook = (
-  db: Kysely<Schema>,
+  db: Database,
   appId: string,
   id: string,
   active: boolean,
@@ -71,7 +72,7 @@ export const updateWebhook = (
     .executeTakeFirst()
 
 export const deleteWebhook = (
-  db: Kysely<Schema>,
+  db: Database,
   appId: string,
   id: string,
 ): Promise<StoredWebhook | undefined> =>

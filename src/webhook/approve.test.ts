@@ -13,7 +13,8 @@ import { createOutboundClient, type OutboundClient } from './guardedRequest.js'
 import { createWebhooks, type RequestType, type Webhooks } from './manage.js'
 import { createNetworkGuard, loopback } from './networkGuard.js'
 
-const database = useDatabase()
+const testDatabase = useDatabase()
+const database = () => testDatabase().database
 const masterKey = randomBytes(32)
 const guard = createNetworkGuard(loopback)
 

@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely'
-import type { Schema } from '../store/schema.js'
+import type { Database } from '../store/database.js'
 import { listActiveWebhooks, type StoredWebhook } from '../store/webhooks.js'
 import { decryptSecret } from '../tenancy/secrets.js'
 import { version } from '../version.js'
@@ -10,7 +9,7 @@ import type { OutboundRequest } from './exchange.js'
 import type { OutboundClient } from './guardedRequest.js'
 
 export type ApproverContext = {
-  readonly database: Kysely<Schema>
+  readonly database: Database
   readonly masterKey: Buffer
   readonly client: OutboundClient
   /** Milliseconds for all calls of one approval, name resolution and retry included. */

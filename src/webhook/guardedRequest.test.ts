@@ -7,10 +7,10 @@ import {
   type Socket,
 } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { selfSigned } from '../../test/support/selfSigned.js'
 import type { OutboundRequest } from './exchange.js'
 import { createOutboundClient, type OutboundClient } from './guardedRequest.js'
 import { createNetworkGuard, loopback } from './networkGuard.js'
-import { selfSigned } from '../../test/support/selfSigned.js'
 
 const cleanup: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {

@@ -8,7 +8,8 @@ import { decryptSecret } from '../tenancy/secrets.js'
 import { createWebhooks, type Webhooks } from './manage.js'
 import { createNetworkGuard, loopback } from './networkGuard.js'
 
-const database = useDatabase()
+const testDatabase = useDatabase()
+const database = () => testDatabase().database
 const masterKey = randomBytes(32)
 
 let webhooks: Webhooks

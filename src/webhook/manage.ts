@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
-import type { Schema } from '../store/schema.js'
+import type { Database } from '../store/database.js'
 import {
   deleteWebhook,
   findWebhook,
@@ -24,7 +23,7 @@ export type Webhook = {
 }
 
 export type WebhooksContext = {
-  readonly database: Kysely<Schema>
+  readonly database: Database
   readonly masterKey: Buffer
   readonly guard: NetworkGuard
   readonly maxPerApp?: number

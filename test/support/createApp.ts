@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Kysely } from 'kysely'
-import type { Schema } from '../../src/store/schema.js'
+import type { Database } from '../../src/store/database.js'
 
 /** A fresh account with one app; resolves to the app's id. */
-export const createApp = async (database: Kysely<Schema>): Promise<string> => {
+export const createApp = async (database: Database): Promise<string> => {
   const account = await database
     .insertInto('accounts')
     .values({ name: 'account', auth_token_hash: Buffer.from(randomUUID()) })
