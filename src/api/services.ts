@@ -5,12 +5,12 @@ import type {
   OperationStatus,
 } from '../bundling/operationViews.js'
 import type { FeeAdvice } from '../chain/feeAdvice.js'
+import type { StateOverride } from '../chain/stateOverride.js'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
 import type { SponsorshipRequest, SponsorshipResult } from '../paymaster/sponsorship.js'
-import type { StateOverride } from '../validation/engine.js'
 
 /** The paymaster's part of an operation before it is signed (ERC-7677 stub), final in length. */
 export type PaymasterStub = Pick<

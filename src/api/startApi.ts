@@ -63,11 +63,16 @@ const close = async (server: Server, limits: ApiLimits): Promise<void> => {
   clearTimeout(timer)
 }
 
-/** Node closes idle sockets when `close` is called; those then in use must follow when done. */
+/**
+ * Node closes idle sockets when `close` is called. Those then in use must follow when answer and
+ * request are both through, in whichever order: a refused body may still be arriving.
+ */
 const closeSocketsOfLastAnswers = (server: Server): void => {
-  server.on('request', (_, outgoing) => {
-    outgoing.once('close', () => {
+  server.on('request', (incoming, outgoing) => {
+    const closeIdle = (): void => {
       if (!server.listening) server.closeIdleConnections()
-    })
+    }
+    incoming.once('close', closeIdle)
+    outgoing.once('close', closeIdle)
   })
 }

@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import type { Fees } from './feeAdvice.js'
 import type { Call } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
@@ -12,6 +13,8 @@ export type CallRequest = {
   /** gas; absent = the node's own cap */
   readonly gas?: bigint
   readonly value?: bigint
+  /** wei per gas; absent = free gas, and base fee 0 on most nodes. The sender must be able to pay. */
+  readonly fees?: Fees
 }
 
 /** A call that ran: what it returned, or what it reverted with. */
@@ -39,7 +42,7 @@ export async function ethCall(
 }
 
 export function encodeEthCall(
-  { to, data, from, gas, value }: CallRequest,
+  { to, data, from, gas, value, fees }: CallRequest,
   block: BlockId,
   override?: StateOverride,
 ): Call {
@@ -47,11 +50,21 @@ export function encodeEthCall(
     to,
     data,
     ...(from === undefined ? {} : { from }),
-    ...(gas === undefined ? {} : { gas: `0x${gas.toString(16)}` }),
-    ...(value === undefined ? {} : { value: `0x${value.toString(16)}` }),
+    ...(gas === undefined ? {} : { gas: quantity(gas) }),
+    ...(value === undefined ? {} : { value: quantity(value) }),
+    ...(fees === undefined
+      ? {}
+      : {
+          maxFeePerGas: quantity(fees.maxFeePerGas),
+          maxPriorityFeePerGas: quantity(fees.maxPriorityFeePerGas),
+        }),
   }
   const params = [transaction, blockParameter(block)]
   return { method: 'eth_call', params: override === undefined ? params : [...params, override] }
+}
+
+function quantity(value: bigint): Hex {
+  return `0x${value.toString(16)}`
 }
 
 const halted =

@@ -105,7 +105,7 @@ export async function getTransactionReceipt(
 }
 
 export type LogFilter = {
-  readonly address: Address
+  readonly address: Address | readonly Address[]
   /** One entry per topic position: null = any, a list = any of them. */
   readonly topics: readonly (Hex | readonly Hex[] | null)[]
 } & (

@@ -54,9 +54,7 @@ export function preVerificationGas(
 
   const sharedFloor = transactionGas + envelopeTokens * floorGasPerToken
   const floor =
-    Math.ceil(sharedFloor / bundleSize) +
-    tokens * floorGasPerToken -
-    Number(verificationGasUsed)
+    Math.ceil(sharedFloor / bundleSize) + tokens * floorGasPerToken - Number(verificationGasUsed)
 
   return BigInt(Math.max(standard, floor)) + dataGas(encoded)
 }

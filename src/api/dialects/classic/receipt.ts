@@ -1,8 +1,5 @@
-import type {
-  OperationReceipt,
-  OperationStatus,
-  TransactionReceipt,
-} from '../../../bundling/operationViews.js'
+import type { OperationReceipt, OperationStatus } from '../../../bundling/operationViews.js'
+import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
 import type { Log } from '../../../entrypoint/entryPoint.js'
 import { encodeBigNumberFields, encodeNumber } from './numbers.js'
 

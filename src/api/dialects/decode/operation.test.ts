@@ -142,7 +142,7 @@ describe('a v0.6 operation', () => {
     ['callData', '0xabc', 'odd number of digits'],
     ['callData', `0x${'00'.repeat(131_073)}`, 'is longer than 131072 bytes'],
     ['signature', 'none', 'must be a hex string'],
-    ['maxFeePerGas', 2n ** 120n * 2n + '', 'AA94'],
+    ['maxFeePerGas', (2n ** 120n).toString(), 'AA94'],
     ['factory', `0x${'1'.repeat(40)}`, 'does not exist in EntryPoint v0.6'],
     ['paymasterVerificationGasLimit', '0x1', 'does not exist in EntryPoint v0.6'],
     ['eip7702Auth', {}, ''],

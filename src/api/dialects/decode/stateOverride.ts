@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex } from 'viem'
+import type { StateOverride } from '../../../chain/stateOverride.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
-import type { StateOverride } from '../../../validation/engine.js'
 import { decodeAddress, decodeBytes, decodeWord, maxCodeBytes } from './bytes.js'
 import { decodeObject, member } from './members.js'
 import { decodeQuantity } from './quantity.js'

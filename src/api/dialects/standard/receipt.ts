@@ -1,9 +1,6 @@
 import { getAddress, numberToHex } from 'viem'
-import type {
-  OperationReceipt,
-  OperationStatus,
-  TransactionReceipt,
-} from '../../../bundling/operationViews.js'
+import type { OperationReceipt, OperationStatus } from '../../../bundling/operationViews.js'
+import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
 import type { Log } from '../../../entrypoint/entryPoint.js'
 
 /** ERC-7769: the outer logs are all of the operation's own. */

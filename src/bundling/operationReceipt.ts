@@ -1,0 +1,44 @@
+import type { Hex } from 'viem'
+import type { TransactionReceipt } from '../chain/transactionReceipt.js'
+import { findInclusion } from '../store/inclusions.js'
+import { findOperation } from '../store/operations.js'
+import type { OperationReceipt } from './operationViews.js'
+import { type FoundInclusion, searchInclusion } from './searchInclusion.js'
+import type { ViewContext } from './viewContext.js'
+
+/**
+ * The receipt of an included operation, from our index; undefined while there is none. An operation
+ * that we do not hold, or gave up, is looked for on the chain, in the last `logRange` blocks.
+ */
+export async function operationReceipt(
+  context: ViewContext,
+  hash: Hex,
+): Promise<OperationReceipt | undefined> {
+  const { chainId } = context.definition
+  const stored = await findInclusion<TransactionReceipt>(context.database, chainId, hash)
+  if (stored) {
+    const { outcome, entryPoint, receipt } = stored
+    return toReceipt(context, { outcome, entryPoint: { address: entryPoint }, receipt })
+  }
+  const operation = await findOperation(context.database, chainId, hash)
+  if (operation?.state === 'pooled' || operation?.state === 'bundled') return undefined
+  const found = await searchInclusion(context, hash, context.heads.current().number)
+  return found && toReceipt(context, found)
+}
+
+type Included = Pick<FoundInclusion, 'outcome' | 'receipt'> & {
+  readonly entryPoint: Pick<FoundInclusion['entryPoint'], 'address'>
+}
+
+function toReceipt(
+  { heads }: ViewContext,
+  { outcome, entryPoint, receipt }: Included,
+): OperationReceipt {
+  const confirmations = Number(heads.current().number - receipt.blockNumber) + 1
+  return {
+    ...outcome,
+    entryPoint: entryPoint.address,
+    receipt,
+    confirmations: Math.max(confirmations, 1),
+  }
+}

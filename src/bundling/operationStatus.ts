@@ -1,0 +1,60 @@
+import type { Hex } from 'viem'
+import { latestAttempt, minedTransaction } from '../store/bundles.js'
+import { findOperation, type StoredOperation } from '../store/operations.js'
+import { operationReceipt } from './operationReceipt.js'
+import type { OperationReceipt, OperationStatus } from './operationViews.js'
+import type { ViewContext } from './viewContext.js'
+
+const confirmed = 'Transaction is confirmed'
+/** The spelling is what clients of this interface know. */
+const frontRun = 'Transaction was frontrunned, check the new transaction hash in receipt'
+
+/**
+ * Where an operation stands; undefined when neither we nor the recent chain know it. CONFIRMED says
+ * that it is on the chain, `receipt.success` whether its call succeeded; FAILED that the bundles that
+ * carried it reverted until we gave up; DROPPED_FROM_BUNDLER_MEMPOOL has the reason in `message`.
+ */
+export async function operationStatus(
+  context: ViewContext,
+  hash: Hex,
+): Promise<OperationStatus | undefined> {
+  const { database, definition } = context
+  const stored = await findOperation(database, definition.chainId, hash)
+  if (stored?.state === 'pooled') return pending('BUNDLER_MEMPOOL', undefined)
+  if (stored?.state === 'bundled' && stored.bundleId !== null) {
+    return pending('SUBMITTED', await latestAttempt(database, stored.bundleId))
+  }
+  const receipt = await operationReceipt(context, hash)
+  if (receipt) return included(receipt, stored)
+  return stored && givenUp(context, stored)
+}
+
+function pending(
+  state: 'BUNDLER_MEMPOOL' | 'SUBMITTED',
+  transactionHash: Hex | undefined,
+): OperationStatus {
+  return { state, message: undefined, transactionHash, receipt: undefined }
+}
+
+function included(receipt: OperationReceipt, stored: StoredOperation | undefined): OperationStatus {
+  const bySomeoneElse = stored !== undefined && stored.bundleId === null
+  return {
+    state: 'CONFIRMED',
+    message: bySomeoneElse ? frontRun : confirmed,
+    transactionHash: receipt.receipt.transactionHash,
+    receipt,
+  }
+}
+
+async function givenUp(
+  { database }: ViewContext,
+  { bundleId, reason }: StoredOperation,
+): Promise<OperationStatus> {
+  const transactionHash = bundleId === null ? undefined : await minedTransaction(database, bundleId)
+  return {
+    state: transactionHash ? 'FAILED' : 'DROPPED_FROM_BUNDLER_MEMPOOL',
+    message: reason ?? undefined,
+    transactionHash,
+    receipt: undefined,
+  }
+}

@@ -1,0 +1,7 @@
+import type { HeadFollower } from '../chain/headFollower.js'
+import type { BundlingContext } from './bundlingContext.js'
+
+/** What answering questions about operations of one chain works with. */
+export type ViewContext = Omit<BundlingContext, 'logger'> & {
+  readonly heads: Pick<HeadFollower, 'current'>
+}

@@ -1,0 +1,36 @@
+import { type Address, encodeAbiParameters, type Hex } from 'viem'
+import { ethCall } from './ethCall.js'
+import type { NodeClient } from './nodeClient.js'
+
+const balanceOf = '0x70a08231'
+const getNonce = '0x35567e1a'
+
+/** wei that `account` has deposited in the EntryPoint, the same in every version. */
+export function readDeposit(
+  node: NodeClient,
+  entryPoint: Address,
+  account: Address,
+): Promise<bigint> {
+  const argument = encodeAbiParameters([{ type: 'address' }], [account])
+  return readWord(node, entryPoint, `${balanceOf}${argument.slice(2)}`)
+}
+
+/** The next nonce of `sender` for the key of `nonce` (its high 192 bits), key included. */
+export function readNonce(
+  node: NodeClient,
+  entryPoint: Address,
+  sender: Address,
+  nonce: bigint,
+): Promise<bigint> {
+  const parameters = [{ type: 'address' }, { type: 'uint192' }] as const
+  const argument = encodeAbiParameters(parameters, [sender, nonce >> 64n])
+  return readWord(node, entryPoint, `${getNonce}${argument.slice(2)}`)
+}
+
+async function readWord(node: NodeClient, entryPoint: Address, data: Hex): Promise<bigint> {
+  const outcome = await ethCall(node, { to: entryPoint, data })
+  if (!outcome.ok || outcome.data === '0x') {
+    throw new Error(`there is no EntryPoint at ${entryPoint}`)
+  }
+  return BigInt(outcome.data)
+}

@@ -1,0 +1,18 @@
+import type { Kysely } from 'kysely'
+import type { Logger } from 'pino'
+import type { ChainDefinition } from '../chain/definition.js'
+import type { HeadFollower } from '../chain/headFollower.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import type { BundleShare } from '../gas/preVerificationGas.js'
+import type { Schema } from '../store/schema.js'
+import type { Engine } from '../validation/engine.js'
+
+/** What admission on one chain works with. */
+export type MempoolContext = {
+  readonly definition: ChainDefinition
+  readonly database: Kysely<Schema>
+  readonly node: NodeClient
+  readonly heads: Pick<HeadFollower, 'current'>
+  readonly engine: Engine
+  readonly logger: Logger
+} & Pick<BundleShare, 'bundleSize' | 'dataGas'>

@@ -1,0 +1,59 @@
+import { size } from 'viem'
+import type { ChainDefinition } from '../chain/definition.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { OperationLimitError } from '../errors/operationErrors.js'
+
+/** Bytes; the longest signatures in use (passkeys, many owners) stay far below. */
+const maxSignature = 8_192
+
+/** Calldata of handleOps and the transaction's own fields around one operation, in bytes. */
+const transactionEnvelope = 400
+
+type Limits = Pick<ChainDefinition, 'maxBundleGas' | 'maxBundleBytes' | 'maxVerificationGas'>
+
+/**
+ * What can be refused without asking the chain: an operation that contradicts itself, or that no
+ * bundle could carry even alone. Throws OperationLimitError, which names the field.
+ */
+export function requireLimits(entryPoint: EntryPoint, op: Operation, limits: Limits): void {
+  requireConsistency(op)
+  atMost('signature', BigInt(size(op.signature)), BigInt(maxSignature), 'bytes')
+  const bytes = size(entryPoint.encodeOperation(op)) + transactionEnvelope
+  const largest = size(op.callData) >= size(op.factoryData) ? 'callData' : 'initCode'
+  atMost(largest, BigInt(bytes), BigInt(limits.maxBundleBytes), 'bytes in its bundle')
+
+  const { maxVerificationGas, maxBundleGas } = limits
+  atMost('verificationGasLimit', op.verificationGasLimit, maxVerificationGas, 'gas')
+  const pmGas = op.paymasterVerificationGasLimit
+  atMost('paymasterVerificationGasLimit', pmGas, maxVerificationGas, 'gas')
+  atMost('callGasLimit', aloneGas(entryPoint, op, bytes), maxBundleGas, 'gas in its bundle')
+}
+
+function requireConsistency(op: Operation): void {
+  if (op.maxPriorityFeePerGas > op.maxFeePerGas) {
+    throw new OperationLimitError(
+      'maxPriorityFeePerGas',
+      `${op.maxPriorityFeePerGas} is more than maxFeePerGas ${op.maxFeePerGas}`,
+    )
+  }
+  if (op.factory === undefined && size(op.factoryData) > 0) {
+    throw new OperationLimitError('factoryData', 'there is no factory')
+  }
+  if (op.paymaster !== undefined) return
+  for (const field of ['paymasterVerificationGasLimit', 'paymasterPostOpGasLimit'] as const)
+    if (op[field] !== 0n) throw new OperationLimitError(field, 'there is no paymaster')
+  if (size(op.paymasterData) > 0)
+    throw new OperationLimitError('paymasterData', 'there is no paymaster')
+}
+
+/** At most the gas limit of a bundle with this operation alone. */
+function aloneGas(entryPoint: EntryPoint, op: Operation, bytes: number): bigint {
+  const nonZeroByte = 16n
+  const fixed = 21_000n + BigInt(entryPoint.overhead.fixed)
+  return fixed + BigInt(bytes) * nonZeroByte + entryPoint.bundleGas(op)
+}
+
+function atMost(field: string, value: bigint, limit: bigint, unit: string): void {
+  if (value > limit) throw new OperationLimitError(field, `${value} ${unit}, the limit is ${limit}`)
+}

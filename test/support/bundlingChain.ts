@@ -1,0 +1,205 @@
+import type { Kysely } from 'kysely'
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseAbi,
+  parseEther,
+  parseGwei,
+} from 'viem'
+import type { BundlingContext } from '../../src/bundling/bundlingContext.js'
+import { createExecutors, type Executor } from '../../src/bundling/executors.js'
+import { operationReceipt } from '../../src/bundling/operationReceipt.js'
+import { operationStatus } from '../../src/bundling/operationStatus.js'
+import type { OperationReceipt, OperationStatus } from '../../src/bundling/operationViews.js'
+import { bundleOnce } from '../../src/bundling/startBundler.js'
+import type { ViewContext } from '../../src/bundling/viewContext.js'
+import type { ChainDefinition } from '../../src/chain/definition.js'
+import { type HeadFollower, startHeadFollower } from '../../src/chain/headFollower.js'
+import { createNodeClient } from '../../src/chain/nodeClient.js'
+import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
+import { createEntryPoint } from '../../src/entrypoint/index.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import { createMempool, type Mempool } from '../../src/mempool/admit.js'
+import { openBundles } from '../../src/store/bundles.js'
+import { findOperation, type StoredOperation } from '../../src/store/operations.js'
+import type { Schema } from '../../src/store/schema.js'
+import { createNodeEngine } from '../../src/validation/nodeEngine.js'
+import { createApp } from './createApp.js'
+import { deployEntryPoint } from './entryPointContracts.js'
+import { silent } from './logger.js'
+import { puppetCode } from './puppet.js'
+import { type Anvil, startAnvil } from './startAnvil.js'
+
+export const puppetAbi = parseAbi([
+  'function set(uint256 mood, uint256 validationData)',
+  'function touch()',
+  'function fail(string reason)',
+  'function spoof(bytes32 userOpHash)',
+])
+
+const entryPointAbi = parseAbi([
+  'function depositTo(address) payable',
+  'function withdrawTo(address, uint256)',
+])
+
+export const touch = encodeFunctionData({ abi: puppetAbi, functionName: 'touch' })
+
+/** Funded keys of anvil, after the one that tests send with. */
+const executorKeys: readonly Hex[] = [
+  '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+  '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+]
+
+/** Admission and bundling over a real chain; nothing runs by itself. */
+export type BundlingChain = {
+  readonly anvil: Anvil
+  readonly entryPoint: EntryPoint
+  readonly definition: ChainDefinition
+  readonly context: BundlingContext & ViewContext
+  readonly heads: HeadFollower
+  readonly mempool: Mempool
+  readonly executors: readonly Executor[]
+  readonly appId: string
+  /** A new puppet with this deposit in the EntryPoint (default 1 ether). */
+  puppet(deposit?: bigint): Promise<Address>
+  pull(puppet: Address, mood: number, validationData?: bigint): Promise<void>
+  operation(sender: Address, fields?: Partial<Operation>): Operation
+  admit(op: Operation): Promise<Hex>
+  /** One bundling round at the chain's newest head. */
+  round(): Promise<void>
+  /** Rounds, each after the transactions sent before it were mined, until nothing is in flight. */
+  settle(): Promise<void>
+  stored(hash: Hex): Promise<StoredOperation>
+  receipt(hash: Hex): Promise<OperationReceipt>
+  status(hash: Hex): Promise<OperationStatus | undefined>
+  stop(): Promise<void>
+}
+
+type Options = {
+  readonly args?: readonly string[]
+  readonly definition?: Partial<ChainDefinition>
+}
+
+let chains = 0
+let puppets = 0
+
+/** Each chain has its own chain id, so that chains share a database as they do in production. */
+export async function startBundlingChain(
+  database: Kysely<Schema>,
+  { args = [], definition: changes = {} }: Options = {},
+): Promise<BundlingChain> {
+  const chainId = 50_000 + ++chains
+  const anvil = await startAnvil(['--chain-id', String(chainId), ...args])
+  const entryPoint = createEntryPoint('0.6', await deployEntryPoint(anvil, '0.6'))
+  const definition: ChainDefinition = {
+    chainId,
+    name: 'test',
+    rpcUrls: [anvil.url],
+    entryPoints: [{ version: '0.6', address: entryPoint.address }],
+    tankFactory: undefined,
+    executorKeys: executorKeys.slice(0, 1),
+    beneficiary: undefined,
+    pollInterval: 3_600_000,
+    maxBundleGas: 16_000_000n,
+    maxBundleBytes: 100_000,
+    maxVerificationGas: 5_000_000n,
+    resubmitAfter: 3_600_000,
+    finalityDepth: 32,
+    logRange: 1_000,
+    maxOperationsPerSender: 4,
+    maxOperations: 1_000,
+    ...changes,
+  }
+  const node = createNodeClient({ urls: [anvil.url], logger: silent })
+  const heads = await startHeadFollower({ node, definition, logger: silent })
+  const context = { definition, entryPoints: [entryPoint], database, node, heads, logger: silent }
+  const share = { bundleSize: 1, dataGas: noDataGas }
+  const engine = createNodeEngine({ node })
+  const mempool = createMempool({ ...context, engine, ...share })
+  const executors = createExecutors(definition.executorKeys)
+  const appId = await createApp(database)
+
+  const setCode = async (address: Address) => {
+    await anvil.request('anvil_setCode', [address, puppetCode])
+  }
+  const round = async () => bundleOnce(context, await heads.refresh(), executors, 0)
+  const inFlight = async () => (await openBundles(database, chainId)).length > 0
+  const chain: BundlingChain = {
+    ...{ anvil, entryPoint, definition, context, heads, mempool, executors, appId },
+    async puppet(deposit = parseEther('1')) {
+      const address = numberToHex(0xabc000 + ++puppets, { size: 20 })
+      await setCode(address)
+      const data = encodeFunctionData({
+        abi: entryPointAbi,
+        functionName: 'depositTo',
+        args: [address],
+      })
+      await anvil.send({ to: entryPoint.address, data, value: numberToHex(deposit) })
+      await heads.refresh()
+      return address
+    },
+    async pull(puppet, mood, validationData = 0n) {
+      const args = [BigInt(mood), validationData] as const
+      await anvil.send({
+        to: puppet,
+        data: encodeFunctionData({ abi: puppetAbi, functionName: 'set', args }),
+      })
+      await heads.refresh()
+    },
+    operation(sender, fields = {}) {
+      const op: Operation = {
+        sender,
+        nonce: 0n,
+        factory: undefined,
+        factoryData: '0x',
+        callData: touch,
+        callGasLimit: 60_000n,
+        verificationGasLimit: 150_000n,
+        preVerificationGas: 0n,
+        maxFeePerGas: parseGwei('10'),
+        maxPriorityFeePerGas: parseGwei('2'),
+        paymaster: undefined,
+        paymasterVerificationGasLimit: 0n,
+        paymasterPostOpGasLimit: 0n,
+        paymasterData: '0x',
+        signature: '0x01',
+        authorization: undefined,
+        ...fields,
+      }
+      const widest = { ...op, preVerificationGas: 0xffffffn }
+      const required = preVerificationGas(entryPoint, widest, { ...share, verificationGasUsed: 0n })
+      return { ...op, preVerificationGas: fields.preVerificationGas ?? required }
+    },
+    admit: (op) => mempool.admit(entryPoint, op, { appId, simulateExecution: false }),
+    round,
+    async settle() {
+      do {
+        await round()
+        for (const { attempts } of await openBundles(database, chainId)) {
+          await anvil.client.waitForTransactionReceipt({ hash: attempts[0].hash })
+        }
+      } while (await inFlight())
+    },
+    async stored(hash) {
+      const operation = await findOperation(database, chainId, hash)
+      if (!operation) throw new Error(`operation ${hash} is not stored`)
+      return operation
+    },
+    async receipt(hash) {
+      const receipt = await operationReceipt(context, hash)
+      if (!receipt) throw new Error(`operation ${hash} has no receipt`)
+      return receipt
+    },
+    status: (hash) => operationStatus(context, hash),
+    async stop() {
+      heads.stop()
+      await node.close()
+      await anvil.stop()
+    },
+  }
+  await round()
+  return chain
+}

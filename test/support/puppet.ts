@@ -1,0 +1,61 @@
+import type { Hex } from 'viem'
+import { compileSolidity } from './compileSolidity.js'
+
+/**
+ * An account and paymaster of EntryPoint v0.6 that does what a test pulls: takes every signature but
+ * an empty one, and can change its mind after it was admitted.
+ */
+const compiled = compileSolidity(`
+struct UserOperation {
+    address sender; uint256 nonce; bytes initCode; bytes callData; uint256 callGasLimit;
+    uint256 verificationGasLimit; uint256 preVerificationGas; uint256 maxFeePerGas;
+    uint256 maxPriorityFeePerGas; bytes paymasterAndData; bytes signature;
+}
+
+contract Puppet {
+    event UserOperationEvent(
+        bytes32 indexed userOpHash, address indexed sender, address indexed paymaster,
+        uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed
+    );
+    event BeforeExecution();
+    event Touched();
+
+    /** 0: as one likes. 1: validation refuses. 2: one validation per block. */
+    uint256 public mood;
+    uint256 public validationData;
+    uint256 public lastBlock;
+
+    function set(uint256 mood_, uint256 validationData_) external {
+        (mood, validationData) = (mood_, validationData_);
+    }
+    function touch() external { emit Touched(); }
+    function fail(string calldata reason) external pure { revert(reason); }
+    /** Says what only the EntryPoint may say. */
+    function spoof(bytes32 userOpHash) external {
+        emit BeforeExecution();
+        emit UserOperationEvent(userOpHash, address(this), address(0), 0, true, 1, 1);
+    }
+    function validateUserOp(UserOperation calldata op, bytes32, uint256 missing)
+        external returns (uint256)
+    {
+        judge();
+        if (missing > 0) { (bool paid,) = msg.sender.call{value: missing}(""); paid; }
+        return op.signature.length == 0 ? 1 : validationData;
+    }
+    function validatePaymasterUserOp(UserOperation calldata, bytes32, uint256)
+        external returns (bytes memory, uint256)
+    {
+        judge();
+        return ("", validationData);
+    }
+    function judge() private {
+        require(mood != 1, "not in the mood");
+        if (mood == 2) { require(lastBlock != block.number, "once per block"); lastBlock = block.number; }
+    }
+    receive() external payable {}
+}
+`).Puppet
+
+if (!compiled) throw new Error('Puppet was not compiled')
+
+export const puppetCode: Hex = compiled.runtime
