@@ -3,15 +3,19 @@ import { PurserError } from './purserError.js'
 
 /**
  * The paymaster will not pay, told as an error because ERC-7677 has no other way.
- * The message is the decision's sentence, `data.code` its stable code.
+ * The message is the decision's sentence, `data.code` its stable code. There is no
+ * decision id when nothing was decided, as for a stub.
  */
 export class SponsorshipRefusedError extends PurserError {
   override readonly name = 'SponsorshipRefusedError'
-  constructor(decision: { decisionId: string; code: string; message: string }) {
+  constructor(decision: { decisionId?: string; code: string; message: string }) {
     super(decision.message, {
       code: -32501,
       status: 400,
-      data: { code: decision.code, decisionId: decision.decisionId },
+      data: {
+        code: decision.code,
+        ...(decision.decisionId && { decisionId: decision.decisionId }),
+      },
     })
   }
 }
