@@ -16,8 +16,8 @@ struct UserOperation {
     bytes signature;
 }
 
-/// What EntryPoint v0.6 hands to its innerHandleOp.
-struct OperationInfo {
+/// The fixed fields of an operation, as EntryPoint v0.6 keeps them.
+struct OperationFields {
     address sender;
     uint256 nonce;
     uint256 callGasLimit;
@@ -26,6 +26,11 @@ struct OperationInfo {
     address paymaster;
     uint256 maxFeePerGas;
     uint256 maxPriorityFeePerGas;
+}
+
+/// What EntryPoint v0.6 hands to its innerHandleOp.
+struct OperationInfo {
+    OperationFields fields;
     bytes32 userOpHash;
     uint256 prefund;
     uint256 contextOffset;
@@ -41,10 +46,20 @@ struct ReturnInfo {
     bytes paymasterContext;
 }
 
+struct StakeInfo {
+    uint256 stake;
+    uint256 unstakeDelay;
+}
+
+struct AggregatorInfo {
+    address aggregator;
+    StakeInfo stake;
+}
+
 interface IEntryPoint06 {
-    error ValidationResult(ReturnInfo info, uint256[2] sender, uint256[2] factory, uint256[2] paymaster);
+    error ValidationResult(ReturnInfo info, StakeInfo sender, StakeInfo factory, StakeInfo paymaster);
     error ValidationResultWithAggregation(
-        ReturnInfo info, uint256[2] sender, uint256[2] factory, uint256[2] paymaster, uint256[3] aggregator
+        ReturnInfo info, StakeInfo sender, StakeInfo factory, StakeInfo paymaster, AggregatorInfo aggregator
     );
     error ExecutionResult(
         uint256 preOpGas,
@@ -140,14 +155,15 @@ contract Probe06 {
         if (callData.length == 0) {
             store.success = true;
         } else {
-            if (!_affordable(info.callGasLimit)) {
+            uint256 limit = info.fields.callGasLimit;
+            if (!_affordable(limit)) {
                 bytes32 outOfGas = OUT_OF_GAS;
                 assembly {
                     mstore(0, outOfGas)
                     revert(0, 32)
                 }
             }
-            bytes memory answer = _run(_callTrial(info.sender, callData), info.callGasLimit);
+            bytes memory answer = _run(_callTrial(info.fields.sender, callData), limit);
             (store.success,, store.returnData) = abi.decode(answer, (bool, uint256, bytes));
         }
         _forward();

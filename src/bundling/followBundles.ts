@@ -2,8 +2,8 @@ import { type Address, type Hex, parseTransaction } from 'viem'
 import { adviseFees } from '../chain/fees.js'
 import { getTransactionCount, type Head } from '../chain/nodeReads.js'
 import {
-  addAttempt,
   type Attempt,
+  addAttempt,
   blameOperations,
   closeBundle,
   type OpenBundle,

@@ -3,6 +3,8 @@ import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { OperationOutcome } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
+export type { TransactionReceipt }
+
 /** What eth_getUserOperationReceipt answers, before a dialect writes it. */
 export type OperationReceipt = OperationOutcome & {
   readonly entryPoint: Address

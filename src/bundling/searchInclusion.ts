@@ -1,8 +1,7 @@
 import type { Hex } from 'viem'
 import { getLogs, getTransactionReceipt } from '../chain/nodeReads.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
-import type { OperationOutcome } from '../entrypoint/entryPoint.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { EntryPoint, OperationOutcome } from '../entrypoint/entryPoint.js'
 import type { BundlingContext } from './bundlingContext.js'
 
 export const userOperationEventTopic: Hex =

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
-import type { Fees } from '../chain/feeAdvice.js'
 import { ethCall } from '../chain/ethCall.js'
+import type { Fees } from '../chain/feeAdvice.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { StoredOperation } from '../store/operations.js'

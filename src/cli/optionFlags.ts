@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import { ConfigError } from '../config/configError.js'
 import { loadConfig } from '../config/loadConfig.js'
 import { type Config, flagOf, type OptionName, options, variableOf } from '../config/options.js'
+import { ConfigError } from '../errors/configError.js'
 
 const describeDefault = (name: OptionName): string => {
   const parsed = options[name].schema.safeParse(undefined)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { z } from 'zod'
-import { ConfigError } from './configError.js'
+import { ConfigError } from '../errors/configError.js'
 import { type Config, flagOf, type OptionName, options, variableOf } from './options.js'
 
 type Sources = {

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
+import { ConfigError } from '../errors/configError.js'
 import { toChainDefinition } from './chainSchema.js'
-import { ConfigError } from './configError.js'
 import type { Config } from './options.js'
 
 const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/

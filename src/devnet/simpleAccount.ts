@@ -19,7 +19,8 @@ const abi = parseAbi([
 
 export type Call = { readonly to: Address; readonly value?: bigint; readonly data?: Hex }
 
-const DUMMY_SIGNATURE: Hex = `0x${'ff'.repeat(32)}${'7f'.repeat(32)}1c`
+/** Of nobody, but recoverable: the account reverts on one that is not. */
+const DUMMY_SIGNATURE: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
 
 export type SimpleAccount = {
   readonly address: Address

@@ -64,7 +64,10 @@ export type EntryPoint = {
    */
   hash(op: Operation, chainId: number, delegate?: Address): Hex
   encodeHandleOps(ops: readonly Operation[], beneficiary: Address): Hex
-  /** The operations of a handleOps input; undefined when it is no handleOps call of this version. */
+  /**
+   * The operations of a handleOps input, without authorizations, which a transaction carries apart;
+   * undefined when it is no handleOps call of this version.
+   */
   decodeHandleOps(input: Hex): readonly Operation[] | undefined
   /** ABI encoding of the packed operation alone, the calldata that preVerificationGas pays for. */
   encodeOperation(op: Operation): Hex

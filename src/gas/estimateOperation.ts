@@ -1,7 +1,6 @@
 import type { ChainDefinition } from '../chain/definition.js'
 import type { FeeAdvice, Fees } from '../chain/feeAdvice.js'
 import type { NodeClient } from '../chain/nodeClient.js'
-import { getBalance } from '../chain/nodeReads.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
@@ -12,7 +11,7 @@ import type { Engine, GasMeasurement } from '../validation/engine.js'
 import { mergeOverrides } from '../validation/mergeOverrides.js'
 import { toOperationError } from '../validation/operationFailure.js'
 import type { GasEstimate } from './gasEstimate.js'
-import { balanceOverride, depositOverride } from './payerFunds.js'
+import { fundPayer } from './payerFunds.js'
 import { type BundleShare, preVerificationGas } from './preVerificationGas.js'
 import { widestOperation } from './widestOperation.js'
 
@@ -69,8 +68,9 @@ export async function estimateOperation(
     preVerificationGas(entryPoint, widest, { bundleSize, verificationGasUsed, dataGas })
 
   const op = { ...filled, preVerificationGas: share(0n) }
-  const funded = await fundPayer(context.node, entryPoint, op, override)
-  const measured = await engine.measure(entryPoint, op, bounds, funded)
+  const funds = await fundPayer(context.node, entryPoint, op)
+  const pretended = override ? mergeOverrides(funds, override) : funds
+  const measured = await engine.measure(entryPoint, op, bounds, pretended)
   if (measured.outcome === 'refused') throw toOperationError(measured.failure, op)
   if (measured.outcome === 'reverted') {
     const reason = describeRevert(measured.revertData) ?? 'no reason given'
@@ -107,25 +107,6 @@ function chooseFees(draft: Draft, { maxFeePerGas, maxPriorityFeePerGas }: Fees):
   }
   const advised = maxPriorityFeePerGas < max ? maxPriorityFeePerGas : max
   return { maxFeePerGas: max, maxPriorityFeePerGas: tip ?? advised }
-}
-
-/**
- * The caller's override over ours, with which the payer cannot be short. A paymaster's deposit is
- * plenty. A sender that pays itself has, on top of its own balance, the prefund under ample limits,
- * which it pays in validation: its call then meets the balance that it really has.
- */
-async function fundPayer(
-  node: NodeClient,
-  entryPoint: EntryPoint,
-  op: Operation,
-  override: StateOverride = {},
-): Promise<StateOverride> {
-  if (op.paymaster) {
-    return mergeOverrides(depositOverride(entryPoint.address, op.paymaster), override)
-  }
-  if (override[op.sender]?.balance !== undefined) return override
-  const wei = (await getBalance(node, op.sender)) + entryPoint.requiredPrefund(op)
-  return mergeOverrides(balanceOverride(op.sender, wei), override)
 }
 
 function requireSignatureLength({ signature }: Draft): void {

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Draft } from '../entrypoint/draft.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
 /** A decoded pm_sponsorUserOperation in mode SPONSORED. */

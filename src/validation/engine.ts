@@ -3,6 +3,8 @@ import type { StateOverride } from '../chain/stateOverride.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
+export type { StateOverride }
+
 /** What a validation that did not revert says. */
 export type Validation = {
   /** Account or paymaster signature check failed (AA24 / AA34 when sent). */

@@ -75,6 +75,8 @@ const statements = [
   )`,
   `create index on decisions (app_id, created_at)`,
   `create index on decisions (chain_id, user_op_hash)`,
+  `create index decisions_live on decisions (app_id, chain_id, entry_point, valid_until)
+    where sponsored`,
   `create table webhook_calls (
     id bigint generated always as identity primary key,
     decision_id uuid not null references decisions,
@@ -159,6 +161,7 @@ const statements = [
     primary key (chain_id, user_op_hash)
   )`,
   `create index on inclusions (chain_id, block_number)`,
+  `create index on inclusions (chain_id, entry_point, sender, nonce)`,
   `create table transaction_receipts (
     chain_id bigint not null,
     hash text not null,

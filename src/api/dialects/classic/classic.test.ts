@@ -1,0 +1,236 @@
+import { expect, test } from 'vitest'
+import { address, operation, receipt, word } from '../../../../test/support/apiFixtures.js'
+import { FeeTooLowError, OperationNotFoundError } from '../../../errors/operationErrors.js'
+import { classic } from './classic.js'
+
+const { encoders } = classic
+const big = 2n ** 64n
+
+const estimate = {
+  callGasLimit: 100_000n,
+  verificationGasLimit: 70_000n,
+  preVerificationGas: 50_000n,
+  paymasterVerificationGasLimit: undefined,
+  paymasterPostOpGasLimit: undefined,
+  maxFeePerGas: big,
+  maxPriorityFeePerGas: 0n,
+  validAfter: 0,
+  validUntil: 256,
+}
+
+test('an estimate: numbers, decimal fees, BigNumber bounds, nothing null', () => {
+  expect(encoders.eth_estimateUserOperationGas(estimate)).toEqual({
+    callGasLimit: 100_000,
+    verificationGasLimit: 70_000,
+    preVerificationGas: 50_000,
+    validUntil: { type: 'BigNumber', hex: '0x0100' },
+    validAfter: { type: 'BigNumber', hex: '0x00' },
+    maxPriorityFeePerGas: '0',
+    maxFeePerGas: '18446744073709551616',
+  })
+})
+
+test('an estimate of v0.7 has the two limits of the paymaster', () => {
+  const paymaster = { paymasterVerificationGasLimit: 9n, paymasterPostOpGasLimit: 0n }
+  expect(encoders.eth_estimateUserOperationGas({ ...estimate, ...paymaster })).toMatchObject({
+    paymasterVerificationGasLimit: 9,
+    paymasterPostOpGasLimit: 0,
+  })
+})
+
+test("a receipt has the interface's field types", () => {
+  const log = {
+    transactionIndex: 0,
+    blockNumber: 7,
+    transactionHash: word('c'),
+    address: '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
+    topics: [word('e')],
+    data: '0x',
+    logIndex: 2,
+    blockHash: word('b'),
+  }
+  expect(encoders.eth_getUserOperationReceipt(receipt)).toEqual({
+    userOpHash: word('a'),
+    entryPoint: '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
+    sender: address('1'),
+    nonce: 5,
+    success: 'true',
+    paymaster: address('0'),
+    actualGasCost: 124_885_600_000_000,
+    actualGasUsed: 1_248_856,
+    logs: [log],
+    receipt: {
+      to: '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
+      from: address('2'),
+      contractAddress: null,
+      transactionIndex: 0,
+      gasUsed: { _hex: '0x1b', _isBigNumber: true },
+      logsBloom: `0x${'00'.repeat(256)}`,
+      blockHash: word('b'),
+      transactionHash: word('c'),
+      logs: [
+        { ...log, address: address('8'), logIndex: 0 },
+        { ...log, address: address('9'), logIndex: 1 },
+        log,
+      ],
+      blockNumber: 7,
+      confirmations: 3,
+      cumulativeGasUsed: { _hex: '0x0100', _isBigNumber: true },
+      effectiveGasPrice: { _hex: '0x00', _isBigNumber: true },
+      status: 1,
+      type: 2,
+      byzantium: true,
+    },
+  })
+})
+
+test('a failed operation has success "false" and its reason', () => {
+  const failed = { ...receipt, success: false, reason: '0x08c379a0' as const }
+  expect(encoders.eth_getUserOperationReceipt(failed)).toMatchObject({
+    success: 'false',
+    reason: '0x08c379a0',
+  })
+})
+
+test('numbers that JSON would round are exact hex strings', () => {
+  const nonce = (1n << 64n) + 1n
+  expect(
+    encoders.eth_getUserOperationReceipt({ ...receipt, nonce, actualGasCost: 2n ** 53n }),
+  ).toMatchObject({ nonce: '0x10000000000000001', actualGasCost: '0x20000000000000' })
+  expect(encoders.eth_getUserOperationReceipt({ ...receipt, nonce: 2n ** 53n - 1n })).toMatchObject(
+    { nonce: Number.MAX_SAFE_INTEGER },
+  )
+})
+
+test('an unknown receipt or operation is null', () => {
+  expect(encoders.eth_getUserOperationReceipt(undefined)).toBeNull()
+  expect(encoders.eth_getUserOperationByHash(undefined)).toBeNull()
+})
+
+test('an operation by its hash stands flat and nested', () => {
+  const found = {
+    operation,
+    version: '0.6' as const,
+    entryPoint: receipt.entryPoint,
+    blockNumber: 7n,
+    blockHash: word('b'),
+    transactionHash: word('c'),
+  }
+  const fields = {
+    sender: address('1'),
+    nonce: '0x5',
+    initCode: '0x',
+    callData: '0x0000189a',
+    callGasLimit: '0x186a0',
+    verificationGasLimit: '0x11170',
+    preVerificationGas: '0xc350',
+    maxFeePerGas: '0x59682f00',
+    maxPriorityFeePerGas: '0x0',
+    paymasterAndData: '0x',
+    signature: '0xab',
+  }
+  expect(encoders.eth_getUserOperationByHash(found)).toEqual({
+    ...fields,
+    userOperation: fields,
+    entryPoint: receipt.entryPoint,
+    blockNumber: 7,
+    blockHash: word('b'),
+    transactionHash: word('c'),
+  })
+})
+
+test('a pending operation by its hash has null block fields', () => {
+  const found = {
+    operation,
+    version: '0.6' as const,
+    entryPoint: receipt.entryPoint,
+    blockNumber: undefined,
+    blockHash: undefined,
+    transactionHash: undefined,
+  }
+  expect(encoders.eth_getUserOperationByHash(found)).toMatchObject({
+    blockNumber: null,
+    blockHash: null,
+    transactionHash: null,
+  })
+})
+
+test('a status leaves away what there is not', () => {
+  const pending = {
+    state: 'BUNDLER_MEMPOOL' as const,
+    message: undefined,
+    transactionHash: undefined,
+    receipt: undefined,
+  }
+  expect(encoders.biconomy_getUserOperationStatus(pending)).toEqual({ state: 'BUNDLER_MEMPOOL' })
+  const done = { ...pending, state: 'CONFIRMED' as const, transactionHash: word('c'), receipt }
+  expect(encoders.biconomy_getUserOperationStatus(done)).toMatchObject({
+    state: 'CONFIRMED',
+    transactionHash: word('c'),
+    userOperationReceipt: { success: 'true' },
+  })
+})
+
+test('fees are flat for old clients and in tiers for new ones', () => {
+  const fees = (maxFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas: 1n })
+  expect(
+    encoders.biconomy_getGasFeeValues({ slow: fees(2n), standard: fees(big), fast: fees(4n) }),
+  ).toEqual({
+    maxFeePerGas: '18446744073709551616',
+    maxPriorityFeePerGas: '1',
+    slow: { maxFeePerGas: '2', maxPriorityFeePerGas: '1' },
+    standard: { maxFeePerGas: '18446744073709551616', maxPriorityFeePerGas: '1' },
+    fast: { maxFeePerGas: '4', maxPriorityFeePerGas: '1' },
+  })
+})
+
+const decision = { decisionId: 'd', sponsored: true, code: 'sponsored', message: 'Yes.' }
+
+test('a sponsorship has both modes, a text and two numbers', () => {
+  for (const name of ['pm_sponsorUserOperation', 'pm_getFeeQuoteOrData'] as const)
+    expect(
+      encoders[name]({ version: '0.6', decision, operation, paymasterAndData: '0xabcd' }),
+    ).toEqual({
+      mode: 'SPONSORED',
+      MODE: 'SPONSORED',
+      paymasterAndData: '0xabcd',
+      preVerificationGas: '50000',
+      verificationGasLimit: 70_000,
+      callGasLimit: 100_000,
+      sponsorship: decision,
+    })
+})
+
+test('a refusal keeps usable limits and says why', () => {
+  const refused = { decisionId: 'd', sponsored: false, code: 'tank_empty', message: 'Fill it.' }
+  expect(
+    encoders.pm_sponsorUserOperation({
+      version: '0.6',
+      decision: refused,
+      operation,
+      paymasterAndData: '0x',
+    }),
+  ).toMatchObject({ paymasterAndData: '0x', callGasLimit: 100_000, sponsorship: refused })
+})
+
+test('a sponsorship of v0.7 has the paymaster fields beside', () => {
+  const sponsored = { ...operation, paymaster: address('7'), paymasterVerificationGasLimit: 30n }
+  expect(
+    encoders.pm_sponsorUserOperation({
+      version: '0.7',
+      decision,
+      operation: sponsored,
+      paymasterAndData: '0xabcd',
+    }),
+  ).toMatchObject({
+    paymaster: address('7'),
+    paymasterData: '0x',
+    paymasterVerificationGasLimit: 30,
+    paymasterPostOpGasLimit: 0,
+  })
+})
+
+test('errors have their own HTTP status', () => {
+  expect(classic.status(new FeeTooLowError('maxFeePerGas', 1n, 2n))).toBe(400)
+  expect(classic.status(new OperationNotFoundError(word('a'), 1))).toBe(200)
+})

@@ -1,0 +1,15 @@
+import { InvalidParamsError } from '../../../errors/requestErrors.js'
+
+/** A JSON object of the caller. Read it with `member` only, so that prototypes stay out. */
+export type Members = Readonly<Record<string, unknown>>
+
+export const decodeObject = (value: unknown, field: string): Members => {
+  if (value === undefined || value === null) throw new InvalidParamsError(field, 'is missing.')
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new InvalidParamsError(field, 'must be an object.')
+  return value as Members
+}
+
+/** The object's own member; null counts as missing. */
+export const member = (object: Members, name: string): unknown =>
+  Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import {
+  address,
+  entryPointAddresses,
+  entryPointNamed,
+  rpcOperation06,
+  rpcOperation07,
+} from '../../../../test/support/apiFixtures.js'
+import type { Version } from '../../../entrypoint/entryPoint.js'
+import { decoders } from './params.js'
+
+const chainWith = (...versions: Version[]) => ({
+  chainId: 31_337,
+  entryPoints: new Map(versions.map((v) => [entryPointAddresses[v], entryPointNamed(v)])),
+})
+const all = chainWith('0.6', '0.8', '0.7')
+
+describe('the EntryPoint parameter', () => {
+  test('may have any case and selects the version', () => {
+    const checksummed = '0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789'
+    const decoded = decoders.eth_sendUserOperation([rpcOperation06, checksummed], all)
+    expect(decoded.entryPoint.version).toBe('0.6')
+  })
+
+  test('that is not served is refused with those that are', () => {
+    const decode = () => decoders.eth_sendUserOperation([rpcOperation06, address('9')], all)
+    expect(decode).toThrow(
+      expect.objectContaining({
+        code: -32602,
+        message: expect.stringContaining('Entry point not supported by Bundler'),
+        data: { supported: [...all.entryPoints.keys()] },
+      }),
+    )
+  })
+
+  test.each([[undefined], [null], [5], ['0x']])('of %s is refused', (value) => {
+    expect(() => decoders.eth_estimateUserOperationGas([rpcOperation06, value], all)).toThrow(
+      /^params\[1\]: /,
+    )
+  })
+})
+
+describe('simulation options', () => {
+  const decode = (options: unknown) =>
+    decoders.eth_sendUserOperation([rpcOperation06, entryPointAddresses['0.6'], options], all)
+      .simulateExecution
+
+  test.each([
+    [undefined, false],
+    [null, false],
+    [{}, false],
+    [{ simulation_type: 'validation' }, false],
+    [{ simulation_type: 'validation_and_execution', other: 1 }, true],
+  ])('%o', (options, expected) => {
+    expect(decode(options)).toBe(expected)
+  })
+
+  test.each([['validation'], [[]], [{ simulation_type: 'all' }], [{ simulation_type: 1 }]])(
+    'refuses %o',
+    (options) => {
+      expect(() => decode(options)).toThrow(/^params\[2\]/)
+    },
+  )
+})
+
+describe('the mode object', () => {
+  const decode = (mode: unknown) => decoders.pm_sponsorUserOperation([rpcOperation06, mode], all)
+
+  test('of the SDK is read', () => {
+    const mode = {
+      mode: 'SPONSORED',
+      calculateGasLimits: true,
+      expiryDuration: 300,
+      tokenInfo: {},
+      sponsorshipInfo: {
+        webhookData: { user: { deep: [1] } },
+        smartAccountInfo: { name: 'BICONOMY', version: '2.0.0' },
+      },
+    }
+    expect(decode(mode)).toMatchObject({
+      mode: 'SPONSORED',
+      calculateGasLimits: true,
+      expiryDuration: 300,
+      webhookData: { user: { deep: [1] } },
+      entryPoint: { version: '0.6' },
+    })
+  })
+
+  test('may be as short as its mode, also under the alias', () => {
+    expect(decode({ mode: 'SPONSORSHIP' })).toMatchObject({
+      mode: 'SPONSORED',
+      calculateGasLimits: false,
+      expiryDuration: undefined,
+      webhookData: undefined,
+    })
+  })
+
+  test.each([
+    [undefined, 'params[1]: is missing'],
+    ['SPONSORED', 'params[1]: must be an object'],
+    [{}, 'params[1].mode: is mandatory'],
+    [{ mode: null }, 'params[1].mode: is mandatory'],
+    [{ mode: 'sponsored' }, 'params[1].mode: must be "SPONSORED" or "ERC20"'],
+    [{ mode: 'SPONSORED', calculateGasLimits: 'true' }, 'params[1].calculateGasLimits: must be'],
+    [{ mode: 'SPONSORED', expiryDuration: 0 }, 'params[1].expiryDuration: must be from 1'],
+    [{ mode: 'SPONSORED', expiryDuration: 1.5 }, 'params[1].expiryDuration: must be a quantity'],
+    [{ mode: 'SPONSORED', sponsorshipInfo: [] }, 'params[1].sponsorshipInfo: must be an object'],
+    [
+      { mode: 'SPONSORED', sponsorshipInfo: { webhookData: 'x' } },
+      'params[1].sponsorshipInfo.webhookData: must be an object',
+    ],
+    [
+      { mode: 'SPONSORED', sponsorshipInfo: { smartAccountInfo: { name: 1 } } },
+      'params[1].sponsorshipInfo.smartAccountInfo.name: must be a string',
+    ],
+    [{ mode: 'ERC20' }, 'params[1].tokenInfo.feeTokenAddress: is missing'],
+    [{ mode: 'ERC20', tokenInfo: {} }, 'params[1].tokenInfo.feeTokenAddress: is missing'],
+    [
+      { mode: 'ERC20', tokenInfo: { feeTokenAddress: '0x12' } },
+      'params[1].tokenInfo.feeTokenAddress: must be an address',
+    ],
+    [
+      { mode: 'ERC20', tokenInfo: { tokenList: 'all' } },
+      'params[1].tokenInfo.tokenList: must be an array',
+    ],
+  ])('%o is refused', (mode, message) => {
+    expect(() => decode(mode)).toThrow(message)
+  })
+
+  test.each([
+    [{ feeTokenAddress: address('A'), preferredToken: address('b') }, [address('a')]],
+    [{ preferredToken: address('b'), tokenList: [address('c')] }, [address('b')]],
+    [{ preferredToken: '', tokenList: [address('c'), address('d')] }, [address('c'), address('d')]],
+  ])('takes the token from %o', (tokenInfo, tokens) => {
+    expect(decode({ mode: 'ERC20', tokenInfo })).toEqual({ mode: 'ERC20', tokens })
+  })
+
+  test('may be missing when quotes are asked, and then tokens too', () => {
+    const quote = (mode: unknown) => decoders.pm_getFeeQuoteOrData([rpcOperation06, mode], all)
+    expect(quote({})).toMatchObject({ mode: 'SPONSORED' })
+    expect(quote({ mode: 'ERC20', tokenInfo: { tokenList: [] } })).toEqual({
+      mode: 'ERC20',
+      tokens: [],
+    })
+  })
+})
+
+describe('pm_sponsorUserOperation infers the EntryPoint', () => {
+  const versionFor = (operation: object, chain: ReturnType<typeof chainWith>) => {
+    const decoded = decoders.pm_sponsorUserOperation([operation, { mode: 'SPONSORED' }], chain)
+    return decoded.mode === 'SPONSORED' && decoded.entryPoint.version
+  }
+
+  test('from the shape, preferring the first that fits', () => {
+    expect(versionFor(rpcOperation06, all)).toBe('0.6')
+    expect(versionFor(rpcOperation07, all)).toBe('0.8')
+  })
+
+  test('or takes the only one', () => {
+    const { initCode: _, paymasterAndData: __, ...bare } = rpcOperation06
+    expect(versionFor(bare, chainWith('0.7'))).toBe('0.7')
+  })
+})
+
+describe('ERC-7677 parameters', () => {
+  const decode = (...params: unknown[]) => decoders.pm_getPaymasterData(params, all)
+  const entryPoint = entryPointAddresses['0.7']
+
+  test('name the EntryPoint and the chain, and may lack the context', () => {
+    for (const context of [undefined, null, {}])
+      expect(decode(rpcOperation07, entryPoint, '0x7a69', context)).toMatchObject({
+        mode: 'SPONSORED',
+        entryPoint: { version: '0.7' },
+      })
+  })
+
+  test('of another chain are refused', () => {
+    expect(() => decode(rpcOperation07, entryPoint, '0x1')).toThrow(
+      'params[2]: is chain 1, this URL serves chain 31337.',
+    )
+    expect(() => decode(rpcOperation07, entryPoint)).toThrow('params[2]: is missing.')
+  })
+})

@@ -1,0 +1,70 @@
+import { InvalidParamsError } from '../../../errors/requestErrors.js'
+
+export const maxUint256 = 2n ** 256n - 1n
+/** Gas limits and fees above this make the EntryPoint fail with AA94. */
+export const maxUint120 = 2n ** 120n - 1n
+
+/**
+ * A quantity in any form that clients send: 0x hex (padded or not, any case), a decimal string, or
+ * a JSON number that is exact. `field` is the path for the error.
+ */
+export const decodeQuantity = (value: unknown, field: string, max = maxUint256): bigint => {
+  const quantity = parse(value)
+  if (quantity === undefined)
+    throw new InvalidParamsError(
+      field,
+      isMissing(value)
+        ? 'is missing.'
+        : 'must be a quantity: a 0x hex string, a decimal string or a whole JSON number up to 2^53-1.',
+    )
+  if (quantity > max) throw new InvalidParamsError(field, aboveMax(max))
+  return quantity
+}
+
+/** As decodeQuantity; missing, null and `0x` are undefined. */
+export const decodeOptionalQuantity = (
+  value: unknown,
+  field: string,
+  max = maxUint256,
+): bigint | undefined => (isMissing(value) ? undefined : decodeQuantity(value, field, max))
+
+/** Gas or wei per gas that must be there. */
+export const decodeGas = (value: unknown, field: string): bigint =>
+  decodeQuantity(value, field, maxUint120)
+
+/** A fee that may be unset. Zero is a fee: an operation may pay no tip. */
+export const decodeOptionalFee = (value: unknown, field: string): bigint | undefined =>
+  decodeOptionalQuantity(value, field, maxUint120)
+
+/** A gas limit that may be unset. Clients send zero for "not known yet", so zero is unset too. */
+export const decodeOptionalGasLimit = (value: unknown, field: string): bigint | undefined =>
+  decodeOptionalQuantity(value, field, maxUint120) || undefined
+
+/** A whole number within [min, max], for what is a number inside (seconds, chain ids). */
+export const decodeInteger = (
+  value: unknown,
+  field: string,
+  { min, max }: { min: number; max: number },
+): number => {
+  const quantity = decodeQuantity(value, field)
+  if (quantity < min || quantity > max)
+    throw new InvalidParamsError(field, `must be from ${min} to ${max}.`)
+  return Number(quantity)
+}
+
+export const isMissing = (value: unknown): value is undefined | null | '0x' =>
+  value === undefined || value === null || value === '0x'
+
+const parse = (value: unknown): bigint | undefined => {
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined
+  return typeof value === 'string' && form.test(value) ? BigInt(value) : undefined
+}
+
+/** At most 64 hex or 78 decimal digits: enough for uint256, and never slow to convert. */
+const form = /^(?:0[xX][0-9a-fA-F]{1,64}|[0-9]{1,78})$/
+
+const aboveMax = (max: bigint): string =>
+  max === maxUint120
+    ? 'AA94 gas values overflow: must fit in uint120.'
+    : `is too large: must fit in uint${max.toString(2).length}.`

@@ -1,0 +1,68 @@
+import { type Address, type Hex, numberToHex } from 'viem'
+import type { StateOverride } from '../../../chain/stateOverride.js'
+import { InvalidParamsError } from '../../../errors/requestErrors.js'
+import { decodeAddress, decodeBytes, decodeWord, maxCodeBytes } from './bytes.js'
+import { decodeObject, member } from './members.js'
+import { decodeQuantity } from './quantity.js'
+
+const maxAccounts = 100
+const maxSlots = 1_000
+const maxUint64 = 2n ** 64n - 1n
+
+type AccountOverride = StateOverride[Address]
+
+/**
+ * The state override set of eth_estimateUserOperationGas. A field that we would not apply is
+ * refused rather than ignored: an estimate on another state than the asked one misleads.
+ */
+export const decodeStateOverride = (value: unknown, field: string): StateOverride => {
+  const entries = Object.entries(decodeObject(value, field))
+  if (entries.length > maxAccounts)
+    throw new InvalidParamsError(field, `overrides more than ${maxAccounts} accounts.`)
+  const accounts = new Map<Address, AccountOverride>()
+  for (const [key, account] of entries) {
+    const address = decodeAddress(key, `${field} key`)
+    if (accounts.has(address))
+      throw new InvalidParamsError(field, `overrides ${address} more than once.`)
+    accounts.set(address, decodeAccount(account, `${field}.${address}`))
+  }
+  return Object.fromEntries(accounts)
+}
+
+const known = ['balance', 'nonce', 'code', 'state', 'stateDiff']
+
+const decodeAccount = (value: unknown, field: string): AccountOverride => {
+  const object = decodeObject(value, field)
+  const unknown = Object.keys(object).find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw new InvalidParamsError(
+      field,
+      `cannot override ${JSON.stringify(unknown.slice(0, 40))}, only ${known.join(', ')}.`,
+    )
+  const [balance, nonce, code, state, stateDiff] = known.map((name) => member(object, name))
+  if (state !== undefined && stateDiff !== undefined)
+    throw new InvalidParamsError(field, 'may have state or stateDiff, not both.')
+  return {
+    ...(balance !== undefined && {
+      balance: numberToHex(decodeQuantity(balance, `${field}.balance`)),
+    }),
+    ...(nonce !== undefined && {
+      nonce: numberToHex(decodeQuantity(nonce, `${field}.nonce`, maxUint64)),
+    }),
+    ...(code !== undefined && { code: decodeBytes(code, `${field}.code`, maxCodeBytes) }),
+    ...(state !== undefined && { state: decodeSlots(state, `${field}.state`) }),
+    ...(stateDiff !== undefined && { stateDiff: decodeSlots(stateDiff, `${field}.stateDiff`) }),
+  }
+}
+
+const decodeSlots = (value: unknown, field: string): Record<Hex, Hex> => {
+  const entries = Object.entries(decodeObject(value, field))
+  if (entries.length > maxSlots)
+    throw new InvalidParamsError(field, `overrides more than ${maxSlots} slots.`)
+  return Object.fromEntries(
+    entries.map(([slot, word]) => [
+      decodeWord(slot, `${field} key`),
+      decodeWord(word, `${field} value`),
+    ]),
+  )
+}

@@ -1,0 +1,2 @@
+/** Can the text be a key or token at all? Anything else is refused without asking the database. */
+export const isKey = (text: string): boolean => /^[A-Za-z0-9._-]{1,200}$/.test(text)

@@ -1,0 +1,3 @@
+import type { Method } from '../rpc/method.js'
+
+export const getGasFeeValues: Method<'biconomy_getGasFeeValues'> = (_, { chain }) => chain.fees()

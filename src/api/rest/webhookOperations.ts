@@ -1,0 +1,108 @@
+import { InvalidFieldError, WebhookNotFoundError } from '../../errors/restErrors.js'
+import { type Members, member } from '../dialects/decode/members.js'
+import type { Webhook, WebhookServices } from '../services.js'
+
+/** What the interface answers beside the status code. */
+export type WebhookAnswer = { readonly message: string; readonly data?: unknown }
+
+export type WebhookRequest = {
+  readonly appId: string
+  /** `{}` when none was sent. */
+  readonly body: Members
+  readonly query: Members
+}
+
+type WebhookOperation = {
+  /** The interface words it differently per operation. */
+  readonly missingCredentials: string
+  readonly run: (webhooks: WebhookServices, request: WebhookRequest) => Promise<WebhookAnswer>
+}
+
+const tokenAndKeyRequired = 'Auth token and API key is required in the headers'
+
+const create: WebhookOperation = {
+  missingCredentials: tokenAndKeyRequired,
+  async run(webhooks, { appId, body }) {
+    const webhookUrl = decodeUrl(body)
+    const requestType = member(body, 'requestType')
+    if (requestType !== 'GET' && requestType !== 'POST')
+      throw new InvalidFieldError('requestType', 'must be "GET" or "POST"')
+    const webhook = await webhooks.create(appId, { webhookUrl, requestType })
+    return { message: 'Webhook created', data: encodeWebhook(webhook) }
+  },
+}
+
+/** The answer is a list, so a webhook that is not there is an empty one, not a failure. */
+const read: WebhookOperation = {
+  missingCredentials: 'Auth token is required in the headers',
+  async run(webhooks, { appId, body, query }) {
+    const webhookId = decodeId(query)
+    const webhookUrl = member(body, 'webhookUrl')
+    if (webhookUrl !== undefined && typeof webhookUrl !== 'string')
+      throw new InvalidFieldError('webhookUrl', 'must be a string')
+    const webhook = isUuid(webhookId) ? await webhooks.get(appId, webhookId) : undefined
+    return {
+      message: 'Webhook list fetched',
+      data: webhook === undefined ? [] : [encodeWebhook(webhook)],
+    }
+  },
+}
+
+const update: WebhookOperation = {
+  missingCredentials: tokenAndKeyRequired,
+  async run(webhooks, { appId, body }) {
+    const webhookId = decodeId(body)
+    const active = member(body, 'active')
+    if (typeof active !== 'boolean')
+      throw new InvalidFieldError('active', 'must be a boolean value')
+    if (!isUuid(webhookId) || !(await webhooks.update(appId, webhookId, active)))
+      throw new WebhookNotFoundError()
+    return { message: 'Webhook updated' }
+  },
+}
+
+const remove: WebhookOperation = {
+  missingCredentials: tokenAndKeyRequired,
+  async run(webhooks, { appId, body }) {
+    const webhookId = decodeId(body)
+    if (!isUuid(webhookId) || !(await webhooks.delete(appId, webhookId)))
+      throw new WebhookNotFoundError()
+    return { message: 'Webhook deleted' }
+  },
+}
+
+/** The four operations of interface.md, by HTTP method. */
+export const webhookOperations: ReadonlyMap<string, WebhookOperation> = new Map([
+  ['POST', create],
+  ['GET', read],
+  ['PATCH', update],
+  ['DELETE', remove],
+])
+
+const encodeWebhook = ({ webhookId, webhookUrl, requestType }: Webhook): Webhook => ({
+  webhookId,
+  webhookUrl,
+  requestType,
+})
+
+const maxUrlLength = 2_048
+
+/** Kept as given. Control characters and half surrogates cannot be stored, blanks are mistakes. */
+const decodeUrl = (body: Members): string => {
+  const url = member(body, 'webhookUrl')
+  if (typeof url !== 'string') throw new InvalidFieldError('webhookUrl', 'must be a string')
+  if (url.length > maxUrlLength)
+    throw new InvalidFieldError('webhookUrl', `must not exceed ${maxUrlLength} characters`)
+  if (/[\s\p{Cc}\p{Cs}]/u.test(url) || !/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw new InvalidFieldError('webhookUrl', 'must be a valid http or https URL')
+  return url
+}
+
+const decodeId = (members: Members): string => {
+  const webhookId = member(members, 'webhookId')
+  if (typeof webhookId !== 'string') throw new InvalidFieldError('webhookId', 'must be a string')
+  return webhookId
+}
+
+/** Our ids are UUIDs; any other string is the id of nothing. */
+const isUuid = (id: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)

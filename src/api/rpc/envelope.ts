@@ -1,0 +1,47 @@
+import { InvalidParamsError, InvalidRequestError } from '../../errors/requestErrors.js'
+import { type Members, member } from '../dialects/decode/members.js'
+
+export type RequestId = string | number | null
+
+/** One JSON-RPC call. `id` undefined = a notification, which gets no answer. */
+export type Call = {
+  readonly id: RequestId | undefined
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/**
+ * Checks one request object of the envelope. `jsonrpc` may be missing or "2.0.0", which the
+ * interface's own tables name. Throws InvalidRequestError, or InvalidParamsError for named params.
+ */
+export const decodeCall = (value: unknown): Call => {
+  if (!isObject(value)) throw new InvalidRequestError('it must be a JSON object.')
+  const id = Object.hasOwn(value, 'id') ? value.id : undefined
+  if (id !== undefined && !isId(id))
+    throw new InvalidRequestError('id must be a string, a number or null.')
+  const version = member(value, 'jsonrpc')
+  if (version !== undefined && version !== '2.0' && version !== '2.0.0')
+    throw new InvalidRequestError('jsonrpc must be "2.0".')
+  const method = member(value, 'method')
+  if (typeof method !== 'string' || method === '')
+    throw new InvalidRequestError('method must be a string that names a method.')
+  return { id, method, params: decodeParams(value) }
+}
+
+/** The id to answer an invalid request with: its own where it has a usable one, else null. */
+export const idOf = (value: unknown): RequestId =>
+  isObject(value) && Object.hasOwn(value, 'id') && isId(value.id) ? value.id : null
+
+const decodeParams = (value: Members): readonly unknown[] => {
+  const params = Object.hasOwn(value, 'params') ? value.params : []
+  if (Array.isArray(params)) return params
+  if (isObject(params))
+    throw new InvalidParamsError('params', 'must be an array: parameters go by position.')
+  throw new InvalidRequestError('params must be an array.')
+}
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isId = (id: unknown): id is RequestId =>
+  id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))

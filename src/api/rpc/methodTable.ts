@@ -1,0 +1,34 @@
+import { chainId } from '../methods/chainId.js'
+import { clientVersion } from '../methods/clientVersion.js'
+import { estimateUserOperationGas } from '../methods/estimateUserOperationGas.js'
+import { getGasFeeValues } from '../methods/getGasFeeValues.js'
+import { getPaymasterData } from '../methods/getPaymasterData.js'
+import { getPaymasterStubData } from '../methods/getPaymasterStubData.js'
+import { getUserOperationByHash } from '../methods/getUserOperationByHash.js'
+import { getUserOperationReceipt } from '../methods/getUserOperationReceipt.js'
+import { getUserOperationStatus } from '../methods/getUserOperationStatus.js'
+import { sendUserOperation } from '../methods/sendUserOperation.js'
+import { sponsorUserOperation } from '../methods/sponsorUserOperation.js'
+import { supportedEntryPoints } from '../methods/supportedEntryPoints.js'
+import type { Method } from './method.js'
+import type { MethodName } from './signatures.js'
+
+/** Every method, served alike on every path. */
+export const methodTable: { readonly [N in MethodName]: Method<N> } = {
+  eth_chainId: chainId,
+  eth_supportedEntryPoints: supportedEntryPoints,
+  web3_clientVersion: clientVersion,
+  eth_estimateUserOperationGas: estimateUserOperationGas,
+  eth_sendUserOperation: sendUserOperation,
+  eth_getUserOperationReceipt: getUserOperationReceipt,
+  eth_getUserOperationByHash: getUserOperationByHash,
+  biconomy_getGasFeeValues: getGasFeeValues,
+  biconomy_getUserOperationStatus: getUserOperationStatus,
+  pm_sponsorUserOperation: sponsorUserOperation,
+  pm_getFeeQuoteOrData: sponsorUserOperation,
+  pm_getPaymasterStubData: getPaymasterStubData,
+  pm_getPaymasterData: getPaymasterData,
+}
+
+/** Own names only: `constructor` is no method. */
+export const isMethodName = (name: string): name is MethodName => Object.hasOwn(methodTable, name)

@@ -1,0 +1,89 @@
+import type { Address, Hex } from 'viem'
+import type {
+  OperationByHash,
+  OperationReceipt,
+  OperationStatus,
+} from '../bundling/operationViews.js'
+import type { FeeAdvice } from '../chain/feeAdvice.js'
+import type { StateOverride } from '../chain/stateOverride.js'
+import type { Draft } from '../entrypoint/draft.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import type { GasEstimate } from '../gas/gasEstimate.js'
+import type { SponsorshipRequest, SponsorshipResult } from '../paymaster/sponsorship.js'
+
+/** The paymaster's part of an operation before it is signed (ERC-7677 stub), final in length. */
+export type PaymasterStub = Pick<
+  Operation,
+  'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
+> & { readonly paymaster: Address }
+
+/**
+ * What the interface needs of one chain. All arguments are decoded and checked for form; refusals
+ * are thrown as classes of `errors/`, anything else thrown counts as our own fault.
+ */
+export type ChainServices = {
+  readonly chainId: number
+  /** By lower-case address, the preferred one first. Never empty. */
+  readonly entryPoints: ReadonlyMap<Address, EntryPoint>
+  estimate(
+    entryPoint: EntryPoint,
+    draft: Draft,
+    stateOverride: StateOverride | undefined,
+  ): Promise<GasEstimate>
+  fees(): Promise<FeeAdvice>
+  /** The userOpHash, after a durable commit; the same hash again for a known operation. */
+  admit(
+    entryPoint: EntryPoint,
+    op: Operation,
+    options: { readonly appId: string; readonly simulateExecution: boolean },
+  ): Promise<Hex>
+  /** undefined = never heard of. */
+  status(hash: Hex): Promise<OperationStatus | undefined>
+  /** undefined = unknown or not included. */
+  receipt(hash: Hex): Promise<OperationReceipt | undefined>
+  byHash(hash: Hex): Promise<OperationByHash | undefined>
+  /** A refusal is a result, not an error. */
+  sponsor(request: SponsorshipRequest): Promise<SponsorshipResult>
+  /** Asks no webhook and records nothing. Throws when the app cannot be sponsored at all. */
+  stub(request: SponsorshipRequest): Promise<PaymasterStub>
+}
+
+export type KeyIdentity = { readonly appId: string; readonly accountId: string }
+export type TokenIdentity = { readonly accountId: string }
+
+export type Webhook = {
+  readonly webhookId: string
+  readonly webhookUrl: string
+  readonly requestType: 'GET' | 'POST'
+}
+
+/** Webhooks of one app; those of any other app do not exist here. */
+export type WebhookServices = {
+  create(appId: string, webhook: Omit<Webhook, 'webhookId'>): Promise<Webhook>
+  get(appId: string, webhookId: string): Promise<Webhook | undefined>
+  /** false = there is no such webhook. */
+  update(appId: string, webhookId: string, active: boolean): Promise<boolean>
+  /** false = there is no such webhook. */
+  delete(appId: string, webhookId: string): Promise<boolean>
+}
+
+/** Everything below the interface. `server.ts` wires the real parts. */
+export type Services = {
+  /** `purser/1.2.3` */
+  readonly clientVersion: string
+  readonly chains: ReadonlyMap<number, ChainServices>
+  /** undefined = unknown or revoked. */
+  authenticateKey(key: string): Promise<KeyIdentity | undefined>
+  /** undefined = unknown or revoked. */
+  authenticateToken(token: string): Promise<TokenIdentity | undefined>
+  readonly webhooks: WebhookServices
+  /** Is every part that a request needs able to work now? */
+  readiness(): Promise<Readiness>
+}
+
+/** `checks` names each part, e.g. `{ database: true, 'chain 31337': false }`. */
+export type Readiness = {
+  readonly ready: boolean
+  readonly checks: Readonly<Record<string, boolean>>
+}

@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Address, Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { TransactionFailedError } from '../errors/tankErrors.js'
+import type { ChainDefinition } from './definition.js'
+import { adviseFees } from './fees.js'
+import type { NodeClient } from './nodeClient.js'
+import {
+  getBlock,
+  getTransactionCount,
+  getTransactionReceipt,
+  sendRawTransaction,
+} from './nodeReads.js'
+import type { TransactionReceipt } from './transactionReceipt.js'
+
+export type SenderContext = {
+  readonly node: NodeClient
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'pollInterval'>
+  /** Milliseconds to wait for the receipt. */
+  readonly patience?: number
+}
+
+export type TransactionRequest = {
+  readonly to: Address
+  readonly data: Hex
+  /** wei */
+  readonly value?: bigint
+}
+
+const defaultPatience = 120_000
+
+/**
+ * Sends one transaction for an operator's command and waits until it is in a block. It keeps
+ * nothing and repeats nothing: not for the traffic of executors. Throws NodeRpcError when the node
+ * refuses it (it would revert, or the key has too little ether), TransactionFailedError when it
+ * reverts all the same or takes too long.
+ */
+export const sendTransaction = async (
+  { node, definition, patience = defaultPatience }: SenderContext,
+  key: Hex,
+  { to, data, value = 0n }: TransactionRequest,
+): Promise<TransactionReceipt> => {
+  const account = privateKeyToAccount(key)
+  const call = { from: account.address, to, data, value: `0x${value.toString(16)}` }
+  const [head, nonce, gas] = await Promise.all([
+    getBlock(node, 'latest'),
+    getTransactionCount(node, account.address, 'pending'),
+    node.request<Hex>('eth_estimateGas', [call]),
+  ])
+  if (head === undefined) throw new Error('the node has no latest block')
+  const { fast } = await adviseFees(node, head)
+  const signed = await account.signTransaction({
+    type: 'eip1559',
+    chainId: definition.chainId,
+    nonce,
+    to,
+    data,
+    value,
+    gas: BigInt(gas),
+    ...fast,
+  })
+  const hash = await sendRawTransaction(node, signed)
+  const deadline = Date.now() + patience
+  for (;;) {
+    const receipt = await getTransactionReceipt(node, hash)
+    if (receipt?.status === 1) return receipt
+    if (receipt !== undefined) throw new TransactionFailedError('The transaction reverted', hash)
+    if (Date.now() > deadline) {
+      throw new TransactionFailedError(`The transaction is not mined after ${patience} ms`, hash)
+    }
+    await delay(definition.pollInterval)
+  }
+}

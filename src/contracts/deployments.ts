@@ -1,0 +1,33 @@
+import { type Address, concatHex, getCreate2Address, type Hex, zeroHash } from 'viem'
+import { bytecode as tank06Code } from './generated/Tank06.js'
+import { bytecode as tank07Code } from './generated/Tank07.js'
+import { bytecode as tankFactoryCode } from './generated/TankFactory.js'
+
+/** The deterministic deployer that most chains and anvil carry; takes salt(32) and creation code. */
+export const DETERMINISTIC_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
+
+/** A contract at an address that follows from its code, the same on every chain. */
+export type Deployment = {
+  readonly address: Address
+  /** What to send to DETERMINISTIC_DEPLOYER. */
+  readonly deployData: Hex
+}
+
+/** Where the deterministic deployer puts `creationCode` (constructor arguments included). */
+export const deployment = (creationCode: Hex, salt: Hex = zeroHash): Deployment => ({
+  address: getCreate2Address({
+    from: DETERMINISTIC_DEPLOYER,
+    salt,
+    bytecode: creationCode,
+  }).toLowerCase() as Address,
+  deployData: concatHex([salt, creationCode]),
+})
+
+/** Makes the tanks of all apps. */
+export const TANK_FACTORY = deployment(tankFactoryCode)
+
+/** What a tank on EntryPoint v0.6 runs: `implementation` of TankFactory.create. */
+export const TANK_06 = deployment(tank06Code)
+
+/** What a tank on EntryPoint v0.7, v0.8 or v0.9 runs. */
+export const TANK_07 = deployment(tank07Code)

@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module'
+import { DevChainError } from './devChainError.js'
+
+const PLATFORMS: Readonly<Record<string, string>> = {
+  'darwin-arm64': 'darwin-arm64',
+  'darwin-x64': 'darwin-amd64',
+  'linux-arm64': 'linux-arm64',
+  'linux-x64': 'linux-amd64',
+}
+
+/**
+ * Path of the anvil binary that npm installed for this platform.
+ * @throws DevChainError when there is none
+ */
+export const anvilBinary = (platform = process.platform, arch = process.arch): string => {
+  const name = PLATFORMS[`${platform}-${arch}`]
+  if (name === undefined) {
+    throw new DevChainError(
+      `The embedded chain has no binary for ${platform}-${arch}: run a node yourself and give --rpc-url.`,
+    )
+  }
+  const wrapper = createRequire(import.meta.url).resolve('@foundry-rs/anvil/bin.mjs')
+  try {
+    return createRequire(wrapper).resolve(`@foundry-rs/anvil-${name}/bin/anvil`)
+  } catch {
+    throw new DevChainError(
+      `The package @foundry-rs/anvil-${name} is missing: run npm ci without --omit=optional, or give --rpc-url.`,
+    )
+  }
+}

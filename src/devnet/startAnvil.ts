@@ -1,0 +1,117 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { anvilClient } from './anvilClient.js'
+import { type AnvilProcess, launchAnvil, PortTakenError } from './anvilProcess.js'
+import { type AnvilRecord, readRecord, writeRecord } from './anvilRecord.js'
+import { commandLineOf, endProcess, signalProcess } from './processIdentity.js'
+import { startStateSaver } from './stateSaver.js'
+
+export type AnvilOptions = {
+  readonly chainId: number
+  /**
+   * Where the chain lives on over restarts; absent = in memory only. The caller holds the lock of
+   * this directory: whoever starts a chain here adopts one that is still running.
+   */
+  readonly dataDir?: string | undefined
+  /** Seconds between blocks; absent = a block per transaction. */
+  readonly blockTime?: number | undefined
+  /** Absent = anvil's newest. */
+  readonly hardfork?: string | undefined
+  readonly logger: Logger
+}
+
+export type Anvil = {
+  readonly rpcUrl: string
+  readonly pid: number
+  /** Saves the chain, ends anvil and waits until it is gone. A failed save is logged. */
+  stop(): Promise<void>
+}
+
+type Running = AnvilProcess & { readonly port: number }
+
+/**
+ * Starts the embedded chain on the loopback interface. With a data directory the chain goes on
+ * where it stopped, at the same port when that is free; an anvil that outlived us is adopted, with
+ * its pending transactions, unless it was started with other settings: then it is saved and ended.
+ * @throws DevChainError when it cannot start; no process is left behind then
+ */
+export const startAnvil = async (options: AnvilOptions): Promise<Anvil> => {
+  const { dataDir, logger } = options
+  if (dataDir !== undefined) return startKept(options, dataDir)
+  return manage(await launchAnvil(settingsOf(options), 0, () => {}), undefined, logger)
+}
+
+const startKept = async (options: AnvilOptions, dataDir: string): Promise<Anvil> => {
+  const { chainId, logger } = options
+  mkdirSync(dataDir, { recursive: true })
+  const recordFile = join(dataDir, `chain-${chainId}.process.json`)
+  const stateFile = join(dataDir, `chain-${chainId}.state.json`)
+  const settings = settingsOf(options)
+
+  const previous = readRecord(recordFile)
+  const survivor = previous && (await findSurvivor(previous, chainId))
+  if (survivor && previous.settings === settings.join(' ')) {
+    logger.info({ pid: survivor.pid }, 'adopted the development chain, which was still running')
+    return manage(survivor, stateFile, logger)
+  }
+  if (survivor) await manage(survivor, stateFile, logger).stop()
+  if (previous) await endProcess(previous)
+
+  // anvil would keep its cache in the home directory; the path also tells our process from others.
+  const args = [...settings, '--cache-path', join(dataDir, 'anvil-cache')]
+  if (existsSync(stateFile)) args.push('--load-state', stateFile)
+  const save = (anvil: AnvilProcess, port: number | undefined): void =>
+    writeRecord(recordFile, { ...anvil, port, settings: settings.join(' ') })
+  const launch = (port: number) => launchAnvil(args, port, (anvil) => save(anvil, undefined))
+  const anvil = await launch(previous?.port ?? 0).catch((error) => {
+    if (error instanceof PortTakenError) return launch(0)
+    throw error
+  })
+  save({ pid: anvil.pid, commandLine: anvil.commandLine }, anvil.port)
+  return manage(anvil, stateFile, logger)
+}
+
+const settingsOf = ({ chainId, blockTime, hardfork }: AnvilOptions): string[] => [
+  ...['--chain-id', String(chainId)],
+  ...(blockTime === undefined ? [] : ['--block-time', String(blockTime)]),
+  ...(hardfork === undefined ? [] : ['--hardfork', hardfork]),
+]
+
+/** The recorded anvil if it still runs and serves the chain. */
+const findSurvivor = async (
+  { pid, commandLine, port }: AnvilRecord,
+  chainId: number,
+): Promise<Running | undefined> => {
+  if (port === undefined || commandLineOf(pid) !== commandLine) return undefined
+  const served = await anvilClient(urlOf(port))
+    .getChainId()
+    .catch(() => undefined)
+  return served === chainId ? { pid, commandLine, port } : undefined
+}
+
+const manage = (anvil: Running, stateFile: string | undefined, logger: Logger): Anvil => {
+  const rpcUrl = urlOf(anvil.port)
+  const saver = stateFile && startStateSaver(anvilClient(rpcUrl), stateFile, logger)
+  const endNow = (): void => signalProcess(anvil, 'SIGTERM')
+  process.once('exit', endNow)
+
+  const stop = async (): Promise<void> => {
+    if (saver) {
+      await saver.stop().catch((error) => logger.error({ err: error }, 'chain state not saved'))
+    }
+    await endProcess(anvil)
+    process.removeListener('exit', endNow)
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    rpcUrl,
+    pid: anvil.pid,
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+}
+
+const urlOf = (port: number): string => `http://127.0.0.1:${port}`

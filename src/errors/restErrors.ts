@@ -1,0 +1,45 @@
+import { PurserError } from './purserError.js'
+
+/** The headers of the webhook API lack a credential, or hold a wrong one. */
+export class UnauthorizedError extends PurserError {
+  override readonly name = 'UnauthorizedError'
+  constructor(message: string) {
+    super(message, { code: -32001, status: 401 })
+  }
+}
+
+/** A field of a REST body or query is missing or of the wrong type, e.g. `active must be a boolean value`. */
+export class InvalidFieldError extends PurserError {
+  override readonly name = 'InvalidFieldError'
+  constructor(field: string, rule: string) {
+    super(`${field} ${rule}`, { code: -32602, status: 400, data: { field } })
+  }
+}
+
+/** No such webhook, or it belongs to another app, which the caller must not learn. */
+export class WebhookNotFoundError extends PurserError {
+  override readonly name = 'WebhookNotFoundError'
+  constructor() {
+    super('Webhook not found', { code: -32004, status: 404 })
+  }
+}
+
+export class RouteNotFoundError extends PurserError {
+  override readonly name = 'RouteNotFoundError'
+  constructor() {
+    super(
+      'Not found. JSON-RPC is served at POST /api/v1|v2|v3/{chainId}/{apiKey}, webhooks at /api/v2/public/sdk/webhook.',
+      { code: -32601, status: 404 },
+    )
+  }
+}
+
+export class HttpMethodNotAllowedError extends PurserError {
+  override readonly name = 'HttpMethodNotAllowedError'
+  constructor(allowed: readonly string[]) {
+    super(`HTTP method not allowed here. Use ${allowed.join(', ')}.`, {
+      code: -32600,
+      status: 405,
+    })
+  }
+}

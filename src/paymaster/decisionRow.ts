@@ -1,0 +1,55 @@
+import type { Address, Hex } from 'viem'
+import type { Draft } from '../entrypoint/draft.js'
+import type { NewDecision } from '../store/decisions.js'
+import type { NewWebhookCall } from '../store/webhookCalls.js'
+import type { WebhookCall } from '../webhook/approval.js'
+import type { SponsorshipDecision } from './sponsorship.js'
+import type { TimeRange } from './tankData.js'
+
+/** What a decision is about. */
+export type DecisionSubject = {
+  readonly decisionId: string
+  readonly appId: string
+  readonly chainId: number
+  readonly entryPoint: Address
+  readonly draft: Pick<Draft, 'sender' | 'nonce'>
+}
+
+/** What a sponsorship binds. */
+export type Reservation = TimeRange & {
+  readonly userOpHash: Hex
+  /** wei */
+  readonly maxCost: bigint
+}
+
+/** A decision as it is stored; without a reservation it costs nothing. */
+export const toDecisionRow = (
+  { decisionId, appId, chainId, entryPoint, draft }: DecisionSubject,
+  { sponsored, code, message }: SponsorshipDecision,
+  reservation?: Reservation,
+): NewDecision => ({
+  id: decisionId,
+  app_id: appId,
+  chain_id: BigInt(chainId),
+  entry_point: entryPoint,
+  sender: draft.sender,
+  nonce: draft.nonce,
+  user_op_hash: reservation?.userOpHash ?? null,
+  sponsored,
+  code,
+  message,
+  max_cost: reservation?.maxCost ?? 0n,
+  valid_after: BigInt(reservation?.validAfter ?? 0),
+  valid_until: BigInt(reservation?.validUntil ?? 0),
+})
+
+export const toCallRows = (calls: readonly WebhookCall[]): NewWebhookCall[] =>
+  calls.map((call) => ({
+    webhook_id: call.webhookId,
+    outcome: call.outcome,
+    http_status: call.httpStatus ?? null,
+    reason: call.reason ?? null,
+    attempts: call.attempts,
+    duration_ms: call.durationMs,
+    started_at: call.startedAt,
+  }))

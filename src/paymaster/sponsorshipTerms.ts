@@ -1,0 +1,42 @@
+import { InvalidParamsError } from '../errors/requestErrors.js'
+import type { FeeLimits } from '../policy/feeRule.js'
+import type { TimeRange } from './tankData.js'
+
+/** What an operator allows of every sponsorship. Durations in seconds. */
+export type SponsorshipTerms = FeeLimits & {
+  readonly minDuration: number
+  readonly maxDuration: number
+  readonly defaultDuration: number
+}
+
+export const defaultTerms: SponsorshipTerms = {
+  minDuration: 60,
+  maxDuration: 3_600,
+  defaultDuration: 300,
+  feeMultiple: 5n,
+  feeFloor: 1_000_000_000n,
+}
+
+/** Seconds that a sponsorship lives. Throws InvalidParamsError outside the bounds. */
+export const durationOf = (asked: number | undefined, terms: SponsorshipTerms): number => {
+  const { minDuration, maxDuration, defaultDuration } = terms
+  if (asked === undefined) return Math.min(Math.max(defaultDuration, minDuration), maxDuration)
+  if (Number.isInteger(asked) && asked >= minDuration && asked <= maxDuration) return asked
+  throw new InvalidParamsError(
+    'expiryDuration',
+    `is ${asked}; it must be a whole number of seconds from ${minDuration} to ${maxDuration}.`,
+  )
+}
+
+/**
+ * The time range of a sponsorship that is signed now. It begins at 0, so a block whose time lags
+ * behind ours cannot come too early (AA32). It ends by the later of our clock and the chain's: an
+ * idle development chain shows the time of its last block, which may be long past, and one whose
+ * time was moved forward is ahead of us; by the other clock the signature would be born expired.
+ *
+ * @param headTime - time of the newest block, @param now - our clock; Unix seconds
+ */
+export const timeRange = (headTime: number, now: number, duration: number): TimeRange => ({
+  validAfter: 0,
+  validUntil: Math.max(headTime, now) + duration,
+})

@@ -1,0 +1,61 @@
+import {
+  type Address,
+  concatHex,
+  encodeFunctionData,
+  getCreate2Address,
+  type Hex,
+  zeroAddress,
+  zeroHash,
+} from 'viem'
+import { type Deployment, TANK_06 } from '../contracts/deployments.js'
+import { abi as factoryAbi } from '../contracts/generated/TankFactory.js'
+import type { Version } from '../entrypoint/entryPoint.js'
+import { TankError } from '../errors/tankErrors.js'
+
+/** What a tank runs, for the EntryPoint versions that tanks can be made for. */
+const implementations: Partial<Record<Version, Deployment>> = { '0.6': TANK_06 }
+
+/** Throws TankError for a version that has no tanks yet. */
+export const tankImplementation = (version: Version): Deployment => {
+  const implementation = implementations[version]
+  if (implementation !== undefined) return implementation
+  throw new TankError(`There are no gas tanks for EntryPoint ${version} yet.`)
+}
+
+/** What makes a tank what it is; each part changes its address. */
+export type TankParts = {
+  readonly version: Version
+  readonly entryPoint: Address
+  /** May withdraw. */
+  readonly owner: Address
+  readonly signer: Address
+}
+
+/** Where the TankFactory at `factory` creates the tank; equals its `predict`. */
+export const tankAddress = (factory: Address, parts: TankParts): Address => {
+  const { version, entryPoint, owner, signer } = parts
+  const { address: implementation } = tankImplementation(version)
+  const bytecode = concatHex([
+    '0x607d3d8160093d39f3363d3d373d3d3d363d73',
+    implementation,
+    '0x5af43d82803e903d91602b57fd5bf3',
+    entryPoint,
+    owner,
+    signer,
+    noSecondSigner,
+  ])
+  return getCreate2Address({ from: factory, salt, bytecode }).toLowerCase() as Address
+}
+
+/** Call data for TankFactory that creates the tank, or does nothing when it exists. */
+export const tankCreation = ({ version, entryPoint, owner, signer }: TankParts): Hex => {
+  const { address: implementation } = tankImplementation(version)
+  const args = [implementation, entryPoint, owner, signer, noSecondSigner, salt] as const
+  return encodeFunctionData({ abi: factoryAbi, functionName: 'create', args })
+}
+
+/** The second slot stays empty until keys rotate. */
+const noSecondSigner = zeroAddress
+
+/** Each tank has a signer of its own, so nothing else must tell tanks apart. */
+const salt = zeroHash

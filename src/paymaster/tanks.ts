@@ -1,0 +1,148 @@
+import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import type { ChainDefinition } from '../chain/definition.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import { getCode } from '../chain/nodeReads.js'
+import { sendTransaction } from '../chain/sendTransaction.js'
+import { DETERMINISTIC_DEPLOYER } from '../contracts/deployments.js'
+import { abi as tankAbi } from '../contracts/generated/Tank06.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import { TankError } from '../errors/tankErrors.js'
+import type { Database } from '../store/database.js'
+import { findTank, insertTank, type StoredTank } from '../store/tanks.js'
+import { encryptSecret } from '../tenancy/secrets.js'
+import { depositOf, depositTo } from './entryPointDeposit.js'
+import { tankAddress, tankCreation, tankImplementation } from './tankAddress.js'
+
+export type Tank = {
+  readonly appId: string
+  readonly chainId: number
+  readonly entryPoint: Address
+  readonly address: Address
+  /** May withdraw. */
+  readonly owner: Address
+  /** Signs sponsorships; Purser holds its key. */
+  readonly signer: Address
+}
+
+/** A tank as the chain has it. */
+export type TankState = Tank & { readonly deployed: boolean /** wei */; readonly deposit: bigint }
+
+export type TanksContext = {
+  readonly database: Database
+  readonly masterKey: Buffer
+  readonly node: NodeClient
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'pollInterval' | 'tankFactory'>
+}
+
+/**
+ * The tanks of one chain, for an operator's commands. Those that send a transaction wait until it
+ * is in a block. All throw TankError for what the operator can mend.
+ */
+export type Tanks = {
+  /**
+   * The app's tank, made known with a new signer when there is none yet; `owner` counts only then.
+   * Its address can be funded from now on.
+   */
+  ensure(appId: string, entryPoint: EntryPoint, owner: Address): Promise<Tank>
+  /** Puts the tank's contract, and what it runs, on the chain where missing. Any funded key will do. */
+  deploy(tank: Tank, entryPoint: EntryPoint, key: Hex): Promise<void>
+  show(appId: string, entryPoint: EntryPoint): Promise<TankState | undefined>
+  /** Pays `wei` from `key` into the tank's deposit. */
+  deposit(tank: Tank, wei: bigint, key: Hex): Promise<void>
+  /** Moves `wei` of the deposit to `to`. `key` must be the owner's. */
+  withdraw(tank: Tank, to: Address, wei: bigint, key: Hex): Promise<void>
+}
+
+export const createTanks = (context: TanksContext): Tanks => {
+  const { database, masterKey, node, definition } = context
+  const { chainId } = definition
+
+  const factory = (): Address => {
+    if (definition.tankFactory !== undefined) return definition.tankFactory
+    throw new TankError(`Chain ${chainId} has no tankFactory configured, so it has no tanks.`)
+  }
+
+  const has = async (address: Address): Promise<boolean> => (await getCode(node, address)) !== '0x'
+
+  return {
+    async ensure(appId, entryPoint, owner) {
+      const known = await findTank(database, appId, chainId, entryPoint.address)
+      if (known !== undefined) return toTank(known)
+      const key = generatePrivateKey()
+      const parts = {
+        version: entryPoint.version,
+        entryPoint: entryPoint.address,
+        owner: owner.toLowerCase() as Address,
+        signer: privateKeyToAddress(key).toLowerCase() as Address,
+      }
+      const stored = await insertTank(database, {
+        app_id: appId,
+        chain_id: BigInt(chainId),
+        entry_point: parts.entryPoint,
+        address: tankAddress(factory(), parts),
+        owner: parts.owner,
+        signer: parts.signer,
+        signer_key: encryptSecret(masterKey, key),
+      })
+      return toTank(stored)
+    },
+
+    async deploy(tank, entryPoint, key) {
+      if (await has(tank.address)) return
+      const parts = { ...tank, version: entryPoint.version }
+      if (tankAddress(factory(), parts) !== tank.address) {
+        throw new TankError(
+          `Tank ${tank.address} was made for another TankFactory than ${factory()}; configure that one.`,
+        )
+      }
+      if (!(await has(factory()))) throw new TankError(`There is no TankFactory at ${factory()}.`)
+      const implementation = tankImplementation(entryPoint.version)
+      if (!(await has(implementation.address))) {
+        if (!(await has(DETERMINISTIC_DEPLOYER))) {
+          throw new TankError(`Chain ${chainId} lacks the deployer ${DETERMINISTIC_DEPLOYER}.`)
+        }
+        const deployment = { to: DETERMINISTIC_DEPLOYER, data: implementation.deployData }
+        await sendTransaction(context, key, deployment)
+      }
+      await sendTransaction(context, key, { to: factory(), data: tankCreation(parts) })
+    },
+
+    async show(appId, entryPoint) {
+      const stored = await findTank(database, appId, chainId, entryPoint.address)
+      if (stored === undefined) return undefined
+      const [deployed, deposit] = await Promise.all([
+        has(stored.address),
+        depositOf(node, stored.entry_point, stored.address),
+      ])
+      return { ...toTank(stored), deployed, deposit }
+    },
+
+    async deposit(tank, wei, key) {
+      const data = depositTo(tank.address)
+      await sendTransaction(context, key, { to: tank.entryPoint, data, value: wei })
+    },
+
+    async withdraw(tank, to, wei, key) {
+      const sender = privateKeyToAddress(key).toLowerCase()
+      if (sender !== tank.owner) {
+        throw new TankError(`Only the owner ${tank.owner} may withdraw; the key is of ${sender}.`)
+      }
+      const deposit = await depositOf(node, tank.entryPoint, tank.address)
+      if (wei > deposit) {
+        throw new TankError(`The tank has ${deposit} wei deposited, less than ${wei} wei.`)
+      }
+      const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawTo', args: [to, wei] })
+      await sendTransaction(context, key, { to: tank.address, data })
+    },
+  }
+}
+
+const toTank = (stored: StoredTank): Tank => ({
+  appId: stored.app_id,
+  chainId: Number(stored.chain_id),
+  entryPoint: stored.entry_point,
+  address: stored.address,
+  owner: stored.owner,
+  signer: stored.signer,
+})

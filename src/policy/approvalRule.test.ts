@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import type { WebhookCall, WebhookOutcome } from '../webhook/approval.js'
+import { judgeApproval } from './approvalRule.js'
+
+const call = (webhookId: string, outcome: WebhookOutcome, reason?: string): WebhookCall => ({
+  webhookId,
+  outcome,
+  reason,
+  httpStatus: undefined,
+  attempts: 1,
+  durationMs: 1,
+  startedAt: new Date(0),
+})
+const judge = (...calls: WebhookCall[]) =>
+  judgeApproval({ approved: calls.every(({ outcome }) => outcome === 'approved'), calls })
+
+test('no webhook, or the approval of all, passes', () => {
+  expect(judge()).toBeUndefined()
+  expect(judge(call('a', 'approved'), call('b', 'approved'))).toBeUndefined()
+})
+
+test('one denial refuses, in the words of the customer', () => {
+  const refusal = judge(call('a', 'approved'), call('b', 'denied', 'quota used'))
+  expect(refusal).toEqual({
+    code: 'WEBHOOK_DENIED',
+    message: 'Webhook b denied the sponsorship: quota used',
+  })
+  expect(judge(call('a', 'denied'))?.message).toBe('Webhook a denied the sponsorship.')
+})
+
+test('one failure refuses and names its outcome', () => {
+  const refusal = judge(call('a', 'approved'), call('b', 'timeout', 'late.'))
+  expect(refusal?.code).toBe('WEBHOOK_FAILED')
+  expect(refusal?.message).toContain('(timeout): late.')
+})
+
+test('a denial is told before a failure', () => {
+  expect(judge(call('a', 'timeout'), call('b', 'denied'))?.code).toBe('WEBHOOK_DENIED')
+})

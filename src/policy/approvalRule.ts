@@ -1,0 +1,17 @@
+import type { Approval } from '../webhook/approval.js'
+import type { Refusal } from './refusal.js'
+
+/** All webhooks must approve. A denial is told before a failure: it is what the customer decided. */
+export const judgeApproval = ({ calls }: Approval): Refusal | undefined => {
+  const denied = calls.find(({ outcome }) => outcome === 'denied')
+  const decisive = denied ?? calls.find(({ outcome }) => outcome !== 'approved')
+  if (decisive === undefined) return undefined
+  const { webhookId, outcome, reason } = decisive
+  const because = reason === undefined ? '.' : `: ${reason}`
+  return denied === undefined
+    ? {
+        code: 'WEBHOOK_FAILED',
+        message: `Webhook ${webhookId} gave no answer (${outcome})${because}`,
+      }
+    : { code: 'WEBHOOK_DENIED', message: `Webhook ${webhookId} denied the sponsorship${because}` }
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { type GivenGas, judgeGas } from './gasRule.js'
+
+const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
+const judge = (given: Partial<GivenGas>) =>
+  judgeGas(
+    { verificationGasLimit: 100_000n, preVerificationGas: 45_000n, bundleGas: 200_000n, ...given },
+    45_000n,
+    limits,
+  )
+
+test('generous limits pass', () => {
+  expect(
+    judge({
+      verificationGasLimit: 5_000_000n,
+      preVerificationGas: 135_000n,
+      bundleGas: 16_777_216n,
+    }),
+  ).toBeUndefined()
+})
+
+test.each([
+  ['verificationGasLimit', { verificationGasLimit: 5_000_001n }, /5000001.* 5000000/],
+  ['preVerificationGas', { preVerificationGas: 135_001n }, /135001.* 135000/],
+  ['all limits', { bundleGas: 16_777_217n }, /16777217.* 16777216/],
+])('one gas too much in %s is refused with the numbers', (_, given, numbers) => {
+  expect(judge(given)?.code).toBe('GAS_TOO_HIGH')
+  expect(judge(given)?.message).toMatch(numbers)
+})

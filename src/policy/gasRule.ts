@@ -1,0 +1,41 @@
+import type { Refusal } from './refusal.js'
+
+/** gas */
+export type GivenGas = {
+  readonly verificationGasLimit: bigint
+  readonly preVerificationGas: bigint
+  /** What the operation may use inside a bundle (EntryPoint.bundleGas). */
+  readonly bundleGas: bigint
+}
+
+/** gas */
+export type GasLimits = {
+  readonly maxVerificationGas: bigint
+  /** Of one bundle transaction. */
+  readonly maxBundleGas: bigint
+}
+
+/** preVerificationGas is paid in full to the bundler, used or not; clients add up to this to ours. */
+const maxPreVerificationMultiple = 3n
+
+/**
+ * Limits that a client chose for an operation that a tank pays: absurd ones lock the deposit or
+ * hand it to a bundler (paymaster.md 2.3). `estimated` is our own preVerificationGas.
+ */
+export const judgeGas = (
+  given: GivenGas,
+  estimated: bigint,
+  { maxVerificationGas, maxBundleGas }: GasLimits,
+): Refusal | undefined => {
+  const { verificationGasLimit, preVerificationGas, bundleGas } = given
+  const bounds: [name: string, value: bigint, limit: bigint][] = [
+    ['verificationGasLimit', verificationGasLimit, maxVerificationGas],
+    ['preVerificationGas', preVerificationGas, estimated * maxPreVerificationMultiple],
+    ['the gas of all limits together', bundleGas, maxBundleGas],
+  ]
+  const broken = bounds.find(([, value, limit]) => value > limit)
+  if (broken === undefined) return undefined
+  const [name, value, limit] = broken
+  const message = `${name} is ${value}; a sponsored operation may have ${limit}. Send calculateGasLimits true to get limits that fit.`
+  return { code: 'GAS_TOO_HIGH', message }
+}

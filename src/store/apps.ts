@@ -1,0 +1,65 @@
+import type { Database } from './database.js'
+import { isUuid } from './uuid.js'
+
+export type App = {
+  readonly id: string
+  readonly accountId: string
+  readonly name: string
+  readonly createdAt: Date
+  readonly revokedAt: Date | null
+}
+
+const columns = [
+  'id',
+  'account_id as accountId',
+  'name',
+  'created_at as createdAt',
+  'revoked_at as revokedAt',
+] as const
+
+/** @returns undefined when there is no such live account */
+export const insertApp = async (
+  db: Database,
+  accountId: string,
+  name: string,
+): Promise<App | undefined> => {
+  if (!isUuid(accountId)) return undefined
+  const account = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (account === undefined) return undefined
+  return db
+    .insertInto('apps')
+    .values({ account_id: accountId, name, revoked_at: null })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+export const listApps = (db: Database): Promise<App[]> =>
+  db.selectFrom('apps').select(columns).orderBy('created_at').execute()
+
+/** The live app with this id. */
+export const findApp = async (db: Database, id: string): Promise<App | undefined> =>
+  isUuid(id)
+    ? db
+        .selectFrom('apps')
+        .select(columns)
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirst()
+    : undefined
+
+/** @returns false when there is no such app, or it is revoked already */
+export const revokeApp = async (db: Database, id: string): Promise<boolean> => {
+  if (!isUuid(id)) return false
+  const { numUpdatedRows } = await db
+    .updateTable('apps')
+    .set({ revoked_at: new Date() })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}

@@ -1,0 +1,51 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import type { Schema } from './schema.js'
+
+export type Database = Kysely<Schema>
+
+/** Where a PostgreSQL listens: a server's URL, or the folder of a Unix socket. */
+export type Connection =
+  | { readonly url: string }
+  | { readonly socketFolder: string; readonly user: string; readonly database: string }
+
+const INT8 = 20
+const NUMERIC = 1700
+
+/** uint256 amounts and block numbers come as bigint; everything else as the driver has it. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    format !== 'binary' && (oid === INT8 || oid === NUMERIC)
+      ? (text: string) => BigInt(text)
+      : pg.types.getTypeParser(oid, format as 'text'),
+}
+
+/** What `pg` needs to connect, for pools and for single connections. */
+export const clientConfig = (connection: Connection): pg.ClientConfig => ({
+  ...('url' in connection
+    ? { connectionString: connection.url }
+    : {
+        host: connection.socketFolder,
+        user: connection.user,
+        database: connection.database,
+      }),
+  application_name: 'purser',
+  types,
+})
+
+/**
+ * A pool of connections. A connection that breaks while idle is logged and replaced; one that
+ * breaks under a query makes that query fail.
+ */
+export const openDatabase = (connection: Connection, logger: Logger, poolSize = 10): Database => {
+  const pool = new pg.Pool({
+    ...clientConfig(connection),
+    max: poolSize,
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 30_000,
+  })
+  pool.on('error', (error) => logger.warn({ reason: error.message }, 'database connection lost'))
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+}

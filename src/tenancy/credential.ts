@@ -1,0 +1,26 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+/** Letters and digits only: existing SDKs refuse other characters in the path of a URL. */
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const LENGTH = 40
+
+const randomText = (): string => {
+  let text = ''
+  while (text.length < LENGTH) {
+    for (const byte of randomBytes(LENGTH)) {
+      // 248 = 4 * 62: bytes above it would make the first letters likelier.
+      if (byte < 248 && text.length < LENGTH) text += ALPHABET[byte % 62]
+    }
+  }
+  return text
+}
+
+/** An API key for URL paths: publishable, it can bundle and ask for sponsorship only. */
+export const generateApiKey = (): string => `pk.${randomText()}`
+
+/** An auth token of an account: secret, it administers. */
+export const generateAuthToken = (): string => `at.${randomText()}`
+
+/** What is stored instead of a key or token; 238 random bits need no slow hash. */
+export const hashCredential = (credential: string): Buffer =>
+  createHash('sha256').update(credential).digest()

@@ -1,0 +1,37 @@
+import type { WebhookOutcome } from './approval.js'
+import type { OutboundResponse } from './exchange.js'
+
+type Answer = { readonly outcome: WebhookOutcome; readonly reason: string | undefined }
+
+const maxReasonLength = 200
+
+/** What a response says. Only a JSON object whose arePoliciesVerified is a boolean is an answer. */
+export const readAnswer = (response: OutboundResponse): Answer => {
+  if (!response.ok) return { outcome: response.outcome, reason: response.reason }
+  let answer: unknown
+  try {
+    answer = JSON.parse(response.body)
+  } catch {
+    return { outcome: 'invalid_json', reason: 'the answer is not JSON.' }
+  }
+  const { arePoliciesVerified, reason } = (answer ?? {}) as Record<string, unknown>
+  if (typeof arePoliciesVerified !== 'boolean') {
+    return {
+      outcome: 'invalid_response',
+      reason: 'the answer has no field arePoliciesVerified that is true or false.',
+    }
+  }
+  return {
+    outcome: arePoliciesVerified ? 'approved' : 'denied',
+    reason: typeof reason === 'string' ? tidy(reason) : undefined,
+  }
+}
+
+/** Without control characters, cut to 200 characters, U+FFFD for what the database cannot hold. */
+const tidy = (reason: string): string | undefined => {
+  const text = Buffer.from(reason)
+    .toString()
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+  return [...text].slice(0, maxReasonLength).join('') || undefined
+}

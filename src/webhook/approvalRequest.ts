@@ -1,0 +1,75 @@
+import { InvalidParamsError } from '../errors/requestErrors.js'
+import type { OutboundRequest } from './exchange.js'
+import { signatureHeaders } from './signature.js'
+
+export type WebhookData = Readonly<Record<string, unknown>>
+
+export type ApprovalRequestInput = {
+  readonly url: string
+  readonly requestType: 'GET' | 'POST'
+  /** `whsec_…` */
+  readonly secret: string
+  readonly decisionId: string
+  readonly webhookData: WebhookData
+  /** Unix seconds */
+  readonly timestamp: number
+  readonly userAgent: string
+}
+
+/**
+ * The approval call as bytes. POST: the body `{"data":<webhookData>}`, which is what is signed. GET:
+ * the registered URL's own query, then the data; signed is all that stands behind `?`. Throws
+ * InvalidParamsError when the data is too long for a query.
+ */
+export const approvalRequest = (input: ApprovalRequestInput): OutboundRequest => {
+  const { requestType, secret, decisionId, timestamp, webhookData, userAgent } = input
+  const url = new URL(input.url)
+  const sign = (content: string) => ({
+    ...signatureHeaders(secret, decisionId, timestamp, content),
+    'user-agent': userAgent,
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+  })
+  if (requestType === 'POST') {
+    const body = JSON.stringify({ data: webhookData })
+    const headers = { 'content-type': 'application/json', ...sign(body) }
+    return { url, method: 'POST', headers, body: Buffer.from(body) }
+  }
+  url.search = [url.search.slice(1), queryOf(webhookData, url.searchParams)]
+    .filter((part) => part !== '')
+    .join('&')
+  return { url, method: 'GET', headers: sign(url.search.slice(1)), body: undefined }
+}
+
+const maxQueryBytes = 8192
+
+/**
+ * Every scalar of webhookData, then those of `webhookData.params` (the only ones that receivers of
+ * the original service got), each under its name, and last `data`, the whole as JSON. A name that
+ * the registered URL uses stays its own: a caller must not speak in the app's name. No other key of
+ * webhookData means anything.
+ */
+const queryOf = (webhookData: WebhookData, registered: URLSearchParams): string => {
+  const { params } = webhookData
+  const nested = typeof params === 'object' && params !== null && !Array.isArray(params)
+  const scalars = new Map([...scalarsOf(webhookData), ...(nested ? scalarsOf(params) : [])])
+  const pairs = [...scalars]
+    .filter(([name]) => name !== 'data' && !registered.has(name))
+    .concat([['data', JSON.stringify(webhookData)]])
+  const query = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')
+  if (query.length > maxQueryBytes) {
+    throw new InvalidParamsError(
+      'sponsorshipInfo.webhookData',
+      `is ${query.length} bytes long as a query and the webhook is called by GET, which carries ${maxQueryBytes} at most. Shorten it or register the webhook with requestType POST.`,
+    )
+  }
+  return query
+}
+
+const scalarsOf = (source: object): [string, string][] =>
+  Object.entries(source)
+    .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name, value]) => [name, String(value)])
+
+/** A lone surrogate, which no URL can hold, becomes U+FFFD. */
+const encode = (text: string): string => encodeURIComponent(Buffer.from(text).toString())

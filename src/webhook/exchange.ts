@@ -1,0 +1,148 @@
+import http, { type Agent, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { LookupFunction, Socket } from 'node:net'
+import type { WebhookOutcome } from './approval.js'
+import { BlockedAddressError, NameError } from './vettedLookup.js'
+
+export type OutboundRequest = {
+  readonly url: URL
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer | undefined
+}
+
+/** What kept a 2xx response from coming whole. */
+export type OutboundFailure = {
+  readonly ok: false
+  readonly outcome: Exclude<WebhookOutcome, 'approved' | 'denied'>
+  readonly reason: string
+  readonly status: number | undefined
+}
+
+export type OutboundResponse =
+  | { readonly ok: true; readonly status: number; readonly body: string }
+  | OutboundFailure
+
+type Means = {
+  /** `false`: a connection of its own. */
+  readonly agent: Agent | false
+  readonly lookup: LookupFunction
+  readonly signal: AbortSignal
+}
+
+const maxResponseBytes = 16_384
+
+/**
+ * One HTTP request and its response, never a rejection. `unheard` tells that the connection failed
+ * before any byte of a response and in a way that says nobody handled the request: refused, or
+ * closed by the other side while it was idle.
+ */
+export const exchange = (
+  { url, method, headers, body }: OutboundRequest,
+  { agent, lookup, signal }: Means,
+): Promise<{ readonly response: OutboundResponse; readonly unheard: boolean }> =>
+  new Promise((resolve) => {
+    const secure = url.protocol === 'https:'
+    let stage: Stage = 'connection'
+    let status: number | undefined
+    let heardNothing = (): boolean => true
+
+    const outgoing = (secure ? https : http).request(url, {
+      method,
+      headers: body === undefined ? headers : { ...headers, 'content-length': body.length },
+      agent,
+      lookup,
+      signal,
+      ...(secure ? { minVersion: 'TLSv1.2', rejectUnauthorized: true } : {}),
+    })
+
+    outgoing.on('socket', (socket: Socket) => {
+      const before = socket.bytesRead
+      heardNothing = () => socket.bytesRead === before
+      if (outgoing.reusedSocket) {
+        stage = 'exchange'
+        return
+      }
+      socket.once('connect', () => {
+        stage = secure ? 'TLS handshake' : 'exchange'
+      })
+      socket.once('secureConnect', () => {
+        stage = 'exchange'
+      })
+    })
+
+    const fail = (error: NodeJS.ErrnoException): void => {
+      const idle = outgoing.reusedSocket && error.code === 'ECONNRESET'
+      const nobody = idle || error.code === 'ECONNREFUSED' || error.code === 'EPIPE'
+      const failure = signal.aborted ? timeout : explain(error, stage)
+      resolve({
+        response: { ok: false, ...failure, status },
+        unheard: !signal.aborted && nobody && heardNothing(),
+      })
+    }
+    outgoing.on('error', fail)
+
+    outgoing.on('response', (incoming: IncomingMessage) => {
+      status = incoming.statusCode ?? 0
+      const settle = (response: OutboundResponse): void => resolve({ response, unheard: false })
+      const refuse = (failure: Cause): void => {
+        incoming.destroy()
+        settle({ ok: false, ...failure, status })
+      }
+      const refusal = refuseStatus(status)
+      if (refusal !== undefined) return refuse(refusal)
+      const chunks: Buffer[] = []
+      let size = 0
+      incoming.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        size += chunk.length
+        if (size > maxResponseBytes) refuse(tooLarge)
+      })
+      incoming.on('end', () =>
+        settle({
+          ok: true,
+          status: incoming.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      )
+      incoming.on('error', fail)
+    })
+
+    outgoing.end(body)
+  })
+
+type Stage = 'connection' | 'TLS handshake' | 'exchange'
+
+type Cause = Pick<OutboundFailure, 'outcome' | 'reason'>
+
+const timeout: Cause = {
+  outcome: 'timeout',
+  reason: 'no complete answer within the time limit.',
+}
+
+const tooLarge: Cause = {
+  outcome: 'too_large',
+  reason: `the answer is longer than ${maxResponseBytes} bytes.`,
+}
+
+/** Only the error's code is told: its text may hold addresses of our network. */
+const explain = (error: NodeJS.ErrnoException, stage: Stage): Cause => {
+  if (error instanceof BlockedAddressError) {
+    return { outcome: 'blocked_address', reason: error.message }
+  }
+  if (error instanceof NameError) return { outcome: 'dns_error', reason: error.message }
+  const code = error.code ?? error.name
+  if (code.startsWith('HPE_')) {
+    return { outcome: 'invalid_response', reason: `the answer is not HTTP (${code}).` }
+  }
+  const outcome = stage === 'TLS handshake' ? 'tls_error' : 'connect_error'
+  return { outcome, reason: `the ${stage} failed (${code}).` }
+}
+
+const refuseStatus = (status: number): Cause | undefined => {
+  if (status >= 200 && status < 300) return undefined
+  if (status >= 300 && status < 400) {
+    return { outcome: 'redirect', reason: `HTTP status ${status}; redirects are not followed.` }
+  }
+  return { outcome: 'http_status', reason: `HTTP status ${status}; 200 is expected.` }
+}

@@ -1,0 +1,49 @@
+import http from 'node:http'
+import https from 'node:https'
+import { exchange, type OutboundRequest, type OutboundResponse } from './exchange.js'
+import type { NetworkGuard } from './networkGuard.js'
+import { createVettedLookup, type Resolve, resolveBySystem } from './vettedLookup.js'
+
+/** `attempts` is 0 when the guard refused the URL. */
+export type OutboundResult = { readonly attempts: number; readonly response: OutboundResponse }
+
+export type OutboundClient = {
+  /** `signal` bounds all of it: DNS, connection, TLS, response. Trouble is data, never thrown. */
+  request(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResult>
+  /** Closes idle connections. */
+  close(): void
+}
+
+/**
+ * The one way out to addresses that customers chose: the guard sees the URL and every address it
+ * resolves to. No redirect is followed, no proxy or cookie used. Connections are kept for 30 s; a
+ * request whose connection failed unheard is sent once more, on a new one.
+ */
+export const createOutboundClient = (
+  guard: NetworkGuard,
+  resolve: Resolve = resolveBySystem,
+): OutboundClient => {
+  const lookup = createVettedLookup(guard, resolve)
+  const connections = { keepAlive: true, maxSockets: 20, timeout: 30_000 }
+  const plain = new http.Agent(connections)
+  const secure = new https.Agent(connections)
+
+  return {
+    async request(request, signal) {
+      const refusal = guard.refuseUrl(request.url)
+      if (refusal !== undefined) {
+        const outcome = 'blocked_address'
+        return { attempts: 0, response: { ok: false, outcome, reason: refusal, status: undefined } }
+      }
+      const agent = request.url.protocol === 'https:' ? secure : plain
+      const first = await exchange(request, { agent, lookup, signal })
+      if (!first.unheard) return { attempts: 1, response: first.response }
+      const second = await exchange(request, { agent: false, lookup, signal })
+      return { attempts: 2, response: second.response }
+    },
+    close() {
+      plain.destroy()
+      secure.destroy()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import ipaddr from 'ipaddr.js'
+
+/**
+ * Where calls to customers' endpoints may go besides the public internet. Webhooks that an app
+ * registers are addresses chosen by a stranger, so private networks are closed unless the operator
+ * opens them.
+ */
+export type NetworkGuard = {
+  /** The sentence that says why `url` must not be called; undefined when it may be. */
+  refuseUrl(url: URL): string | undefined
+  /**
+   * The sentence that says why the address `ip`, an answer of the DNS for `host`, is closed. It
+   * does not tell the address: names of a private network are no business of a stranger.
+   */
+  refuseAddress(ip: string, host: string): string | undefined
+}
+
+/** What a development setup opens: itself. */
+export const loopback: readonly string[] = ['127.0.0.0/8', '::1/128', 'localhost']
+
+/**
+ * `allow` lists host names and CIDR blocks. They may be private, use http, and any port. Throws
+ * TypeError on an entry that is neither.
+ */
+export const createNetworkGuard = (allow: readonly string[]): NetworkGuard => {
+  const blocks = allow.filter((entry) => entry.includes('/')).map(parseBlock)
+  const hosts = new Set(allow.filter((entry) => !entry.includes('/')).map(parseHost))
+
+  const isAllowed = (ip: string): boolean => {
+    const address = ipaddr.process(ip)
+    return blocks.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    )
+  }
+
+  const refuseAddress = (ip: string, host: string): string | undefined => {
+    if (hosts.has(bareHost(host)) || isAllowed(ip) || isPublic(ip)) return undefined
+    return `${host} is not on the public internet. The operator can open it in the webhook allow list.`
+  }
+
+  const refuseUrl = (url: URL): string | undefined => {
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'the URL must be https.'
+    if (url.username !== '' || url.password !== '') {
+      return 'the URL must not hold a user name or password.'
+    }
+    const host = bareHost(url.hostname)
+    const isLiteral = ipaddr.isValid(host)
+    if (hosts.has(host) || (isLiteral && isAllowed(host))) return undefined
+    if (url.protocol === 'http:') {
+      return 'the URL must be https. The operator can allow http for a host in the webhook allow list.'
+    }
+    if (!isWebPort(url.port)) {
+      return `port ${url.port} is closed. Use 443, 80 or a port from 1024, or the webhook allow list.`
+    }
+    return isLiteral ? refuseAddress(host, host) : undefined
+  }
+
+  return { refuseUrl, refuseAddress }
+}
+
+/** Host as DNS and address parsers take it: no brackets around IPv6, no final dot. */
+export const bareHost = (hostname: string): string =>
+  hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+
+/** IPv6 beside 2000::/3 is unassigned or special even where a list of ranges forgets it. */
+const isPublic = (ip: string): boolean => {
+  const address = ipaddr.process(ip)
+  if (address.range() !== 'unicast') return false
+  return address.kind() === 'ipv4' || address.match(ipaddr.parseCIDR('2000::/3'))
+}
+
+/** Other ports below 1024 belong to mail, shells and the like, which must not get our requests. */
+const isWebPort = (port: string): boolean =>
+  port === '' || port === '80' || port === '443' || Number(port) >= 1024
+
+const parseBlock = (entry: string): ReturnType<typeof ipaddr.parseCIDR> => {
+  if (!ipaddr.isValidCIDR(entry)) throw new TypeError(`${entry} is not a CIDR block.`)
+  return ipaddr.parseCIDR(entry)
+}
+
+/** The same normal form that URL gives to hosts. */
+const parseHost = (entry: string): string => {
+  const host = ipaddr.IPv6.isValid(entry) ? `[${entry}]` : entry
+  const isPlain = host !== entry || !/[:/?#@\s]/.test(entry)
+  if (!isPlain || !URL.canParse(`http://${host}`)) {
+    throw new TypeError(`${entry} is neither a host name nor a CIDR block.`)
+  }
+  return bareHost(new URL(`http://${host}`).hostname)
+}

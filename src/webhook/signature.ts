@@ -1,0 +1,25 @@
+import { createHmac, randomBytes } from 'node:crypto'
+
+const prefix = 'whsec_'
+
+/** A signing secret as Standard Webhooks writes it: `whsec_` and 32 random bytes in base64. */
+export const newSecret = (): string => prefix + randomBytes(32).toString('base64')
+
+/**
+ * The three headers of Standard Webhooks over `content`, the exact bytes that the receiver signs
+ * too. `timestamp` is in Unix seconds.
+ */
+export const signatureHeaders = (
+  secret: string,
+  id: string,
+  timestamp: number,
+  content: string,
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> => {
+  const key = Buffer.from(secret.slice(prefix.length), 'base64')
+  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.${content}`).digest('base64')
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': `v1,${mac}`,
+  }
+}

@@ -1,0 +1,46 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import type { LookupFunction } from 'node:net'
+import { bareHost, type NetworkGuard } from './networkGuard.js'
+
+/** Every address of a host. */
+export type Resolve = (
+  host: string,
+) => Promise<readonly { readonly address: string; readonly family: number }[]>
+
+export const resolveBySystem: Resolve = (host) => systemLookup(host, { all: true, verbatim: true })
+
+export class NameError extends Error {
+  override readonly name = 'NameError'
+}
+
+export class BlockedAddressError extends Error {
+  override readonly name = 'BlockedAddressError'
+}
+
+/**
+ * The lookup of sockets: one closed address among the answers refuses the host. The socket goes to
+ * just the answers that were checked, so a name that changes between check and use gains nothing.
+ */
+export const createVettedLookup =
+  (guard: NetworkGuard, resolve: Resolve): LookupFunction =>
+  (hostname, options, callback) => {
+    const answer = async (): Promise<() => void> => {
+      const addresses = await resolve(hostname)
+      for (const { address } of addresses) {
+        const refusal = guard.refuseAddress(address, bareHost(hostname))
+        if (refusal !== undefined) throw new BlockedAddressError(refusal)
+      }
+      const [first] = addresses
+      if (first === undefined) throw new NameError(`${hostname} has no address.`)
+      return options.all
+        ? () => callback(null, [...addresses])
+        : () => callback(null, first.address, first.family)
+    }
+    answer().then(
+      (succeed) => succeed(),
+      (error: unknown) => {
+        const known = error instanceof BlockedAddressError || error instanceof NameError
+        callback(known ? error : new NameError(`${hostname} cannot be resolved.`), '')
+      },
+    )
+  }

@@ -1,0 +1,400 @@
+import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { adviseFees } from '../../src/chain/fees.js'
+import { getBalance, getBlock } from '../../src/chain/nodeReads.js'
+import type { StateOverride } from '../../src/chain/stateOverride.js'
+import type { Draft } from '../../src/entrypoint/draft.js'
+import type { Log, OperationOutcome } from '../../src/entrypoint/entryPoint.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import {
+  ExecutionRevertedError,
+  OperationLimitError,
+  PaymasterRejectedError,
+  ValidationRejectedError,
+} from '../../src/errors/operationErrors.js'
+import { estimateOperation } from '../../src/gas/estimateOperation.js'
+import type { GasEstimate } from '../../src/gas/gasEstimate.js'
+import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import { createNodeEngine } from '../../src/validation/nodeEngine.js'
+import {
+  type Account,
+  dummySignature,
+  executeCall,
+  startV06Chain,
+  type V06Chain,
+} from '../support/v06Chain.js'
+import { contracts } from '../support/v06Contracts.js'
+
+let chain: V06Chain
+let target: Address
+let paymaster: Address
+let snapshot: unknown
+
+beforeAll(async () => {
+  chain = await startV06Chain()
+  target = await chain.deploy(contracts.Target!.bytecode)
+  paymaster = await chain.deploy(contracts.Paymaster!.bytecode)
+  await chain.deposit(paymaster, parseEther('10'))
+})
+afterAll(() => chain.stop())
+beforeEach(async () => {
+  snapshot = await chain.anvil.request('evm_snapshot', [])
+})
+afterEach(async () => {
+  await chain.anvil.request('evm_revert', [snapshot])
+})
+
+const call = (functionName: string, ...args: unknown[]): Hex =>
+  encodeFunctionData({ abi: contracts.Target!.abi, functionName, args })
+const on = (functionName: string, ...args: unknown[]) =>
+  executeCall(target, call(functionName, ...args))
+
+async function estimate(draft: Draft, override?: StateOverride): Promise<GasEstimate> {
+  const head = await getBlock(chain.node, 'latest')
+  if (head === undefined) throw new Error('no head')
+  const context = {
+    node: chain.node,
+    engine: createNodeEngine({ node: chain.node }),
+    definition: { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
+    advice: await adviseFees(chain.node, head),
+    bundleSize: 1,
+    dataGas: noDataGas,
+  }
+  return estimateOperation(context, chain.entryPoint, draft, override)
+}
+
+const withGas = (draft: Draft, gas: GasEstimate): Operation => ({
+  ...draft,
+  callGasLimit: gas.callGasLimit,
+  verificationGasLimit: gas.verificationGasLimit,
+  preVerificationGas: gas.preVerificationGas,
+  maxFeePerGas: gas.maxFeePerGas,
+  maxPriorityFeePerGas: gas.maxPriorityFeePerGas,
+  paymasterVerificationGasLimit: 0n,
+  paymasterPostOpGasLimit: 0n,
+})
+
+/** Signs and sends alone; undefined when the bundle reverts. Leaves no trace. */
+async function outcomeOf(account: Account, op: Operation): Promise<OperationOutcome | undefined> {
+  const before = await chain.anvil.request('evm_snapshot', [])
+  const receipt = await chain.handleOps([await chain.sign(account, op)])
+  await chain.anvil.request('evm_revert', [before])
+  const logs = receipt.logs.map(
+    (log): Log => ({
+      ...log,
+      blockNumber: BigInt(log.blockNumber),
+      transactionIndex: Number(log.transactionIndex),
+      logIndex: Number(log.logIndex),
+    }),
+  )
+  return chain.entryPoint.decodeOutcomes(logs)[0]
+}
+
+/** The smallest value of `field` with which the operation is included and succeeds. */
+async function smallest(
+  account: Account,
+  op: Operation,
+  field: 'callGasLimit' | 'verificationGasLimit',
+): Promise<bigint> {
+  expect(await outcomeOf(account, op)).toMatchObject({ success: true })
+  let [fails, does] = [-1n, op[field]]
+  while (does - fails > 1n) {
+    const middle = (fails + does) / 2n
+    const outcome = await outcomeOf(account, { ...op, [field]: middle })
+    if (outcome?.success) does = middle
+    else fails = middle
+  }
+  return does
+}
+
+const accounts = {
+  deployed: () => chain.deployedAccount(1),
+  counterfactual: async () => {
+    const account = await chain.account(2)
+    await chain.setBalance(account.address, parseEther('1'))
+    return account
+  },
+}
+const calls: Record<string, () => Partial<Operation>> = {
+  'no call': () => ({}),
+  'a plain call': () => ({ callData: executeCall(target, '0x', 1n) }),
+  'a heavy call': () => ({ callData: on('write', 0n, 150n) }),
+  'a deeply nested call': () => ({ callData: on('nest', 12n, 20n) }),
+  'a call that swallows a failing inner call': () => ({ callData: on('swallow', 30n) }),
+  'a sponsored call': () => ({ callData: on('write', 0n, 2n), paymaster }),
+}
+
+describe.each(Object.entries(accounts))('an operation of a %s account', (_, makeAccount) => {
+  test.each(Object.entries(calls))('with %s succeeds with its estimate', async (_, makeCall) => {
+    const account = await makeAccount()
+    const draft = await chain.draft(account, makeCall())
+    const gas = await estimate(draft)
+    const outcome = await outcomeOf(account, withGas(draft, gas))
+    expect(outcome).toMatchObject({ success: true, sender: account.address })
+    expect(gas.maxFeePerGas).toBeGreaterThan(0n)
+    expect(gas).toMatchObject({ validAfter: 0, validUntil: 0 })
+  })
+
+  test.each(Object.entries(calls))('with %s has tight limits', async (name, makeCall) => {
+    const account = await makeAccount()
+    const draft = await chain.draft(account, makeCall())
+    const gas = await estimate(draft)
+    const op = withGas(draft, gas)
+    const verification = await smallest(account, op, 'verificationGasLimit')
+    // LIM-030 asks for 4,000 above what is used, which is the smallest limit that does here; paying
+    // the prefund costs some gas more under the probe.
+    expect(gas.verificationGasLimit).toBeLessThanOrEqual(verification + 4300n)
+    if (name === 'no call') {
+      expect(gas.callGasLimit).toBe(0n)
+    } else if (!name.includes('swallows')) {
+      const smallestCall = await smallest(account, op, 'callGasLimit')
+      expect(gas.callGasLimit).toBeLessThanOrEqual((smallestCall * 102n) / 100n + 64n)
+    }
+  })
+})
+
+describe('a call', () => {
+  test('that swallows an inner failure is given the gas that the inner call needs', async () => {
+    const account = await accounts.deployed()
+    const draft = await chain.draft(account, { callData: on('swallow', 30n) })
+    const op = withGas(draft, await estimate(draft))
+    await chain.handleOps([await chain.sign(account, op)])
+    const swallowed = await chain.anvil.client.readContract({
+      address: target,
+      abi: contracts.Target!.abi,
+      functionName: 'swallowed',
+    })
+    expect(swallowed).toBe(0n)
+  })
+
+  test('too heavy for the trials of one eth_call is still measured', async () => {
+    const account = await accounts.deployed()
+    const draft = await chain.draft(account, { callData: on('burn', 80_000n) })
+    const gas = await estimate(draft)
+    expect(gas.callGasLimit).toBeGreaterThan(8_000_000n)
+    const op = withGas(draft, gas)
+    expect(await outcomeOf(account, op)).toMatchObject({ success: true })
+    const least = await smallest(account, op, 'callGasLimit')
+    expect(gas.callGasLimit).toBeLessThanOrEqual((least * 102n) / 100n + 64n)
+  })
+
+  test('that reverts is an execution error with the reason', async () => {
+    const draft = await chain.draft(await accounts.deployed(), { callData: on('fail', 'too late') })
+    const error = await estimate(draft).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(ExecutionRevertedError)
+    expect(error.message).toContain('too late')
+    expect(error.data.revertData).toMatch(/^0x08c379a0/)
+  })
+
+  test('that reverts after the account is created too', async () => {
+    const draft = await chain.draft(await chain.account(9), { callData: on('failCustom') })
+    const error = await estimate(draft).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(ExecutionRevertedError)
+    expect(error.message).toMatch(/custom error 0x[0-9a-f]{8}/)
+  })
+
+  test('that sends more than the sender has reverts, though gas is paid for it', async () => {
+    const account = await accounts.deployed()
+    const callData = executeCall(target, '0x', parseEther('1') + 1n)
+    const poor = await chain.draft(account, { callData })
+    await expect(estimate(poor)).rejects.toBeInstanceOf(ExecutionRevertedError)
+    const sponsored = await chain.draft(account, { callData, paymaster })
+    await expect(estimate(sponsored)).rejects.toBeInstanceOf(ExecutionRevertedError)
+    const all = await chain.draft(account, {
+      callData: executeCall(target, '0x', parseEther('1')),
+    })
+    expect((await estimate(all)).callGasLimit).toBeGreaterThan(0n)
+  })
+})
+
+describe('a payer', () => {
+  test('without a wei does not fail an estimate', async () => {
+    const account = await chain.account(3)
+    expect(await getBalance(chain.node, account.address)).toBe(0n)
+    const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
+    expect((await estimate(draft)).verificationGasLimit).toBeGreaterThan(100_000n)
+  })
+
+  test('that must pay its prefund is measured paying it', async () => {
+    const account = await chain.deployedAccount(4)
+    const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
+    const withDeposit = await estimate(draft)
+    const dear = { ...draft, maxFeePerGas: parseEther('0.0001'), maxPriorityFeePerGas: 1n }
+    const paying = await estimate(dear)
+    expect(paying.verificationGasLimit).toBeGreaterThan(withDeposit.verificationGasLimit + 5000n)
+    await chain.setBalance(account.address, parseEther('1000'))
+    expect(await outcomeOf(account, withGas(dear, paying))).toMatchObject({ success: true })
+  })
+
+  test('that is a paymaster without deposit does not fail an estimate', async () => {
+    const poor = await chain.deploy(contracts.Paymaster!.bytecode)
+    const draft = await chain.draft(await accounts.deployed(), {
+      callData: on('write', 0n, 1n),
+      paymaster: poor,
+    })
+    expect((await estimate(draft)).callGasLimit).toBeGreaterThan(0n)
+  })
+})
+
+describe('a paymaster', () => {
+  const set = (work: bigint, until: bigint, badSignature: boolean, failsAt: bigint) =>
+    chain.anvil.send({
+      to: paymaster,
+      data: encodeFunctionData({
+        abi: contracts.Paymaster!.abi,
+        functionName: 'set',
+        args: [work, until, badSignature, failsAt],
+      }),
+    })
+
+  test('with a context has its postOp covered by verificationGasLimit', async () => {
+    await set(30n, 0n, false, 0n)
+    const account = await accounts.deployed()
+    const draft = await chain.draft(account, { callData: on('write', 0n, 1n), paymaster })
+    const gas = await estimate(draft)
+    expect(gas.verificationGasLimit).toBeGreaterThan(30n * 20_000n)
+    const op = withGas(draft, gas)
+    expect(await outcomeOf(account, op)).toMatchObject({ success: true, paymaster })
+    const least = await smallest(account, op, 'verificationGasLimit')
+    expect(gas.verificationGasLimit).toBeLessThanOrEqual((least * 102n) / 100n + 64n)
+  })
+
+  test('whose postOp reverts is refused with its reason', async () => {
+    await set(1n, 0n, false, 2n)
+    const draft = await chain.draft(await accounts.deployed(), { paymaster })
+    const error = await estimate(draft).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(PaymasterRejectedError)
+    expect(error).toMatchObject({ code: -32501, rule: 'AA50', data: { paymaster } })
+    expect(error.message).toBe('AA50 postOp reverted: cannot charge')
+  })
+
+  test('that refuses is an error with its reason', async () => {
+    await set(0n, 0n, false, 1n)
+    const draft = await chain.draft(await accounts.deployed(), { paymaster })
+    const error = await estimate(draft).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(PaymasterRejectedError)
+    expect(error.message).toBe('AA33 reverted: not today')
+  })
+
+  test('whose signature fails is accepted, and its time range is told', async () => {
+    await set(0n, 2_000_000_000n, true, 0n)
+    const draft = await chain.draft(await accounts.deployed(), { paymaster })
+    expect(await estimate(draft)).toMatchObject({ validUntil: 2_000_000_000 })
+  })
+})
+
+describe('validation', () => {
+  test('refusals are operation errors', async () => {
+    const account = await accounts.deployed()
+    const draft = await chain.draft(account, {})
+    const refused = (op: Draft) => estimate(op).catch((thrown) => thrown)
+    const stale = await refused({ ...draft, nonce: draft.nonce + 7n })
+    expect(stale).toBeInstanceOf(ValidationRejectedError)
+    expect(stale).toMatchObject({ code: -32500, message: 'AA25 invalid account nonce' })
+    const factory = account.address
+    expect(await refused({ ...draft, factory })).toMatchObject({ rule: 'AA10' })
+    const nobody: Address = '0x00000000000000000000000000000000000000dd'
+    expect(await refused({ ...draft, sender: nobody })).toMatchObject({ rule: 'AA20' })
+    expect(await refused({ ...draft, paymaster: nobody })).toMatchObject({
+      code: -32501,
+      rule: 'AA30',
+    })
+  })
+
+  test('a signature of no or absurd length is refused', async () => {
+    const draft = await chain.draft(await accounts.deployed(), {})
+    await expect(estimate({ ...draft, signature: '0x' })).rejects.toBeInstanceOf(
+      OperationLimitError,
+    )
+    const long: Hex = `0x${'ab'.repeat(8193)}`
+    await expect(estimate({ ...draft, signature: long })).rejects.toBeInstanceOf(
+      OperationLimitError,
+    )
+  })
+})
+
+describe('fees', () => {
+  test('given ones come back, missing ones are advised', async () => {
+    const draft = await chain.draft(await accounts.deployed(), {})
+    const given = { maxFeePerGas: 5_000_000_123n, maxPriorityFeePerGas: 77n }
+    expect(await estimate({ ...draft, ...given })).toMatchObject(given)
+    const advised = await estimate(draft)
+    expect(await estimate({ ...draft, maxPriorityFeePerGas: 77n })).toMatchObject({
+      maxFeePerGas: advised.maxFeePerGas - advised.maxPriorityFeePerGas + 77n,
+      maxPriorityFeePerGas: 77n,
+    })
+    expect(await estimate({ ...draft, maxFeePerGas: 3n })).toMatchObject({
+      maxFeePerGas: 3n,
+      maxPriorityFeePerGas: 3n,
+    })
+  })
+})
+
+describe('preVerificationGas', () => {
+  test('suffices for the signed operation that comes of the estimate, within 1 %', async () => {
+    const account = await accounts.deployed()
+    const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
+    const gas = await estimate(draft)
+    const op = await chain.sign(account, withGas(draft, gas))
+    const share = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas }
+    const required = preVerificationGas(chain.entryPoint, op, share)
+    expect(gas.preVerificationGas).toBeGreaterThanOrEqual(required)
+    expect(gas.preVerificationGas).toBeLessThanOrEqual((required * 101n) / 100n)
+  })
+})
+
+describe("the caller's state override", () => {
+  test('is what the operation meets', async () => {
+    const account = await accounts.deployed()
+    const fresh: Address = '0x00000000000000000000000000000000000000ee'
+    const callData = executeCall(fresh, call('burn', 100n))
+    const draft = await chain.draft(account, { callData })
+    const plain = await estimate(draft)
+    const overridden = await estimate(draft, { [fresh]: { code: contracts.Target!.runtime } })
+    expect(overridden.callGasLimit).toBeGreaterThan(plain.callGasLimit + 10_000n)
+  })
+
+  test('of the sender balance wins', async () => {
+    const draft = await chain.draft(await chain.account(5), {})
+    const poor = estimate(draft, { [draft.sender]: { balance: '0x1' } })
+    await expect(poor).rejects.toMatchObject({ rule: 'AA21' })
+  })
+
+  test('of the EntryPoint code is respected', async () => {
+    const draft = await chain.draft(await accounts.deployed(), {})
+    const broken = estimate(draft, { [chain.entryPoint.address]: { code: '0x60006000fd' } })
+    await expect(broken).rejects.toBeInstanceOf(ValidationRejectedError)
+  })
+})
+
+test('an estimate takes one round trip, a self-paid one another for what the sender has', async () => {
+  const account = await accounts.deployed()
+  const { createNodeClient } = await import('../../src/chain/nodeClient.js')
+  const { silent } = await import('../support/logger.js')
+  const calls: string[] = []
+  const node = createNodeClient({
+    urls: [chain.anvil.url],
+    logger: silent,
+    onCall: (method) => calls.push(method),
+  })
+  const engine = createNodeEngine({ node })
+  const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1n }
+  const context = {
+    node,
+    engine,
+    definition: { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
+    advice: { slow: fees, standard: fees, fast: fees },
+    bundleSize: 1,
+    dataGas: noDataGas,
+  }
+  const draft = await chain.draft(account, { callData: on('write', 0n, 3n) })
+  await estimateOperation(context, chain.entryPoint, draft)
+  calls.length = 0
+  await estimateOperation(context, chain.entryPoint, draft)
+  expect(calls).toEqual(['eth_getBalance', 'eth_getStorageAt', 'eth_call'])
+  calls.length = 0
+  await estimateOperation(context, chain.entryPoint, { ...draft, paymaster })
+  expect(calls).toEqual(['eth_call'])
+  await node.close()
+  expect(dummySignature).toHaveLength(132)
+})

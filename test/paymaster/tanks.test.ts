@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { type Address, encodeFunctionData, parseEther } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { ethCall } from '../../src/chain/ethCall.js'
+import { getBalance } from '../../src/chain/nodeReads.js'
+import { TANK_06 } from '../../src/contracts/deployments.js'
+import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
+import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
+import { devKey } from '../../src/devnet/devKeys.js'
+import { createEntryPoint } from '../../src/entrypoint/index.js'
+import { TankError } from '../../src/errors/tankErrors.js'
+import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
+import { findTank } from '../../src/store/tanks.js'
+import { decryptSecret } from '../../src/tenancy/secrets.js'
+import { createApp } from '../support/createApp.js'
+import { useDatabase } from '../support/database.js'
+import { chainId, useChain } from '../support/useChain.js'
+
+const testDatabase = useDatabase()
+const chain = useChain()
+
+const masterKey = randomBytes(32)
+const ownerKey = devKey(1)
+const strangerKey = devKey(2)
+const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
+const nobody: Address = `0x${'ab'.repeat(20)}`
+
+const tanksWith = (tankFactory: Address | undefined): Tanks =>
+  createTanks({
+    database: testDatabase().database,
+    masterKey,
+    node: chain().node,
+    definition: { chainId, pollInterval: 20, tankFactory },
+  })
+
+let tanks: Tanks
+let appId = ''
+
+beforeEach(async () => {
+  tanks = tanksWith(chain().tankFactory)
+  appId = await createApp(testDatabase().database)
+})
+
+describe('ensure', () => {
+  test('names a tank at the address that the factory predicts', async () => {
+    const tank = await tanks.ensure(appId, chain().entryPoint, owner)
+    const data = encodeFunctionData({
+      abi: factoryAbi,
+      functionName: 'predict',
+      args: [
+        TANK_06.address,
+        chain().entryPoint.address,
+        owner,
+        tank.signer,
+        `0x${'00'.repeat(20)}`,
+        `0x${'00'.repeat(32)}`,
+      ],
+    })
+    const outcome = await ethCall(chain().node, { to: chain().tankFactory, data })
+    expect(outcome.ok && `0x${outcome.data.slice(-40)}`).toBe(tank.address)
+    expect(tank.owner).toBe(owner)
+  })
+
+  test('keeps the key of its signer, encrypted', async () => {
+    const tank = await tanks.ensure(appId, chain().entryPoint, owner)
+    const { database } = testDatabase()
+    const stored = await findTank(database, appId, chainId, chain().entryPoint.address)
+    const sealed = stored?.signer_key ?? Buffer.alloc(0)
+    const key = decryptSecret(masterKey, sealed) as `0x${string}`
+    expect(privateKeyToAddress(key).toLowerCase()).toBe(tank.signer)
+    expect(sealed.includes(Buffer.from(key.slice(2), 'hex'))).toBe(false)
+    expect(sealed.includes(key)).toBe(false)
+  })
+
+  test('is the same tank for ever, also when asked several times at once', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 5 }, () => tanks.ensure(appId, chain().entryPoint, owner)),
+    )
+    const again = await tanks.ensure(appId, chain().entryPoint, nobody)
+    for (const tank of all) expect(tank).toEqual(again)
+    const other = await createApp(testDatabase().database)
+    expect((await tanks.ensure(other, chain().entryPoint, owner)).address).not.toBe(again.address)
+  })
+
+  test('needs a factory and a version that has tanks', async () => {
+    await expect(tanksWith(undefined).ensure(appId, chain().entryPoint, owner)).rejects.toThrow(
+      TankError,
+    )
+    const later = createEntryPoint('0.7', chain().entryPoint.address)
+    await expect(tanks.ensure(appId, later, owner)).rejects.toThrow(/EntryPoint 0\.7/)
+  })
+})
+
+describe('deploy', () => {
+  test('puts the tank on the chain with its owner and signer, and only once', async () => {
+    const tank = await tanks.ensure(appId, chain().entryPoint, owner)
+    expect((await tanks.show(appId, chain().entryPoint))?.deployed).toBe(false)
+    await tanks.deploy(tank, chain().entryPoint, strangerKey)
+    await tanks.deploy(tank, chain().entryPoint, strangerKey)
+    expect((await tanks.show(appId, chain().entryPoint))?.deployed).toBe(true)
+    const read = async (functionName: 'owner' | 'signers' | 'entryPoint') => {
+      const data = encodeFunctionData({ abi: tankAbi, functionName })
+      const outcome = await ethCall(chain().node, { to: tank.address, data })
+      return outcome.ok ? outcome.data : ''
+    }
+    expect(await read('owner')).toContain(owner.slice(2))
+    expect(await read('signers')).toContain(tank.signer.slice(2))
+    expect(await read('entryPoint')).toContain(chain().entryPoint.address.slice(2))
+  })
+
+  test('tells when the chain has no factory', async () => {
+    const lost = tanksWith(nobody)
+    const tank = await lost.ensure(appId, chain().entryPoint, owner)
+    await expect(lost.deploy(tank, chain().entryPoint, ownerKey)).rejects.toThrow(/no TankFactory/i)
+    await expect(tanks.deploy(tank, chain().entryPoint, ownerKey)).rejects.toThrow(
+      /another TankFactory/,
+    )
+  })
+})
+
+describe('deposit and withdraw', () => {
+  test('anyone fills the tank, before or after it is deployed, to the wei', async () => {
+    const tank = await tanks.ensure(appId, chain().entryPoint, owner)
+    await tanks.deposit(tank, 1n, strangerKey)
+    await tanks.deploy(tank, chain().entryPoint, strangerKey)
+    await tanks.deposit(tank, parseEther('1'), ownerKey)
+    expect((await tanks.show(appId, chain().entryPoint))?.deposit).toBe(parseEther('1') + 1n)
+  })
+
+  test('the owner, and nobody else, empties it', async () => {
+    const tank = await tanks.ensure(appId, chain().entryPoint, owner)
+    await tanks.deploy(tank, chain().entryPoint, ownerKey)
+    await tanks.deposit(tank, 1_000n, ownerKey)
+    await expect(tanks.withdraw(tank, nobody, 1n, strangerKey)).rejects.toThrow(/Only the owner/)
+    await expect(tanks.withdraw(tank, nobody, 1_001n, ownerKey)).rejects.toThrow(/1000 wei/)
+    const before = await getBalance(chain().node, nobody)
+    await tanks.withdraw(tank, nobody, 900n, ownerKey)
+    expect((await getBalance(chain().node, nobody)) - before).toBe(900n)
+    expect((await tanks.show(appId, chain().entryPoint))?.deposit).toBe(100n)
+  })
+
+  test('an app without a tank has nothing to show', async () => {
+    expect(await tanks.show(appId, chain().entryPoint)).toBeUndefined()
+  })
+})

@@ -1,0 +1,85 @@
+import { expect } from 'vitest'
+import type { ServiceCall } from './memoryServices.js'
+
+const hash = /^0x[0-9a-f]{64}$/
+const address = /^0x[0-9a-f]{40}$/
+const bytes = /^0x(?:[0-9a-f]{2})*$/
+const uuid = /^[0-9a-f-]{36}$/
+const maxUint120 = 2n ** 120n - 1n
+
+/** Fails when a service was called with anything that a decoder should have refused or turned. */
+export const expectDecoded = ({ name, arguments: given }: ServiceCall): void => {
+  const [first, second, third] = given as [unknown, unknown, unknown]
+  switch (name) {
+    case 'admit':
+      expectOperation(second, false)
+      break
+    case 'estimate':
+      expectOperation(second, true)
+      expectOverride(third)
+      break
+    case 'sponsor':
+    case 'stub':
+      expectOperation((first as { draft: unknown }).draft, true)
+      expect(() => JSON.stringify((first as { webhookData: unknown }).webhookData)).not.toThrow()
+      break
+    case 'status':
+    case 'receipt':
+    case 'byHash':
+      expect(first).toMatch(hash)
+      break
+    case 'webhooks.create':
+      expect(second).toEqual({
+        webhookUrl: expect.stringMatching(/^https?:\/\/[^\s]+$/),
+        requestType: expect.stringMatching(/^(?:GET|POST)$/),
+      })
+      break
+    case 'webhooks.update':
+      expect(third).toBeTypeOf('boolean')
+      expect(second).toMatch(uuid)
+      break
+    case 'webhooks.get':
+    case 'webhooks.delete':
+      expect(second).toMatch(uuid)
+      break
+    default:
+      expect([name, given]).toEqual(['fees', []])
+  }
+}
+
+const expectOperation = (value: unknown, isDraft: boolean): void => {
+  const op = value as Record<string, unknown>
+  expect(op.sender).toMatch(address)
+  expect(op.nonce).toBeTypeOf('bigint')
+  for (const name of ['factoryData', 'callData', 'paymasterData', 'signature'])
+    expect(op[name]).toMatch(bytes)
+  for (const name of ['factory', 'paymaster'])
+    if (op[name] !== undefined) expect(op[name]).toMatch(address)
+  for (const name of gasFields) {
+    if (isDraft && op[name] === undefined) continue
+    expect(op[name]).toBeTypeOf('bigint')
+    expect((op[name] as bigint) >= 0n && (op[name] as bigint) <= maxUint120).toBe(true)
+  }
+}
+
+const gasFields = [
+  'callGasLimit',
+  'verificationGasLimit',
+  'preVerificationGas',
+  'maxFeePerGas',
+  'maxPriorityFeePerGas',
+  'paymasterVerificationGasLimit',
+  'paymasterPostOpGasLimit',
+]
+
+const expectOverride = (value: unknown): void => {
+  if (value === undefined) return
+  for (const [account, override] of Object.entries(value as object)) {
+    expect(account).toMatch(address)
+    for (const name of ['state', 'stateDiff'])
+      for (const slot of Object.entries(override[name] ?? {}).flat()) expect(slot).toMatch(hash)
+    for (const name of ['balance', 'nonce'])
+      if (override[name] !== undefined)
+        expect(override[name]).toMatch(/^0x(?:0|[1-9a-f][0-9a-f]*)$/)
+  }
+}

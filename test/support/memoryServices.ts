@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import { type Hex, keccak256, toHex } from 'viem'
+import type { Draft } from '../../src/entrypoint/draft.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
+import type { ChainServices, Services, Webhook } from '../../src/api/services.js'
+import { address, entryPointNamed, operation, receipt } from './apiFixtures.js'
+
+/** What a service was called with, in the order of the calls. */
+export type ServiceCall = { readonly name: string; readonly arguments: readonly unknown[] }
+
+export const memoryChainId = 31_337
+export const memoryKeys = {
+  apiKey: 'app-1.key',
+  authToken: 'account-1.token',
+  /** Another app of the same account. */
+  siblingKey: 'app-2.key',
+  /** An app and a token of another account. */
+  strangerKey: 'app-3.key',
+  strangerToken: 'account-2.token',
+}
+
+/**
+ * Services that keep everything in memory: the room of tests for `api/` alone. Sponsoring refuses
+ * when webhookData says `{"refuse": true}`; `chain.include(hash)` makes an operation included.
+ */
+export const createMemoryServices = () => {
+  const calls: ServiceCall[] = []
+  const operations = new Map<Hex, { op: Operation; entryPoint: Hex; included: boolean }>()
+  const webhooks = new Map<string, Webhook & { appId: string; active: boolean }>()
+  const state = { ready: true }
+
+  const recorded = <A extends readonly unknown[], R>(name: string, run: (...args: A) => R) => {
+    return async (...args: A): Promise<Awaited<R>> => {
+      calls.push({ name, arguments: args })
+      return await run(...args)
+    }
+  }
+
+  const receiptOf = (hash: Hex) =>
+    operations.get(hash)?.included ? { ...receipt, userOpHash: hash } : undefined
+
+  const chain: ChainServices = {
+    chainId: memoryChainId,
+    entryPoints: new Map(
+      (['0.6', '0.7', '0.8', '0.9'] as const).map((version) => {
+        const entryPoint = entryPointNamed(version)
+        return [entryPoint.address, entryPoint]
+      }),
+    ),
+    estimate: recorded('estimate', (_, draft) => ({
+      callGasLimit: draft.callGasLimit ?? 40_000n,
+      verificationGasLimit: 60_000n,
+      preVerificationGas: 50_000n,
+      paymasterVerificationGasLimit: draft.paymaster && 30_000n,
+      paymasterPostOpGasLimit: draft.paymaster && 0n,
+      maxFeePerGas: 1_500_000_000n,
+      maxPriorityFeePerGas: 0n,
+      validAfter: 0,
+      validUntil: 1_800_000_000,
+    })),
+    fees: recorded('fees', () => ({
+      slow: { maxFeePerGas: 1n, maxPriorityFeePerGas: 0n },
+      standard: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
+      fast: { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n },
+    })),
+    admit: recorded('admit', (entryPoint, op) => {
+      const text = JSON.stringify(op, (_, value) =>
+        typeof value === 'bigint' ? value.toString() : value,
+      )
+      const hash = keccak256(toHex(`${entryPoint.address}${text}`))
+      operations.set(hash, { op, entryPoint: entryPoint.address, included: false })
+      return hash
+    }),
+    status: recorded('status', (hash) => {
+      if (!operations.has(hash)) return undefined
+      const found = receiptOf(hash)
+      return {
+        state: found ? 'CONFIRMED' : 'BUNDLER_MEMPOOL',
+        message: undefined,
+        transactionHash: found?.receipt.transactionHash,
+        receipt: found,
+      }
+    }),
+    receipt: recorded('receipt', receiptOf),
+    byHash: recorded('byHash', (hash) => {
+      const found = operations.get(hash)
+      if (found === undefined) return undefined
+      const transaction = receiptOf(hash)?.receipt
+      return {
+        operation: found.op,
+        entryPoint: found.entryPoint,
+        blockNumber: transaction?.blockNumber,
+        blockHash: transaction?.blockHash,
+        transactionHash: transaction?.transactionHash,
+      }
+    }),
+    sponsor: recorded('sponsor', (request) => {
+      const sponsored = request.webhookData?.refuse !== true
+      return {
+        decision: {
+          decisionId: '00000000-0000-4000-8000-000000000001',
+          sponsored,
+          code: sponsored ? 'sponsored' : 'webhook_denied',
+          message: sponsored ? 'Sponsored.' : 'The webhook denied the sponsorship.',
+        },
+        operation: completed(request, sponsored),
+        paymasterAndData: sponsored ? `${address('7')}abcd` : '0x',
+      }
+    }),
+    stub: recorded('stub', () => ({
+      paymaster: address('7'),
+      paymasterData: '0xffff',
+      paymasterVerificationGasLimit: 30_000n,
+      paymasterPostOpGasLimit: 0n,
+    })),
+  }
+
+  const identities = new Map([
+    [memoryKeys.apiKey, { appId: 'app-1', accountId: 'account-1' }],
+    [memoryKeys.siblingKey, { appId: 'app-2', accountId: 'account-1' }],
+    [memoryKeys.strangerKey, { appId: 'app-3', accountId: 'account-2' }],
+  ])
+  const accounts = new Map([
+    [memoryKeys.authToken, { accountId: 'account-1' }],
+    [memoryKeys.strangerToken, { accountId: 'account-2' }],
+  ])
+  const webhookOf = (appId: string, webhookId: string) => {
+    const webhook = webhooks.get(webhookId)
+    return webhook?.appId === appId ? webhook : undefined
+  }
+
+  const services: Services = {
+    clientVersion: 'purser/test',
+    chains: new Map([[chain.chainId, chain]]),
+    authenticateKey: async (key) => identities.get(key),
+    authenticateToken: async (token) => accounts.get(token),
+    webhooks: {
+      create: recorded('webhooks.create', (appId, webhook) => {
+        const webhookId = randomUUID()
+        webhooks.set(webhookId, { webhookId, ...webhook, appId, active: true })
+        return { webhookId, ...webhook }
+      }),
+      get: recorded('webhooks.get', webhookOf),
+      update: recorded('webhooks.update', (appId, webhookId, active) => {
+        const webhook = webhookOf(appId, webhookId)
+        if (webhook !== undefined) webhooks.set(webhookId, { ...webhook, active })
+        return webhook !== undefined
+      }),
+      delete: recorded('webhooks.delete', (appId, webhookId) =>
+        webhookOf(appId, webhookId) === undefined ? false : webhooks.delete(webhookId),
+      ),
+    },
+    readiness: async () => ({ ready: state.ready, checks: { database: state.ready } }),
+  }
+
+  return {
+    services,
+    chain,
+    calls,
+    webhooks,
+    include: (hash: Hex): void => {
+      const found = operations.get(hash)
+      if (found === undefined) throw new Error(`${hash} was never admitted`)
+      found.included = true
+    },
+    setReady: (ready: boolean): void => {
+      state.ready = ready
+    },
+  }
+}
+
+const completed = ({ draft }: SponsorshipRequest, sponsored: boolean): Operation => ({
+  ...withLimits(draft),
+  ...(sponsored && {
+    paymaster: address('7'),
+    paymasterData: '0xabcd',
+    paymasterVerificationGasLimit: 30_000n,
+  }),
+})
+
+const withLimits = (draft: Draft): Operation => ({
+  ...draft,
+  callGasLimit: draft.callGasLimit ?? operation.callGasLimit,
+  verificationGasLimit: draft.verificationGasLimit ?? operation.verificationGasLimit,
+  preVerificationGas: draft.preVerificationGas ?? operation.preVerificationGas,
+  maxFeePerGas: draft.maxFeePerGas ?? operation.maxFeePerGas,
+  maxPriorityFeePerGas: draft.maxPriorityFeePerGas ?? operation.maxPriorityFeePerGas,
+  paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
+  paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
+})

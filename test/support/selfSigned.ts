@@ -1,0 +1,19 @@
+/** A certificate for localhost that no authority signed, for tests. It guards nothing. */
+export const selfSigned = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0ppmxIuKuk3xWglw
+8dhoxqSWSparWzTK2m6hfPohdA+hRANCAAR/IWhNN1eDN/oqSZebIASzzlUopLWx
+GfKlKJxz3Zow9/ZfmWjpfTxPVejHOtreT/ltS7KILabvyNIASqiC+WQK
+-----END PRIVATE KEY-----`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBljCCATugAwIBAgIUPAXOhVVUd2Hsbv2lgT52YebYl1swCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA1MTMxNVoYDzIxMjYxMDI4
+MDUxMzE1WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAR/IWhNN1eDN/oqSZebIASzzlUopLWxGfKlKJxz3Zow9/ZfmWjpfTxP
+VejHOtreT/ltS7KILabvyNIASqiC+WQKo2kwZzAdBgNVHQ4EFgQUW2t7UorQSbvf
+SbM5OGkFkO4j+j4wHwYDVR0jBBgwFoAUW2t7UorQSbvfSbM5OGkFkO4j+j4wDwYD
+VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwID
+SQAwRgIhAOsaIX44sF0HcLJjGVdYmwUAfUQ/WywKDJNNfddRxe7tAiEA13KBuSXf
+pO4i3veXmAtKa+/Jr6czrT3P3ECpA/KqFmI=
+-----END CERTIFICATE-----`,
+}

@@ -1,0 +1,57 @@
+import { type Agent, request } from 'node:http'
+import { expect } from 'vitest'
+import type { HostileRequest } from './hostileBodies.js'
+
+export type HostileAnswer = { readonly status: number; readonly text: string }
+
+/** Sends one request as it is; node's own client, because fetch cleans up too much. */
+export const sendHostile = (url: string, hostile: HostileRequest, agent: Agent) =>
+  new Promise<HostileAnswer>((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    const { method, path, headers, body } = hostile
+    const outgoing = request(
+      {
+        hostname,
+        port,
+        method,
+        path,
+        agent,
+        headers: { ...headers, 'content-length': body.length },
+      },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+        )
+        response.on('error', reject)
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+
+/** What every answer owes, whatever was sent: no fault of ours, its envelope, nothing of inside. */
+export const expectSafeAnswer = ({ route }: HostileRequest, { status, text }: HostileAnswer) => {
+  expect(status).toBeGreaterThanOrEqual(200)
+  expect(status).toBeLessThan(500)
+  expect(text).not.toMatch(/node_modules|\/src\/|\/dist\/|\.[jt]s:\d|\n\s+at |TypeError|RangeError/)
+  if (route === 'rpc') expectRpcEnvelope(status, text)
+  if (route === 'webhook')
+    expect(JSON.parse(text)).toMatchObject({ statusCode: status, message: expect.any(String) })
+}
+
+const expectRpcEnvelope = (status: number, text: string): void => {
+  if (status === 204) {
+    expect(text).toBe('')
+    return
+  }
+  const body: unknown = JSON.parse(text)
+  for (const answer of Array.isArray(body) ? body : [body]) {
+    expect(answer).toMatchObject({ jsonrpc: '2.0' })
+    expect(answer).toHaveProperty('id')
+    if ('error' in answer)
+      expect(answer.error).toMatchObject({ code: expect.any(Number), message: expect.any(String) })
+    else expect(answer).toHaveProperty('result')
+  }
+}
