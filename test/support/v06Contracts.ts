@@ -13,7 +13,7 @@ contract Target {
     function fail(string calldata reason) external pure { revert(reason); }
     function failCustom() external view { revert Custom(7, msg.sender); }
     function failLong(uint256 length) external pure {
-        assembly { revert(0, length) }
+        assembly { revert(0x1000, length) }
     }
     function nest(uint256 depth, uint256 count) external {
         if (depth > 0) this.nest(depth - 1, count);
