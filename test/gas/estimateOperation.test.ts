@@ -155,12 +155,13 @@ describe('a call', () => {
     const draft = await chain.draft(account, { callData: on('swallow', 30n) })
     const op = withGas(draft, await estimate(draft))
     await chain.handleOps([await chain.sign(account, op)])
-    const swallowed = await chain.anvil.client.readContract({
+    const written = await chain.anvil.client.readContract({
       address: target,
       abi: contracts.Target!.abi,
-      functionName: 'swallowed',
+      functionName: 'slots',
+      args: [29n],
     })
-    expect(swallowed).toBe(0n)
+    expect(written).toBe(30n)
   })
 
   test('too heavy for the trials of one eth_call is still measured', async () => {
