@@ -270,10 +270,13 @@ export const hasLiveOperations = async (db: Kysely<Schema>, chainId: number): Pr
   return row !== undefined
 }
 
+/** Members that JSON leaves out when they are undefined. */
+const absent = { factory: undefined, paymaster: undefined, authorization: undefined }
+
 const toStored = (row: Selectable<Schema['operations']>): StoredOperation => ({
   hash: row.hash,
   entryPoint: row.entry_point,
-  operation: fromJson(row.operation) as Operation,
+  operation: { ...absent, ...(fromJson(row.operation) as Operation) },
   state: row.state,
   reasonCode: row.reason_code,
   reason: row.reason,

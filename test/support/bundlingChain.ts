@@ -31,10 +31,10 @@ import { createApp } from './createApp.js'
 import { deployEntryPoint } from './entryPointContracts.js'
 import { silent } from './logger.js'
 import { puppetCode } from './puppet.js'
-import { type Anvil, startAnvil } from './startAnvil.js'
+import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
 
 export const puppetAbi = parseAbi([
-  'function set(uint256 mood, uint256 validationData)',
+  'function set(bool refuses, uint256 validationData)',
   'function touch()',
   'function fail(string reason)',
   'function spoof(bytes32 userOpHash)',
@@ -48,7 +48,7 @@ const entryPointAbi = parseAbi([
 export const touch = encodeFunctionData({ abi: puppetAbi, functionName: 'touch' })
 
 /** Funded keys of anvil, after the one that tests send with. */
-const executorKeys: readonly Hex[] = [
+export const executorKeys: readonly Hex[] = [
   '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
   '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
 ]
@@ -65,9 +65,11 @@ export type BundlingChain = {
   readonly appId: string
   /** A new puppet with this deposit in the EntryPoint (default 1 ether). */
   puppet(deposit?: bigint): Promise<Address>
-  pull(puppet: Address, mood: number, validationData?: bigint): Promise<void>
+  pull(puppet: Address, strings: { refuses?: boolean; validationData?: bigint }): Promise<void>
   operation(sender: Address, fields?: Partial<Operation>): Operation
   admit(op: Operation): Promise<Hex>
+  /** Someone else's bundle with these operations. */
+  carry(ops: readonly Operation[]): Promise<Receipt>
   /** One bundling round at the chain's newest head. */
   round(): Promise<void>
   /** Rounds, each after the transactions sent before it were mined, until nothing is in flight. */
@@ -91,7 +93,7 @@ export async function startBundlingChain(
   database: Kysely<Schema>,
   { args = [], definition: changes = {} }: Options = {},
 ): Promise<BundlingChain> {
-  const chainId = 50_000 + ++chains
+  const chainId = changes.chainId ?? 50_000 + ++chains
   const anvil = await startAnvil(['--chain-id', String(chainId), ...args])
   const entryPoint = createEntryPoint('0.6', await deployEntryPoint(anvil, '0.6'))
   const definition: ChainDefinition = {
@@ -141,8 +143,8 @@ export async function startBundlingChain(
       await heads.refresh()
       return address
     },
-    async pull(puppet, mood, validationData = 0n) {
-      const args = [BigInt(mood), validationData] as const
+    async pull(puppet, { refuses = false, validationData = 0n }) {
+      const args = [refuses, validationData] as const
       await anvil.send({
         to: puppet,
         data: encodeFunctionData({ abi: puppetAbi, functionName: 'set', args }),
@@ -174,6 +176,16 @@ export async function startBundlingChain(
       return { ...op, preVerificationGas: fields.preVerificationGas ?? required }
     },
     admit: (op) => mempool.admit(entryPoint, op, { appId, simulateExecution: false }),
+    async carry(ops) {
+      const data = entryPoint.encodeHandleOps(ops, anvil.account)
+      const receipt = await anvil.send({
+        to: entryPoint.address,
+        data,
+        gas: numberToHex(5_000_000),
+      })
+      if (receipt.status !== '0x1') throw new Error('the bundle of someone else failed')
+      return receipt
+    },
     round,
     async settle() {
       do {
@@ -202,4 +214,19 @@ export async function startBundlingChain(
   }
   await round()
   return chain
+}
+
+/** Takes deposit out of the EntryPoint, as the puppet's owner would. */
+export async function withdraw(
+  { anvil, entryPoint, heads }: BundlingChain,
+  puppet: Address,
+  amount: bigint,
+): Promise<void> {
+  const args = [anvil.account, amount] as const
+  const data = encodeFunctionData({ abi: entryPointAbi, functionName: 'withdrawTo', args })
+  await anvil.request('anvil_impersonateAccount', [puppet])
+  await anvil.request('anvil_setBalance', [puppet, numberToHex(parseEther('1'))])
+  const receipt = await anvil.send({ from: puppet, to: entryPoint.address, data })
+  if (receipt.status !== '0x1') throw new Error('nothing was withdrawn')
+  await heads.refresh()
 }

@@ -20,13 +20,11 @@ contract Puppet {
     event BeforeExecution();
     event Touched();
 
-    /** 0: as one likes. 1: validation refuses. 2: one validation per block. */
-    uint256 public mood;
+    bool public refuses;
     uint256 public validationData;
-    uint256 public lastBlock;
 
-    function set(uint256 mood_, uint256 validationData_) external {
-        (mood, validationData) = (mood_, validationData_);
+    function set(bool refuses_, uint256 validationData_) external {
+        (refuses, validationData) = (refuses_, validationData_);
     }
     function touch() external { emit Touched(); }
     function fail(string calldata reason) external pure { revert(reason); }
@@ -38,19 +36,15 @@ contract Puppet {
     function validateUserOp(UserOperation calldata op, bytes32, uint256 missing)
         external returns (uint256)
     {
-        judge();
+        require(!refuses, "not in the mood");
         if (missing > 0) { (bool paid,) = msg.sender.call{value: missing}(""); paid; }
         return op.signature.length == 0 ? 1 : validationData;
     }
     function validatePaymasterUserOp(UserOperation calldata, bytes32, uint256)
         external returns (bytes memory, uint256)
     {
-        judge();
+        require(!refuses, "not in the mood");
         return ("", validationData);
-    }
-    function judge() private {
-        require(mood != 1, "not in the mood");
-        if (mood == 2) { require(lastBlock != block.number, "once per block"); lastBlock = block.number; }
     }
     receive() external payable {}
 }

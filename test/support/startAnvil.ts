@@ -24,6 +24,7 @@ export type Receipt = {
 }
 
 export type Transaction = {
+  readonly from?: Address
   readonly to?: Address
   readonly data?: Hex
   readonly value?: Hex

@@ -1,0 +1,73 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Address, parseEther } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { devKey, FUNDER_KEY } from '../devnet/devKeys.js'
+import type { Version } from '../entrypoint/entryPoint.js'
+import { createEntryPoint } from '../entrypoint/index.js'
+import type { Tanks } from '../paymaster/tanks.js'
+import { insertAccount } from '../store/accounts.js'
+import { insertApp } from '../store/apps.js'
+import type { Database } from '../store/database.js'
+import { insertKey } from '../store/keys.js'
+import { createAuthenticator } from '../tenancy/authenticate.js'
+import { generateApiKey, generateAuthToken, hashCredential } from '../tenancy/credential.js'
+import type { DevInfo } from './devInfo.js'
+
+type Credentials = Pick<DevInfo, 'authToken' | 'apiKey'> & { readonly appId: string }
+
+const FILE = 'dev.json'
+/** wei; the tank is filled up to it when it holds less than half. */
+const TANK_DEPOSIT = parseEther('100')
+
+/** The account, app and keys of the development setup: those of the last start, else new ones. */
+export const devCredentials = async (
+  database: Database,
+  dataFolder: string,
+): Promise<Credentials> => {
+  const file = join(dataFolder, FILE)
+  if (existsSync(file)) {
+    const { authToken, apiKey } = JSON.parse(readFileSync(file, 'utf8')) as DevInfo
+    const { authenticateKey, authenticateToken } = createAuthenticator(database)
+    const owner = await authenticateKey(apiKey)
+    if (owner && (await authenticateToken(authToken))?.accountId === owner.accountId)
+      return { authToken, apiKey, appId: owner.appId }
+  }
+  const [authToken, apiKey] = [generateAuthToken(), generateApiKey()]
+  const account = await insertAccount(database, 'development', hashCredential(authToken))
+  const app = await insertApp(database, account.id, 'development')
+  if (app === undefined) throw new Error('The development account was revoked while starting.')
+  await insertKey(database, {
+    appId: app.id,
+    name: 'development',
+    hash: hashCredential(apiKey),
+    last4: apiKey.slice(-4),
+  })
+  return { authToken, apiKey, appId: app.id }
+}
+
+/** A funded tank of the app for every EntryPoint. */
+export const fundDevTanks = async (
+  tanks: Tanks,
+  appId: string,
+  entryPoints: DevInfo['entryPoints'],
+): Promise<DevInfo['tanks']> => {
+  const found: Partial<Record<Version, Address>> = {}
+  for (const [version, address] of Object.entries(entryPoints)) {
+    const entryPoint = createEntryPoint(version as Version, address)
+    const tank = await tanks.ensure(appId, entryPoint, privateKeyToAddress(devKey(0)))
+    await tanks.deploy(tank, entryPoint, FUNDER_KEY)
+    const state = await tanks.show(appId, entryPoint)
+    const deposit = state?.deposit ?? 0n
+    if (deposit < TANK_DEPOSIT / 2n) await tanks.deposit(tank, TANK_DEPOSIT - deposit, FUNDER_KEY)
+    found[version as Version] = tank.address
+  }
+  return found
+}
+
+/** Readable by its owner only: it holds the keys. Complete or absent, never half written. */
+export const writeDevInfo = (dataFolder: string, info: DevInfo): void => {
+  const file = join(dataFolder, FILE)
+  writeFileSync(`${file}.new`, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}

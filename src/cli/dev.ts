@@ -1,0 +1,89 @@
+import type { Command } from 'commander'
+import { createNodeClient } from '../chain/nodeClient.js'
+import { createTanks } from '../paymaster/tanks.js'
+import { devCredentials, fundDevTanks, writeDevInfo } from './bootstrap.js'
+import { createLogger } from './createLogger.js'
+import type { DevInfo } from './devInfo.js'
+import { configOf, withOptions } from './optionFlags.js'
+import { type RunningService, runService, untilAskedToStop } from './runService.js'
+
+/** What a newcomer copies first. */
+const welcome = (info: DevInfo, file: string): string => `
+Purser is ready.
+
+  bundler     ${info.bundlerUrl}
+  paymaster   ${info.paymasterUrl}
+  standard    ${info.standardUrl}
+  webhooks    ${info.webhookApiUrl}/api/v2/public/sdk/webhook
+  chain       ${info.chainId} at ${info.rpcUrl}
+  apiKey      ${info.apiKey}
+  authToken   ${info.authToken}
+
+All of it is in ${file}. Try:
+
+  curl -s ${info.bundlerUrl} -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"eth_supportedEntryPoints","params":[]}'
+
+and in another terminal: npm run demo
+`
+
+const prepare = async (
+  { store, devChain, server }: RunningService,
+  data: string,
+  publicUrl: string | undefined,
+): Promise<DevInfo> => {
+  if (devChain === undefined) throw new Error('purser dev always has a development chain')
+  const { database, masterKey } = store
+  const { rpcUrl, contracts, definition } = devChain
+  const { chainId } = definition
+  const { authToken, apiKey, appId } = await devCredentials(database, data)
+  const node = createNodeClient({ urls: [rpcUrl], logger: createLogger('error') })
+  try {
+    const tanks = createTanks({ database, masterKey, node, definition })
+    const url = publicUrl?.replace(/\/$/, '') ?? server.url
+    const info: DevInfo = {
+      url,
+      chainId,
+      rpcUrl,
+      bundlerUrl: `${url}/api/v2/${chainId}/${apiKey}`,
+      paymasterUrl: `${url}/api/v1/${chainId}/${apiKey}`,
+      standardUrl: `${url}/api/v3/${chainId}/${apiKey}`,
+      webhookApiUrl: url,
+      authToken,
+      apiKey,
+      entryPoints: contracts.entryPoints,
+      factories: contracts.factories,
+      tanks: await fundDevTanks(tanks, appId, contracts.entryPoints),
+      pid: process.pid,
+    }
+    writeDevInfo(data, info)
+    return info
+  } finally {
+    await node.close()
+  }
+}
+
+export const registerDev = (program: Command): void => {
+  const command = program
+    .command('dev')
+    .description(
+      'run everything at once: chain, database, contracts, an app with keys, the service',
+    )
+  withOptions(command, [
+    ...(['data', 'port', 'host', 'publicUrl', 'rpcUrl', 'blockTime', 'databaseUrl'] as const),
+    ...(['masterKey', 'logLevel', 'chains', 'webhookAllow'] as const),
+    ...(['minSponsorshipSeconds', 'maxSponsorshipSeconds'] as const),
+  ])
+  command.action(async (flags: Record<string, unknown>) => {
+    const config = configOf(flags)
+    const logger = createLogger(config.logLevel)
+    const asked = untilAskedToStop()
+    const service = await runService(config, true, logger)
+    try {
+      const info = await prepare(service, config.data, config.publicUrl)
+      console.log(welcome(info, `${config.data}/dev.json`))
+      await asked
+    } finally {
+      await service.close()
+    }
+  })
+}

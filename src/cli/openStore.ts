@@ -1,0 +1,64 @@
+import { mkdirSync } from 'node:fs'
+import type { Logger } from 'pino'
+import type { Config } from '../config/options.js'
+import { ConfigError } from '../errors/configError.js'
+import { type Connection, type Database, openDatabase } from '../store/database.js'
+import { startEmbeddedPostgres } from '../store/embeddedPostgres.js'
+import { migrate } from '../store/migrate.js'
+import { acquireServiceLock } from '../store/serviceLock.js'
+import { loadMasterKey } from '../tenancy/secrets.js'
+
+export type Store = {
+  readonly connection: Connection
+  readonly database: Database
+  readonly masterKey: Buffer
+  /** Ends an embedded database too, unless a running service uses it. */
+  close(): Promise<void>
+}
+
+const connectionOf = async (config: Config, logger: Logger) => {
+  if (config.databaseUrl === undefined) return startEmbeddedPostgres(config.data, logger)
+  return { connection: { url: config.databaseUrl }, stop: async () => {} }
+}
+
+/**
+ * The database of a configuration, its schema up to date, and the key of its secrets.
+ * @throws ConfigError when the database cannot be reached or the master key is wrong
+ */
+export const openStore = async (config: Config, logger: Logger): Promise<Store> => {
+  mkdirSync(config.data, { recursive: true })
+  const masterKey = loadMasterKey(config.masterKey, config.data)
+  const { connection, stop } = await connectionOf(config, logger)
+  const database = openDatabase(connection, logger)
+  const close = async () => {
+    await database.destroy()
+    const unused = await acquireServiceLock(connection).catch(() => undefined)
+    await unused?.release()
+    if (unused) await stop()
+  }
+  try {
+    await migrate(database)
+  } catch (cause) {
+    await close()
+    const where = config.databaseUrl ? new URL(config.databaseUrl).host : config.data
+    throw new ConfigError(
+      `The database (${where}) cannot be used: ${(cause as Error).message || 'it does not answer'}.`,
+      { cause },
+    )
+  }
+  return { connection, database, masterKey, close }
+}
+
+/** Runs an administrative command on the store and closes it whatever happens. */
+export const withStore = async <Result>(
+  config: Config,
+  logger: Logger,
+  run: (store: Store) => Promise<Result>,
+): Promise<Result> => {
+  const store = await openStore(config, logger)
+  try {
+    return await run(store)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,72 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config/options.js'
+import { resolveChains } from '../config/resolveChains.js'
+import { ConfigError } from '../errors/configError.js'
+import { type Server, startServer } from '../server.js'
+import { acquireServiceLock } from '../store/serviceLock.js'
+import { loopback } from '../webhook/networkGuard.js'
+import { type DevChain, startDevChain } from './devChain.js'
+import { openStore, type Store } from './openStore.js'
+
+export type RunningService = {
+  readonly server: Server
+  readonly store: Store
+  readonly devChain: DevChain | undefined
+  close(): Promise<void>
+}
+
+/**
+ * Everything that `purser dev` and `purser serve` run, started in order and stopped in reverse, also
+ * when a part does not start.
+ * @throws ConfigError, ListenError, DevChainError in one sentence
+ */
+export const runService = async (
+  config: Config,
+  withDevChain: boolean,
+  logger: Logger,
+): Promise<RunningService> => {
+  const undo: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const configured = resolveChains(config.chains, process.env)
+    if (configured.length === 0 && !withDevChain)
+      throw new ConfigError(
+        'No chain is configured: add "chains" to the configuration file, or ask for --embedded-chain.',
+      )
+    const store = await openStore(config, logger)
+    undo.push(store.close)
+    const lock = await acquireServiceLock(store.connection)
+    if (lock === undefined) {
+      const where = config.databaseUrl ? 'this database' : `the data folder ${config.data}`
+      throw new ConfigError(`Purser already runs on ${where}: stop it first, or use another one.`)
+    }
+    undo.push(lock.release)
+    const devChain = withDevChain ? await startDevChain(config, logger) : undefined
+    if (devChain) undo.push(devChain.stop)
+    const server = await startServer({
+      ...{ config, logger, ...store },
+      chains: [...(devChain ? [devChain.definition] : []), ...configured],
+      webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
+    })
+    undo.push(server.close)
+    return { server, store, devChain, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+export const untilAskedToStop = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    let asked = false
+    const hear = (signal: NodeJS.Signals) => {
+      if (asked) process.exit(1)
+      asked = true
+      resolve(signal)
+    }
+    process.on('SIGTERM', hear)
+    process.on('SIGINT', hear)
+  })

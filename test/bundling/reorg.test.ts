@@ -1,0 +1,192 @@
+import { type Hex, numberToHex } from 'viem'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { indexBlocks } from '../../src/bundling/indexBlocks.js'
+import { getBlock } from '../../src/chain/nodeReads.js'
+import { indexedBlocks } from '../../src/store/chainBlocks.js'
+import { findInclusion } from '../../src/store/inclusions.js'
+import { putOperation } from '../../src/store/operations.js'
+import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+
+const database = useDatabase()
+
+describe('the index of inclusions', () => {
+  let chain: BundlingChain
+
+  beforeEach(async () => {
+    chain = await startBundlingChain(database())
+  })
+
+  afterEach(async () => {
+    await chain.stop()
+  })
+
+  const inclusion = (hash: Hex) => findInclusion(database(), chain.definition.chainId, hash)
+
+  const mine = async (blocks: number): Promise<void> => {
+    for (let i = 0; i < blocks; i++) {
+      await chain.anvil.request('evm_mine', [])
+      await chain.round()
+    }
+  }
+
+  test('settles an operation that someone else has included, without a bundle of ours', async () => {
+    const op = chain.operation(await chain.puppet())
+    const hash = await chain.admit(op)
+    const { transactionHash } = await chain.carry([op])
+    await chain.settle()
+    expect(await chain.stored(hash)).toMatchObject({ state: 'included', bundleId: null })
+    expect(await chain.status(hash)).toMatchObject({
+      state: 'CONFIRMED',
+      message: 'Transaction was frontrunned, check the new transaction hash in receipt',
+      transactionHash,
+    })
+  })
+
+  test('settles an operation that was front-run while our bundle was on its way', async () => {
+    const ops = [chain.operation(await chain.puppet()), chain.operation(await chain.puppet())]
+    const hashes = [await chain.admit(ops[0]!), await chain.admit(ops[1]!)]
+    await chain.anvil.request('evm_setAutomine', [false])
+    await chain.round()
+    const data = chain.entryPoint.encodeHandleOps([ops[0]!], chain.anvil.account)
+    await chain.anvil.request('eth_sendTransaction', [
+      {
+        from: chain.anvil.account,
+        to: chain.entryPoint.address,
+        data,
+        gas: numberToHex(1_000_000),
+        maxPriorityFeePerGas: numberToHex(10n ** 12n),
+        maxFeePerGas: numberToHex(10n ** 13n),
+      },
+    ])
+    await chain.anvil.request('evm_mine', [])
+    await chain.anvil.request('evm_setAutomine', [true])
+    await chain.round()
+    expect(await chain.stored(hashes[0]!)).toMatchObject({ state: 'included', bundleId: null })
+    await chain.settle()
+    expect(await chain.stored(hashes[1]!)).toMatchObject({ state: 'included', attempts: 1 })
+  })
+
+  test('settles a dropped operation that is included after all', async () => {
+    const sender = await chain.puppet()
+    const other = await chain.puppet()
+    const op = chain.operation(sender)
+    const hash = await chain.admit(op)
+    await chain.pull(sender, { refuses: true })
+    await chain.round()
+    expect((await chain.stored(hash)).state).toBe('dropped')
+    await chain.pull(sender, {})
+    await chain.admit(chain.operation(other))
+    await chain.carry([op])
+    await chain.settle()
+    expect(await chain.stored(hash)).toMatchObject({ state: 'included', reason: null })
+  })
+
+  test('finds an inclusion that it had no reason to look for', async () => {
+    const op = chain.operation(await chain.puppet())
+    const { chainId } = chain.definition
+    const entryPoint = chain.entryPoint.address
+    const hash = chain.entryPoint.hash(op, chainId)
+    await chain.carry([op])
+    await chain.round()
+    const { appId } = chain
+    await putOperation(database(), {
+      ...{ chainId, hash, entryPoint, appId, operation: op, prefund: 1n, validUntil: 0 },
+    })
+    await chain.round()
+    expect((await chain.stored(hash)).state).toBe('included')
+  })
+
+  for (const depth of [1, 3, 8]) {
+    test(`takes back what a reorg of ${depth} blocks undid, and includes it once more`, async () => {
+      const hash = await chain.admit(chain.operation(await chain.puppet()))
+      await chain.settle()
+      const before = await chain.receipt(hash)
+      await mine(depth - 1)
+      await chain.anvil.request('anvil_reorg', [depth, []])
+      await chain.round()
+      expect(await inclusion(hash)).toBeUndefined()
+      expect((await chain.stored(hash)).state).toBe('bundled')
+      await chain.settle()
+      const after = await chain.receipt(hash)
+      expect(after.receipt.transactionHash).toBe(before.receipt.transactionHash)
+      expect(after.receipt.blockHash).not.toBe(before.receipt.blockHash)
+      expect((await chain.stored(hash)).state).toBe('included')
+    })
+  }
+
+  test('marks an operation anew that the new chain includes in another block', async () => {
+    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    await chain.settle()
+    const before = await inclusion(hash)
+    await mine(2)
+    const raw = await chain.anvil.request('eth_getRawTransactionByHash', [before!.transactionHash])
+    await chain.anvil.request('anvil_reorg', [3, [[raw, 1]]])
+    await chain.round()
+    const after = await inclusion(hash)
+    expect(after?.transactionHash).toBe(before?.transactionHash)
+    expect(after?.blockNumber).toBe(before!.blockNumber + 1n)
+    expect((await chain.stored(hash)).state).toBe('included')
+  })
+
+  test('returns an operation that someone else included to the pool when its block goes', async () => {
+    const op = chain.operation(await chain.puppet())
+    const hash = await chain.admit(op)
+    await chain.carry([op])
+    await chain.settle()
+    await chain.anvil.request('anvil_reorg', [1, []])
+    const head = await chain.heads.refresh()
+    await indexBlocks(chain.context, head)
+    expect((await chain.stored(hash)).state).toBe('pooled')
+    await chain.settle()
+    expect((await chain.stored(hash)).state).toBe('included')
+  })
+
+  test('leaves everything as it is while the node shows an older block', async () => {
+    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    await chain.settle()
+    await mine(3)
+    const older = await getBlock(chain.context.node, chain.heads.current().number - 2n)
+    expect(await indexBlocks(chain.context, older!)).toBe(false)
+    expect((await chain.stored(hash)).state).toBe('included')
+  })
+
+  test('remembers the blocks that may still change, the first one, and few more', async () => {
+    await mine(chain.definition.finalityDepth + 10)
+    const blocks = await indexedBlocks(database(), chain.definition.chainId)
+    const head = chain.heads.current()
+    expect(blocks[0]).toEqual({ number: head.number, hash: head.hash })
+    expect(blocks.at(-1)?.number).toBe(0n)
+    expect(blocks).toHaveLength(chain.definition.finalityDepth + 2)
+  })
+
+  test('starts over when a development chain was reset', async () => {
+    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    await chain.settle()
+    const other = await chain.puppet()
+    await chain.anvil.request('evm_setAutomine', [false])
+    const waiting = await chain.admit(chain.operation(other))
+    await chain.round()
+    expect((await chain.stored(waiting)).state).toBe('bundled')
+    const genesisTime = String(Math.floor(Date.now() / 1000) - 1_000)
+    const fresh = await startBundlingChain(database(), {
+      args: ['--timestamp', genesisTime],
+      definition: { chainId: chain.definition.chainId },
+    })
+    try {
+      expect(await chain.stored(hash)).toMatchObject({
+        state: 'dropped',
+        reasonCode: 'CHAIN_RESET',
+      })
+      expect((await chain.stored(waiting)).state).toBe('dropped')
+      const anew = await fresh.admit(fresh.operation(await fresh.puppet()))
+      await until(async () => {
+        await fresh.settle()
+        return (await fresh.stored(anew)).state === 'included'
+      })
+    } finally {
+      await fresh.stop()
+    }
+  })
+})

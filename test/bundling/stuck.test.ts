@@ -1,0 +1,108 @@
+import { numberToHex, parseGwei, parseTransaction } from 'viem'
+import { afterEach, describe, expect, test } from 'vitest'
+import { openBundles } from '../../src/store/bundles.js'
+import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+
+const database = useDatabase()
+
+describe('a bundle that the chain does not include', () => {
+  let chain: BundlingChain
+
+  afterEach(async () => {
+    await chain.stop()
+  })
+
+  const start = async (resubmitAfter: number): Promise<void> => {
+    chain = await startBundlingChain(database(), { definition: { resubmitAfter } })
+  }
+
+  const attempts = async () =>
+    (await openBundles(database(), chain.definition.chainId)).flatMap((bundle) => bundle.attempts)
+
+  const stopMining = () => chain.anvil.request('evm_setAutomine', [false])
+
+  test('is replaced by the same bundle with both fees 12.5 % higher, and included once', async () => {
+    await start(1)
+    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    await stopMining()
+    await until(async () => {
+      await chain.round()
+      return (await attempts()).length === 2
+    })
+    const [first, second] = (await attempts()).map(({ raw }) => parseTransaction(raw))
+    for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const)
+      expect(second![fee]! * 8n).toBeGreaterThanOrEqual(first![fee]! * 9n)
+    const { data, nonce, to, gas } = first!
+    expect(second).toMatchObject({ data, nonce, to, gas })
+    expect(await chain.status(hash)).toMatchObject({
+      state: 'SUBMITTED',
+      transactionHash: (await attempts())[1]!.hash,
+    })
+    await chain.anvil.request('evm_mine', [])
+    await chain.round()
+    const { receipt, success } = await chain.receipt(hash)
+    expect(success).toBe(true)
+    expect(await attempts()).toEqual([])
+  })
+
+  test('is not replaced before its time, however many rounds there are', async () => {
+    await start(3_600_000)
+    await chain.admit(chain.operation(await chain.puppet()))
+    await stopMining()
+    for (let i = 0; i < 5; i++) await chain.round()
+    expect(await attempts()).toHaveLength(1)
+  })
+
+  test('never pays more than half over what its operations pay', async () => {
+    await start(1)
+    const op = chain.operation(await chain.puppet())
+    await chain.admit(op)
+    await stopMining()
+    for (let i = 0; i < 12; i++) await chain.round()
+    const all = await attempts()
+    expect(all.length).toBeGreaterThan(1)
+    const { baseFee } = chain.heads.current()
+    const paid = chain.entryPoint.gasPrice(op, baseFee)
+    for (const { maxPriorityFeePerGas, maxFeePerGas } of all) {
+      expect((baseFee + maxPriorityFeePerGas) * 2n).toBeLessThanOrEqual(paid * 3n)
+      expect(maxFeePerGas * 2n).toBeLessThanOrEqual(op.maxFeePerGas * 3n)
+    }
+  })
+
+  test('goes out again when the node has forgotten it', async () => {
+    await start(3_600_000)
+    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    await stopMining()
+    await chain.round()
+    const transaction = (await attempts())[0]?.hash
+    await chain.anvil.request('anvil_dropTransaction', [transaction])
+    await chain.round()
+    await chain.anvil.request('evm_mine', [])
+    await chain.round()
+    expect((await chain.receipt(hash)).receipt.transactionHash).toBe(transaction)
+  })
+
+  test('waits when the base fee has risen above it, and goes when it has fallen', async () => {
+    await start(3_600_000)
+    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    await stopMining()
+    await chain.round()
+    await setBaseFee(parseGwei('50'))
+    await chain.round()
+    expect((await chain.stored(hash)).state).toBe('bundled')
+    await setBaseFee(1n)
+    await until(async () => {
+      await chain.round()
+      await chain.anvil.request('evm_mine', [])
+      return (await chain.stored(hash)).state === 'included'
+    })
+    expect((await chain.receipt(hash)).success).toBe(true)
+  })
+
+  const setBaseFee = async (wei: bigint): Promise<void> => {
+    await chain.anvil.request('anvil_setNextBlockBaseFeePerGas', [numberToHex(wei)])
+    await chain.anvil.request('evm_mine', [])
+  }
+})

@@ -1,0 +1,215 @@
+import { encodeFunctionData, type Hex, parseGwei } from 'viem'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import {
+  AlreadyBundledError,
+  ExecutionRevertedError,
+  FeeTooLowError,
+  MempoolFullError,
+  OperationLimitError,
+  PaymasterDepositError,
+  PreVerificationGasTooLowError,
+  ReplacementUnderpricedError,
+  SignatureRejectedError,
+  TimeRangeError,
+  ValidationRejectedError,
+} from '../../src/errors/operationErrors.js'
+import { replacementFees } from '../../src/mempool/replacement.js'
+import { type BundlingChain, puppetAbi, startBundlingChain } from '../support/bundlingChain.js'
+import { useDatabase } from '../support/database.js'
+
+const database = useDatabase()
+const fail = encodeFunctionData({ abi: puppetAbi, functionName: 'fail', args: ['no, thanks'] })
+
+describe('admission', () => {
+  let chain: BundlingChain
+
+  beforeEach(async () => {
+    chain = await startBundlingChain(database(), { definition: { maxOperations: 6 } })
+  })
+
+  afterEach(async () => {
+    await chain.stop()
+  })
+
+  const live = async (): Promise<Hex[]> => {
+    const rows = await database()
+      .selectFrom('operations')
+      .select('hash')
+      .where('chain_id', '=', BigInt(chain.definition.chainId))
+      .where('state', 'in', ['pooled', 'bundled'])
+      .execute()
+    return rows.map(({ hash }) => hash)
+  }
+
+  /** The operation with both fees in percent of what they were. */
+  const repriced = (op: Operation, percent: bigint): Operation => ({
+    ...op,
+    maxFeePerGas: (op.maxFeePerGas * percent) / 100n,
+    maxPriorityFeePerGas: (op.maxPriorityFeePerGas * percent) / 100n,
+  })
+
+  test('stores an operation before it answers with its hash', async () => {
+    const op = chain.operation(await chain.puppet())
+    const hash = await chain.admit(op)
+    expect(hash).toBe(chain.entryPoint.hash(op, chain.definition.chainId))
+    expect(await chain.stored(hash)).toMatchObject({ state: 'pooled', operation: op, attempts: 0 })
+  })
+
+  test('answers a known operation with the same hash, pending or included, and asks nothing', async () => {
+    const sender = await chain.puppet()
+    const op = chain.operation(sender)
+    const hash = await chain.admit(op)
+    await chain.pull(sender, { refuses: true })
+    expect(await chain.admit(op)).toBe(hash)
+    await chain.pull(sender, {})
+    await chain.settle()
+    expect(await chain.admit(op)).toBe(hash)
+    expect((await chain.stored(hash)).state).toBe('included')
+  })
+
+  test('takes a dropped operation anew', async () => {
+    const sender = await chain.puppet()
+    const op = chain.operation(sender)
+    const hash = await chain.admit(op)
+    await chain.pull(sender, { refuses: true })
+    await chain.round()
+    expect((await chain.stored(hash)).state).toBe('dropped')
+    await chain.pull(sender, {})
+    expect(await chain.admit(op)).toBe(hash)
+    expect(await chain.stored(hash)).toMatchObject({ state: 'pooled', reason: null })
+    await chain.settle()
+    expect((await chain.stored(hash)).state).toBe('included')
+  })
+
+  test('replaces an operation for 10 % more on both fees and for nothing less', async () => {
+    const op = chain.operation(await chain.puppet())
+    const first = await chain.admit(op)
+    const tooLittle = { ...repriced(op, 110n), maxPriorityFeePerGas: op.maxPriorityFeePerGas }
+    await expect(chain.admit(tooLittle)).rejects.toBeInstanceOf(ReplacementUnderpricedError)
+    const second = await chain.admit(repriced(op, 110n))
+    expect(await chain.stored(first)).toMatchObject({
+      state: 'replaced',
+      reason: expect.stringContaining(second),
+    })
+    expect(await live()).toEqual([second])
+    await chain.settle()
+    expect((await chain.stored(second)).state).toBe('included')
+  })
+
+  test('does not replace an operation in a signed bundle', async () => {
+    const op = chain.operation(await chain.puppet())
+    await chain.anvil.request('evm_setAutomine', [false])
+    await chain.admit(op)
+    await chain.round()
+    await expect(chain.admit(repriced(op, 200n))).rejects.toBeInstanceOf(AlreadyBundledError)
+  })
+
+  test('leaves one of many operations that come for one nonce at the same time', async () => {
+    const op = chain.operation(await chain.puppet())
+    const rivals = Array.from({ length: 12 }, (_, i) => repriced(op, 100n + BigInt(i * 15)))
+    const results = await Promise.allSettled(rivals.map(chain.admit))
+    const [winner, ...others] = await live()
+    expect(others).toEqual([])
+    const { maxFeePerGas } = replacementFees((await chain.stored(winner!)).operation)
+    for (const [i, result] of results.entries()) {
+      if (result.status === 'fulfilled') continue
+      expect(result.reason).toBeInstanceOf(ReplacementUnderpricedError)
+      expect(rivals[i]!.maxFeePerGas).toBeLessThan(maxFeePerGas)
+    }
+  })
+
+  test('gives the same operation sent many times at once one row and one hash', async () => {
+    const op = chain.operation(await chain.puppet())
+    const hashes = await Promise.all(Array.from({ length: 10 }, () => chain.admit(op)))
+    expect(await live()).toEqual([...new Set(hashes)])
+  })
+
+  test('limits the pending operations of a sender exactly, also when they come at once', async () => {
+    const sender = await chain.puppet()
+    const ops = [0n, 1n, 2n, 3n, 4n, 5n].map((key) =>
+      chain.operation(sender, { nonce: key << 64n }),
+    )
+    const results = await Promise.allSettled(ops.map(chain.admit))
+    const refusals = results.flatMap((r) => (r.status === 'rejected' ? [r.reason] : []))
+    expect(refusals).toHaveLength(2)
+    for (const reason of refusals) expect(reason).toBeInstanceOf(MempoolFullError)
+  })
+
+  test('limits the pool as a whole, but lets replacements through', async () => {
+    const ops: Operation[] = []
+    for (let i = 0; i < 7; i++) ops.push(chain.operation(await chain.puppet()))
+    for (const op of ops.slice(0, 6)) await chain.admit(op)
+    await expect(chain.admit(ops[6]!)).rejects.toBeInstanceOf(MempoolFullError)
+    await chain.admit(repriced(ops[0]!, 110n))
+    expect(await live()).toHaveLength(6)
+  })
+
+  test('asks a paymaster to cover all its pending operations, at once or one by one', async () => {
+    const senders = [await chain.puppet(), await chain.puppet(), await chain.puppet()]
+    const prefund = chain.entryPoint.requiredPrefund(
+      chain.operation(senders[0]!, { paymaster: senders[0]! }),
+    )
+    const paymaster = await chain.puppet(prefund * 2n + prefund / 2n)
+    const ops = senders.map((sender) => chain.operation(sender, { paymaster }))
+    const results = await Promise.allSettled(ops.map(chain.admit))
+    const refusals = results.flatMap((r) => (r.status === 'rejected' ? [r.reason] : []))
+    expect(refusals).toHaveLength(1)
+    expect(refusals[0]).toBeInstanceOf(PaymasterDepositError)
+    expect(refusals[0].data).toMatchObject({ paymaster })
+  })
+
+  test('a replacement needs only its own share of the deposit', async () => {
+    const sender = await chain.puppet()
+    const op = chain.operation(sender, { paymaster: sender })
+    const paymaster = await chain.puppet((chain.entryPoint.requiredPrefund(op) * 115n) / 100n)
+    await chain.admit({ ...op, paymaster })
+    await chain.admit(repriced({ ...op, paymaster }, 110n))
+    expect(await live()).toHaveLength(1)
+  })
+
+  const refused = (fields: Partial<Operation>) => async () =>
+    chain.admit(chain.operation(await chain.puppet(), fields))
+
+  test.each([
+    ['a wrong signature', { signature: '0x' }, SignatureRejectedError],
+    ['no account', { sender: `0x${'12'.repeat(20)}` }, ValidationRejectedError],
+    ['a nonce ahead of the account', { nonce: 5n }, ValidationRejectedError],
+    ['too low a tip', { maxPriorityFeePerGas: 1n }, FeeTooLowError],
+    ['too low a fee', { maxFeePerGas: 5n, maxPriorityFeePerGas: 5n }, FeeTooLowError],
+    ['a tip above the fee', { maxPriorityFeePerGas: parseGwei('11') }, OperationLimitError],
+    [
+      'too little preVerificationGas',
+      { preVerificationGas: 30_000n },
+      PreVerificationGasTooLowError,
+    ],
+    ['too much verification gas', { verificationGasLimit: 5_000_001n }, OperationLimitError],
+    ['too much gas for a bundle', { callGasLimit: 16_000_000n }, OperationLimitError],
+    ['too many bytes for a bundle', { callData: `0x${'01'.repeat(100_000)}` }, OperationLimitError],
+    ['too long a signature', { signature: `0x${'01'.repeat(8_193)}` }, OperationLimitError],
+    ['data for no paymaster', { paymasterData: '0x01' }, OperationLimitError],
+    ['data for no factory', { factoryData: '0x01' }, OperationLimitError],
+  ] as const)('refuses %s and stores nothing', async (_name, fields, error) => {
+    await expect(refused(fields)()).rejects.toBeInstanceOf(error)
+    expect(await live()).toEqual([])
+  })
+
+  test('refuses an operation that is not valid yet or not for long', async () => {
+    const paymaster = await chain.puppet()
+    const now = BigInt(Math.floor(Date.now() / 1000))
+    for (const validationData of [(now + 600n) << 208n, (now + 20n) << 160n]) {
+      await chain.pull(paymaster, { validationData })
+      await expect(refused({ paymaster })()).rejects.toBeInstanceOf(TimeRangeError)
+    }
+  })
+
+  test('runs the call only when asked to', async () => {
+    const op = chain.operation(await chain.puppet(), { callData: fail })
+    const options = { appId: chain.appId, simulateExecution: true }
+    const error = await chain.mempool.admit(chain.entryPoint, op, options).catch((e) => e)
+    expect(error).toBeInstanceOf(ExecutionRevertedError)
+    expect(error.message).toContain('no, thanks')
+    await chain.admit(op)
+    expect(await live()).toHaveLength(1)
+  })
+})
