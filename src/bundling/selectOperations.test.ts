@@ -3,8 +3,9 @@ import { type Address, numberToHex, parseGwei } from 'viem'
 import { expect, test } from 'vitest'
 import { createEntryPoint } from '../entrypoint/index.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { bundleFees, effectiveTip } from './bundleFees.js'
+import { effectiveTip } from './bundleFees.js'
 import { bundleGasLimit } from './bundleGas.js'
+import { least } from './least.js'
 import { type Selection, selectOperations } from './selectOperations.js'
 
 const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
@@ -80,7 +81,7 @@ test('a selection keeps every rule, whatever the pool holds', () => {
         expect(bundleGasLimit(entryPoint, ops, data)).toBeLessThanOrEqual(limits.gas)
         expect(data.length / 2).toBeLessThanOrEqual(limits.bytes)
       }
-      const tip = bundleFees(ops, selection.network).maxPriorityFeePerGas
+      const tip = least(effectiveTip(ops[0]!, baseFee), selection.network.maxPriorityFeePerGas)
       for (const op of ops) expect(effectiveTip(op, baseFee)).toBeGreaterThanOrEqual(tip)
     }),
   )
