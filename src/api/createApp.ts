@@ -59,13 +59,11 @@ export const createApp = (services: Services, limits: ApiLimits, logger: Logger)
     }
   })
 
-  app.get('/health/live', (c) => c.json({ status: 'ok' }))
-  const ready = async (c: Context<Env>) => {
+  app.on('GET', ['/health', '/health/live'], (c) => c.json({ status: 'ok' }))
+  app.get('/health/ready', async (c) => {
     const { ready, checks } = await services.readiness()
     return c.json({ status: ready ? 'ok' : 'unavailable', checks }, ready ? 200 : 503)
-  }
-  app.get('/health', ready)
-  app.get('/health/ready', ready)
+  })
 
   const restError = (c: Context<Env>, thrown: unknown) => {
     const { status, message } = asPurserError(thrown, logger)

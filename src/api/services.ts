@@ -58,7 +58,7 @@ export type Webhook = {
   readonly requestType: 'GET' | 'POST'
 }
 
-/** Webhooks of one app; those of any other app do not exist here. */
+/** Webhooks of one app; those of any other app do not exist here. An id may be any text. */
 export type WebhookServices = {
   create(appId: string, webhook: Omit<Webhook, 'webhookId'>): Promise<Webhook>
   get(appId: string, webhookId: string): Promise<Webhook | undefined>

@@ -1,13 +1,14 @@
 import type { Logger } from 'pino'
-import { createPublicClient, http } from 'viem'
+import { createPublicClient, type Hex, http } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
 import { chainSchema, toChainDefinition } from '../config/chainSchema.js'
 import type { Config } from '../config/options.js'
+import { TANK_FACTORY } from '../contracts/deployments.js'
 import { type DeployedContracts, deployDevContracts } from '../devnet/deployDevContracts.js'
 import { devKey } from '../devnet/devKeys.js'
 import { startAnvil } from '../devnet/startAnvil.js'
-import type { Version } from '../entrypoint/entryPoint.js'
 import { ConfigError } from '../errors/configError.js'
+import type { DevInfo } from './devInfo.js'
 
 export type DevChain = {
   readonly rpcUrl: string
@@ -32,9 +33,28 @@ const chainIdAt = async (rpcUrl: string): Promise<number> => {
   }
 }
 
+/** The development chain as data; its executors are anvil's well-known accounts. */
+export const devChainDefinition = ({
+  chainId,
+  rpcUrl,
+  entryPoints,
+}: Pick<DevInfo, 'chainId' | 'rpcUrl' | 'entryPoints'>): ChainDefinition =>
+  toChainDefinition(
+    chainSchema.parse({
+      chainId,
+      name: 'development',
+      rpcUrls: [rpcUrl],
+      entryPoints: Object.entries(entryPoints).map(([version, address]) => ({ version, address })),
+      tankFactory: TANK_FACTORY.address,
+      executorKeys: EXECUTORS.map(devKey),
+      pollInterval: 100,
+      resubmitAfter: 5_000,
+    }),
+    (key) => key as Hex,
+  )
+
 /**
- * The development chain, embedded or at the configured URL, with our contracts on it, as a chain
- * definition whose executors are anvil's well-known accounts.
+ * The development chain, embedded or at the configured URL, with our contracts on it.
  */
 export const startDevChain = async (
   config: Pick<Config, 'data' | 'rpcUrl' | 'blockTime'>,
@@ -49,23 +69,10 @@ export const startDevChain = async (
     const { rpcUrl, stop } = chain
     const chainId = await chainIdAt(rpcUrl)
     const contracts = await deployDevContracts(rpcUrl)
-    const parsed = chainSchema.parse({
-      chainId,
-      name: 'development',
-      rpcUrls: [rpcUrl],
-      entryPoints: Object.entries(contracts.entryPoints).map(([version, address]) => ({
-        version: version as Version,
-        address,
-      })),
-      tankFactory: contracts.tankFactory,
-      executorKeys: EXECUTORS.map(devKey),
-      pollInterval: 100,
-      resubmitAfter: 5_000,
-    })
     return {
       rpcUrl,
       contracts,
-      definition: toChainDefinition(parsed, (key) => key as `0x${string}`),
+      definition: devChainDefinition({ chainId, rpcUrl, entryPoints: contracts.entryPoints }),
       stop,
     }
   } catch (error) {

@@ -29,7 +29,7 @@ export class UnsupportedTokenError extends PurserError {
         ? 'Mode ERC20 is not available'
         : `Fee token ${tokens.join(', ')} is not supported`
     super(
-      `${subject}: no ERC-20 token is configured on chain ${chainId}. Use mode SPONSORED or pay gas in the native currency.`,
+      `${subject}: no token is configured on chain ${chainId}. Use mode SPONSORED or pay gas in the native currency.`,
       { code: -32602, status: 400, data: { tokens } },
     )
   }

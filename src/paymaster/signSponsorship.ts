@@ -4,6 +4,9 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { encodeTankData, sponsorshipHash, type TimeRange } from './tankData.js'
 
+/** What the key of a tank's signer is stored for. */
+export const signerPurpose = 'tank signer'
+
 export type TankSigner = { readonly address: Address; readonly key: Hex }
 
 /**

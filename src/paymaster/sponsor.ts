@@ -24,7 +24,7 @@ import type { Approval, WebhookCall } from '../webhook/approval.js'
 import type { Approver } from '../webhook/approve.js'
 import { type DecisionSubject, toCallRows, toDecisionRow } from './decisionRow.js'
 import { depositOf } from './entryPointDeposit.js'
-import { signSponsorship } from './signSponsorship.js'
+import { signerPurpose, signSponsorship } from './signSponsorship.js'
 import { givenLimits, limitsToSign } from './sponsoredLimits.js'
 import type { SponsorshipRequest, SponsorshipResult } from './sponsorship.js'
 import { durationOf, type SponsorshipTerms, timeRange } from './sponsorshipTerms.js'
@@ -150,7 +150,7 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
     const excess = judgeGas(gas, estimate.preVerificationGas, definition)
     if (excess !== undefined) return refuse(subject, request, excess, calls)
 
-    const key = decryptSecret(context.masterKey, tank.signer_key)
+    const key = decryptSecret(context.masterKey, signerPurpose, tank.signer_key)
     const signer = { address: tank.signer, key: key as `0x${string}` }
     const signed = await signSponsorship(unsigned, entryPoint, chainId, range, signer)
     const maxCost = entryPoint.requiredPrefund(signed)

@@ -13,10 +13,10 @@ export const encodeTankData = ({ validAfter, validUntil }: TimeRange, signature:
 export const tankSignature = (paymasterData: Hex): Hex => sliceHex(paymasterData, 12, 77)
 
 /**
- * A signature of nobody to estimate with: the tank recovers an address from it, so it costs the gas
- * of a real one, and no byte is zero, so its calldata costs at least as much.
+ * A signature of nobody to estimate with: an address can be recovered from it, so checking it costs
+ * the gas of a real one, and no byte is zero, so its calldata costs at least as much.
  */
-export const stubSignature: Hex = `0x${'11'.repeat(32)}${'22'.repeat(32)}1b`
+export const stubSignature: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
 
 /** What the tank's signer signs (Tank06.getHash), as it is, to pay for `op` within `range`. */
 export const sponsorshipHash = (

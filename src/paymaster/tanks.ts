@@ -12,6 +12,7 @@ import type { Database } from '../store/database.js'
 import { findTank, insertTank, type StoredTank } from '../store/tanks.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
+import { signerPurpose } from './signSponsorship.js'
 import { tankAddress, tankCreation, tankImplementation } from './tankAddress.js'
 
 export type Tank = {
@@ -83,7 +84,7 @@ export const createTanks = (context: TanksContext): Tanks => {
         address: tankAddress(factory(), parts),
         owner: parts.owner,
         signer: parts.signer,
-        signer_key: encryptSecret(masterKey, key),
+        signer_key: encryptSecret(masterKey, signerPurpose, key),
       })
       return toTank(stored)
     },

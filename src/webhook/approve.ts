@@ -7,6 +7,7 @@ import { readAnswer } from './approvalAnswer.js'
 import { approvalRequest, type WebhookData } from './approvalRequest.js'
 import type { OutboundRequest } from './exchange.js'
 import type { OutboundClient } from './guardedRequest.js'
+import { secretPurpose } from './signature.js'
 
 export type ApproverContext = {
   readonly database: Database
@@ -49,7 +50,7 @@ export const createApprover = ({
       request: approvalRequest({
         url: webhook.url,
         requestType: webhook.request_type,
-        secret: decryptSecret(masterKey, webhook.secret),
+        secret: decryptSecret(masterKey, secretPurpose, webhook.secret),
         decisionId,
         webhookData,
         timestamp,

@@ -7,6 +7,7 @@ import { WebhookLimitError } from '../errors/webhookErrors.js'
 import { decryptSecret } from '../tenancy/secrets.js'
 import { createWebhooks, type Webhooks } from './manage.js'
 import { createNetworkGuard, loopback } from './networkGuard.js'
+import { secretPurpose } from './signature.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database
@@ -48,7 +49,7 @@ describe('create', () => {
     const key = Buffer.from(signingSecret.slice(6), 'base64')
     expect(row.secret.includes(signingSecret)).toBe(false)
     expect(row.secret.includes(key)).toBe(false)
-    expect(decryptSecret(masterKey, row.secret)).toBe(signingSecret)
+    expect(decryptSecret(masterKey, secretPurpose, row.secret)).toBe(signingSecret)
   })
 
   test.each([

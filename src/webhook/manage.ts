@@ -1,6 +1,7 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
 import type { Database } from '../store/database.js'
+import { isUuid } from '../store/uuid.js'
 import {
   deleteWebhook,
   findWebhook,
@@ -11,7 +12,7 @@ import {
 } from '../store/webhooks.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import type { NetworkGuard } from './networkGuard.js'
-import { newSecret } from './signature.js'
+import { newSecret, secretPurpose } from './signature.js'
 
 export type RequestType = 'GET' | 'POST'
 
@@ -64,7 +65,7 @@ export const createWebhooks = ({
       app_id: appId,
       url: webhookUrl,
       request_type: requestType,
-      secret: encryptSecret(masterKey, signingSecret),
+      secret: encryptSecret(masterKey, secretPurpose, signingSecret),
     }
     const stored = await insertWebhook(database, row, maxPerApp)
     if (stored === undefined) throw new WebhookLimitError(maxPerApp)
@@ -74,16 +75,16 @@ export const createWebhooks = ({
     return (await listWebhooks(database, appId)).map(toWebhook)
   },
   async get(appId, webhookId) {
-    const stored = isId(webhookId) ? await findWebhook(database, appId, webhookId) : undefined
+    const stored = isUuid(webhookId) ? await findWebhook(database, appId, webhookId) : undefined
     return stored && toWebhook(stored)
   },
   async update(appId, webhookId, active) {
     return (
-      isId(webhookId) && (await updateWebhook(database, appId, webhookId, active)) !== undefined
+      isUuid(webhookId) && (await updateWebhook(database, appId, webhookId, active)) !== undefined
     )
   },
   async delete(appId, webhookId) {
-    return isId(webhookId) && (await deleteWebhook(database, appId, webhookId)) !== undefined
+    return isUuid(webhookId) && (await deleteWebhook(database, appId, webhookId)) !== undefined
   },
 })
 
@@ -99,10 +100,6 @@ const checkUrl = (text: string, requestType: RequestType, guard: NetworkGuard): 
     refuse('must not use the query parameter data, which carries webhookData in a call by GET.')
   }
 }
-
-/** Any other text is the id of nothing, and the database would not take it. */
-const isId = (text: string): boolean =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text)
 
 const toWebhook = (stored: StoredWebhook): Webhook => ({
   webhookId: stored.id,

@@ -2,6 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const prefix = 'whsec_'
 
+/** What a webhook's secret is stored for. */
+export const secretPurpose = 'webhook signature'
+
 /** A signing secret as Standard Webhooks writes it: `whsec_` and 32 random bytes in base64. */
 export const newSecret = (): string => prefix + randomBytes(32).toString('base64')
 

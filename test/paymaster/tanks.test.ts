@@ -10,6 +10,7 @@ import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { createEntryPoint } from '../../src/entrypoint/index.js'
 import { TankError } from '../../src/errors/tankErrors.js'
+import { signerPurpose } from '../../src/paymaster/signSponsorship.js'
 import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
 import { findTank } from '../../src/store/tanks.js'
 import { decryptSecret } from '../../src/tenancy/secrets.js'
@@ -67,7 +68,7 @@ describe('ensure', () => {
     const { database } = testDatabase()
     const stored = await findTank(database, appId, chainId, chain().entryPoint.address)
     const sealed = stored?.signer_key ?? Buffer.alloc(0)
-    const key = decryptSecret(masterKey, sealed) as `0x${string}`
+    const key = decryptSecret(masterKey, signerPurpose, sealed) as `0x${string}`
     expect(privateKeyToAddress(key).toLowerCase()).toBe(tank.signer)
     expect(sealed.includes(Buffer.from(key.slice(2), 'hex'))).toBe(false)
     expect(sealed.includes(key)).toBe(false)

@@ -1,22 +1,14 @@
 import type { Address, Hex } from 'viem'
 import type { OperationReceipt } from '../../src/bundling/operationViews.js'
 import type { EntryPoint, Log, Version } from '../../src/entrypoint/entryPoint.js'
+import { canonicalAddresses, createEntryPoint } from '../../src/entrypoint/index.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-
-/** Canonical addresses, lower case. */
-export const entryPointAddresses: { readonly [version in Version]: Address } = {
-  '0.6': '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
-  '0.7': '0x0000000071727de22e5e9d8baf0edac6f37da032',
-  '0.8': '0x4337084d9e255ff0702461cf8895ce9e3b5ff108',
-  '0.9': '0x433709009b8330fda32311df1c2afa402ed8d009',
-}
 
 export const address = (digit: string): Address => `0x${digit.repeat(40)}`
 export const word = (digit: string): Hex => `0x${digit.repeat(64)}`
 
-/** What the interface reads of an EntryPoint: it never packs, so anything else must not be asked. */
 export const entryPointNamed = (version: Version): EntryPoint =>
-  ({ version, address: entryPointAddresses[version] }) as EntryPoint
+  createEntryPoint(version, canonicalAddresses[version])
 
 /** JSON of a v0.6 operation as a client sends it. */
 export const rpcOperation06 = {
@@ -84,7 +76,7 @@ const log = (logIndex: number, emitter: Address): Log => ({
 
 const foreignLog = log(0, address('8'))
 const ownLog = log(1, address('9'))
-const event = log(2, entryPointAddresses['0.6'])
+const event = log(2, canonicalAddresses['0.6'])
 
 export const receipt: OperationReceipt = {
   userOpHash: word('a'),
@@ -97,7 +89,7 @@ export const receipt: OperationReceipt = {
   reason: '0x',
   event,
   logs: [ownLog, event],
-  entryPoint: entryPointAddresses['0.6'],
+  entryPoint: canonicalAddresses['0.6'],
   confirmations: 3,
   receipt: {
     transactionHash: word('c'),
@@ -105,7 +97,7 @@ export const receipt: OperationReceipt = {
     blockHash: word('b'),
     blockNumber: 7n,
     from: address('2'),
-    to: entryPointAddresses['0.6'],
+    to: canonicalAddresses['0.6'],
     contractAddress: null,
     cumulativeGasUsed: 256n,
     gasUsed: 27n,

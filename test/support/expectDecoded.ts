@@ -4,7 +4,6 @@ import type { ServiceCall } from './memoryServices.js'
 const hash = /^0x[0-9a-f]{64}$/
 const address = /^0x[0-9a-f]{40}$/
 const bytes = /^0x(?:[0-9a-f]{2})*$/
-const uuid = /^[0-9a-f-]{36}$/
 const maxUint120 = 2n ** 120n - 1n
 
 /** Fails when a service was called with anything that a decoder should have refused or turned. */
@@ -36,11 +35,11 @@ export const expectDecoded = ({ name, arguments: given }: ServiceCall): void => 
       break
     case 'webhooks.update':
       expect(third).toBeTypeOf('boolean')
-      expect(second).toMatch(uuid)
+      expect(second).toBeTypeOf('string')
       break
     case 'webhooks.get':
     case 'webhooks.delete':
-      expect(second).toMatch(uuid)
+      expect(second).toBeTypeOf('string')
       break
     default:
       expect([name, given]).toEqual(['fees', []])

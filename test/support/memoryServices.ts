@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Hex, keccak256, toHex } from 'viem'
+import type { Hex } from 'viem'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
@@ -65,10 +65,7 @@ export const createMemoryServices = () => {
       fast: { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n },
     })),
     admit: recorded('admit', (entryPoint, op) => {
-      const text = JSON.stringify(op, (_, value) =>
-        typeof value === 'bigint' ? value.toString() : value,
-      )
-      const hash = keccak256(toHex(`${entryPoint.address}${text}`))
+      const hash = entryPoint.hash(op, memoryChainId)
       operations.set(hash, { op, entryPoint: entryPoint.address, included: false })
       return hash
     }),

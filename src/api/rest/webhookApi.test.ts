@@ -1,28 +1,13 @@
 import { request } from 'node:http'
-import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createMemoryServices, memoryKeys } from '../../../test/support/memoryServices.js'
+import { describe, expect, test } from 'vitest'
+import { memoryKeys } from '../../../test/support/memoryServices.js'
+import { useApi } from '../../../test/support/useApi.js'
 import { defaultLimits } from '../limits.js'
-import { type Api, startApi } from '../startApi.js'
 
 const url = 'https://dapp.example/hook?x=1'
 const unknownId = '00000000-0000-4000-8000-000000000000'
 const headers = { authToken: memoryKeys.authToken, apiKey: memoryKeys.apiKey }
-let memory: ReturnType<typeof createMemoryServices>
-let api: Api
-
-beforeEach(async () => {
-  memory = createMemoryServices()
-  api = await startApi({
-    services: memory.services,
-    host: '127.0.0.1',
-    port: 0,
-    logger: pino({ level: 'silent' }),
-    limits: defaultLimits,
-  })
-})
-
-afterEach(() => api.close())
+const { memory, url: apiUrl } = useApi()
 
 type Options = { headers?: Record<string, string>; query?: string; raw?: string }
 
@@ -31,7 +16,7 @@ const send = (method: string, body?: unknown, options: Options = {}) =>
   new Promise<{ status: number | undefined; body: unknown }>((resolve, reject) => {
     const bytes = options.raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const outgoing = request(
-      `${api.url}/api/v2/public/sdk/webhook${options.query ?? ''}`,
+      `${apiUrl()}/api/v2/public/sdk/webhook${options.query ?? ''}`,
       {
         method,
         headers: {
@@ -71,7 +56,7 @@ describe('the four operations', () => {
         data: { webhookId: expect.any(String), webhookUrl: url, requestType },
       },
     })
-    expect([...memory.webhooks.values()]).toMatchObject([{ appId: 'app-1', webhookUrl: url }])
+    expect([...memory().webhooks.values()]).toMatchObject([{ appId: 'app-1', webhookUrl: url }])
   })
 
   test('get gives a list, with and without the body', async () => {
@@ -102,7 +87,7 @@ describe('the four operations', () => {
         status: 200,
         body: { statusCode: 200, message: 'Webhook updated' },
       })
-      expect(memory.webhooks.get(webhookId)?.active).toBe(active)
+      expect(memory().webhooks.get(webhookId)?.active).toBe(active)
     }
   })
 
@@ -112,7 +97,7 @@ describe('the four operations', () => {
       status: 200,
       body: { statusCode: 200, message: 'Webhook deleted' },
     })
-    expect(memory.webhooks.size).toBe(0)
+    expect(memory().webhooks.size).toBe(0)
     expect(await send('DELETE', { webhookId })).toEqual(refused(404, 'Webhook not found'))
   })
 })
@@ -154,7 +139,7 @@ describe('headers', () => {
             message: expect.stringMatching(/^Unknown auth token or API key/),
           },
         })
-    expect(memory.calls).toEqual([])
+    expect(memory().calls).toEqual([])
   })
 
   test('names are case-insensitive', async () => {
@@ -180,7 +165,7 @@ test("another app's or account's webhook is not found and stays as it is", async
       await send('GET', undefined, { ...options, query: `?webhookId=${webhookId}` }),
     ).toMatchObject({ status: 200, body: { data: [] } })
   }
-  expect(memory.webhooks.get(webhookId)).toMatchObject({ appId: 'app-1', active: true })
+  expect(memory().webhooks.get(webhookId)).toMatchObject({ appId: 'app-1', active: true })
 })
 
 describe('bodies', () => {
@@ -233,7 +218,7 @@ describe('bodies', () => {
     ['GET', undefined, 'webhookId must be a string'],
   ] as const)('%s %o is 400: %s', async (method, body, message) => {
     expect(await send(method, body)).toEqual(refused(400, message))
-    expect(memory.calls).toEqual([])
+    expect(memory().calls).toEqual([])
   })
 
   test('get checks the type of the body that it does not need', async () => {

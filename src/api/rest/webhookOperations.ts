@@ -40,7 +40,7 @@ const read: WebhookOperation = {
     const webhookUrl = member(body, 'webhookUrl')
     if (webhookUrl !== undefined && typeof webhookUrl !== 'string')
       throw new InvalidFieldError('webhookUrl', 'must be a string')
-    const webhook = isUuid(webhookId) ? await webhooks.get(appId, webhookId) : undefined
+    const webhook = await webhooks.get(appId, webhookId)
     return {
       message: 'Webhook list fetched',
       data: webhook === undefined ? [] : [encodeWebhook(webhook)],
@@ -55,8 +55,7 @@ const update: WebhookOperation = {
     const active = member(body, 'active')
     if (typeof active !== 'boolean')
       throw new InvalidFieldError('active', 'must be a boolean value')
-    if (!isUuid(webhookId) || !(await webhooks.update(appId, webhookId, active)))
-      throw new WebhookNotFoundError()
+    if (!(await webhooks.update(appId, webhookId, active))) throw new WebhookNotFoundError()
     return { message: 'Webhook updated' }
   },
 }
@@ -65,8 +64,7 @@ const remove: WebhookOperation = {
   missingCredentials: tokenAndKeyRequired,
   async run(webhooks, { appId, body }) {
     const webhookId = decodeId(body)
-    if (!isUuid(webhookId) || !(await webhooks.delete(appId, webhookId)))
-      throw new WebhookNotFoundError()
+    if (!(await webhooks.delete(appId, webhookId))) throw new WebhookNotFoundError()
     return { message: 'Webhook deleted' }
   },
 }
@@ -103,6 +101,3 @@ const decodeId = (members: Members): string => {
   if (typeof webhookId !== 'string') throw new InvalidFieldError('webhookId', 'must be a string')
   return webhookId
 }
-
-/** Our ids are UUIDs; any other string is the id of nothing. */
-const isUuid = (id: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)

@@ -8,7 +8,7 @@ export const maxProofBytes = 32 * 1024
 
 /** Bytes as lower-case hex with whole bytes. `field` is the path for the error. */
 export const decodeBytes = (value: unknown, field: string, maxBytes: number): Hex => {
-  if (value === undefined || value === null) throw new InvalidParamsError(field, 'is missing.')
+  if (value === undefined) throw new InvalidParamsError(field, 'is missing.')
   if (typeof value !== 'string' || !/^0x[0-9a-f]*$/i.test(value))
     throw new InvalidParamsError(field, 'must be a hex string that starts with 0x.')
   if (value.length % 2 === 1)
@@ -18,9 +18,9 @@ export const decodeBytes = (value: unknown, field: string, maxBytes: number): He
   return value.toLowerCase() as Hex
 }
 
-/** As decodeBytes; missing and null are `0x`. */
+/** As decodeBytes; missing is `0x`. */
 export const decodeOptionalBytes = (value: unknown, field: string, maxBytes: number): Hex =>
-  value === undefined || value === null ? '0x' : decodeBytes(value, field, maxBytes)
+  value === undefined ? '0x' : decodeBytes(value, field, maxBytes)
 
 /** An address in lower case. Any case is taken: clients send both, so checksums are not enforced. */
 export const decodeAddress = (value: unknown, field: string): Address => {

@@ -12,4 +12,8 @@ export const decodeObject = (value: unknown, field: string): Members => {
 
 /** The object's own member; null counts as missing. */
 export const member = (object: Members, name: string): unknown =>
-  Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined
+  memberOrNull(object, name) ?? undefined
+
+/** The object's own member, where null is a value like any other. */
+export const memberOrNull = (object: Members, name: string): unknown =>
+  Object.hasOwn(object, name) ? object[name] : undefined

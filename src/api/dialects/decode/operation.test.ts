@@ -1,69 +1,31 @@
 import fc from 'fast-check'
-import type { Address, Hex } from 'viem'
+import type { Hex } from 'viem'
+import { getUserOperationHash, type UserOperation } from 'viem/account-abstraction'
 import { describe, expect, test } from 'vitest'
-import { rpcOperation06, rpcOperation07 } from '../../../../test/support/apiFixtures.js'
+import {
+  entryPointNamed,
+  rpcOperation06,
+  rpcOperation07,
+} from '../../../../test/support/apiFixtures.js'
+import {
+  arbitraryDelegatedOperation,
+  arbitraryOperation,
+} from '../../../../test/support/arbitraryOperation.js'
 import type { Version } from '../../../entrypoint/entryPoint.js'
 import type { Operation } from '../../../entrypoint/operation.js'
 import { PurserError } from '../../../errors/purserError.js'
 import { encodeOperation } from '../operationFields.js'
 import { decodeDraft, decodeOperation, decodePartialOperation, isUnpacked } from './operation.js'
-import { maxUint120, maxUint256 } from './quantity.js'
 
 const decode06 = (changes: object) =>
   decodeOperation({ ...rpcOperation06, ...changes }, 'params[0]', '0.6')
 const decode07 = (changes: object, version: Version = '0.7') =>
   decodeOperation({ ...rpcOperation07, ...changes }, 'params[0]', version)
 
-const gas = fc.bigInt({ min: 0n, max: maxUint120 })
-const bytes = fc
-  .uint8Array({ maxLength: 80 })
-  .map((array): Hex => `0x${Buffer.from(array).toString('hex')}`)
-const address = fc
-  .uint8Array({ minLength: 20, maxLength: 20 })
-  .map((array): Address => `0x${Buffer.from(array).toString('hex')}`)
-const word = fc
-  .uint8Array({ minLength: 32, maxLength: 32 })
-  .map((array): Hex => `0x${Buffer.from(array).toString('hex')}`)
-
 const operationOf = (version: Version): fc.Arbitrary<Operation> =>
-  fc
-    .record({
-      sender: address,
-      nonce: fc.bigInt({ min: 0n, max: maxUint256 }),
-      factory: fc.option(address, { nil: undefined }),
-      factoryData: bytes,
-      callData: bytes,
-      callGasLimit: gas,
-      verificationGasLimit: gas,
-      preVerificationGas: gas,
-      maxFeePerGas: gas,
-      maxPriorityFeePerGas: gas,
-      paymaster: fc.option(address, { nil: undefined }),
-      paymasterVerificationGasLimit: gas,
-      paymasterPostOpGasLimit: gas,
-      paymasterData: bytes,
-      signature: bytes,
-      authorization: fc.option(
-        fc.record({
-          chainId: fc.maxSafeNat(),
-          address,
-          nonce: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
-          yParity: fc.constantFrom(0 as const, 1 as const),
-          r: word,
-          s: word,
-        }),
-        { nil: undefined },
-      ),
-    })
-    .map((op) => ({
-      ...op,
-      ...(op.factory === undefined && { factoryData: '0x' as const }),
-      ...(op.paymaster === undefined && { paymasterData: '0x' as const }),
-      ...((op.paymaster === undefined || version === '0.6') && {
-        paymasterVerificationGasLimit: 0n,
-        paymasterPostOpGasLimit: 0n,
-      }),
-    }))
+  version === '0.6' || version === '0.7'
+    ? arbitraryOperation(version)
+    : fc.oneof(arbitraryOperation(version), arbitraryDelegatedOperation)
 
 describe.each(['0.6', '0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
   test('an operation survives encoding and decoding', () => {
@@ -113,7 +75,7 @@ describe('a v0.6 operation', () => {
     })
   })
 
-  test.each([[undefined], [null], ['0x']])('has no paymaster with paymasterAndData %s', (value) => {
+  test.each([[undefined], ['0x']])('has no paymaster with paymasterAndData %s', (value) => {
     expect(decode06({ paymasterAndData: value, initCode: value })).toMatchObject({
       paymaster: undefined,
       factory: undefined,
@@ -139,6 +101,8 @@ describe('a v0.6 operation', () => {
     ['nonce', '1.5', 'must be a quantity'],
     ['initCode', `0x${'ab'.repeat(19)}`, 'must be 0x or start with a 20-byte address'],
     ['paymasterAndData', '0xab', 'must be 0x or start with a 20-byte address'],
+    ['initCode', null, 'must be a hex string'],
+    ['paymasterAndData', null, 'must be a hex string'],
     ['callData', '0xabc', 'odd number of digits'],
     ['callData', `0x${'00'.repeat(131_073)}`, 'is longer than 131072 bytes'],
     ['signature', 'none', 'must be a hex string'],
@@ -192,6 +156,13 @@ describe('an operation of v0.7 and later', () => {
     expect(() => decode07(changes)).toThrow(message)
   })
 
+  test('tolerates null for an entity that there is not', () => {
+    const { factory: _, factoryData: __, ...bare } = rpcOperation07
+    expect(decode07({ factory: null, factoryData: null })).toEqual(
+      decodeOperation(bare, 'params[0]', '0.7'),
+    )
+  })
+
   test('tolerates the empty fields of v0.6', () => {
     expect(decode07({ initCode: '0x', paymasterAndData: '0x' })).toEqual(decode07({}))
   })
@@ -204,9 +175,22 @@ describe('an operation of v0.7 and later', () => {
     },
   )
 
-  test('v0.9 carries the paymaster signature as the suffix outside the hash', () => {
+  test('v0.9 carries the paymaster signature as viem does: outside the hash', () => {
+    const entryPoint = entryPointNamed('0.9')
+    const hashWith = (paymasterSignature: Hex) =>
+      entryPoint.hash(decode07({ paymasterSignature }, '0.9'), 31_337)
+    const signed = { ...decode07({}, '0.9'), paymasterSignature: '0x010203' as const }
     expect(decode07({ paymasterSignature: '0x010203' }, '0.9').paymasterData).toBe(
       '0xabcd010203000322e325a297439656',
+    )
+    expect(hashWith('0x010203')).toBe(hashWith('0xff'))
+    expect(hashWith('0x010203')).toBe(
+      getUserOperationHash({
+        chainId: 31_337,
+        entryPointAddress: entryPoint.address,
+        entryPointVersion: '0.9',
+        userOperation: signed as UserOperation<'0.9'>,
+      }),
     )
   })
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import {
   address,
-  entryPointAddresses,
   entryPointNamed,
   rpcOperation06,
   rpcOperation07,
 } from '../../../../test/support/apiFixtures.js'
 import type { Version } from '../../../entrypoint/entryPoint.js'
+import { canonicalAddresses } from '../../../entrypoint/index.js'
 import { decoders } from './params.js'
 
 const chainWith = (...versions: Version[]) => ({
   chainId: 31_337,
-  entryPoints: new Map(versions.map((v) => [entryPointAddresses[v], entryPointNamed(v)])),
+  entryPoints: new Map(versions.map((v) => [canonicalAddresses[v], entryPointNamed(v)])),
 })
 const all = chainWith('0.6', '0.8', '0.7')
 
@@ -42,7 +42,7 @@ describe('the EntryPoint parameter', () => {
 
 describe('simulation options', () => {
   const decode = (options: unknown) =>
-    decoders.eth_sendUserOperation([rpcOperation06, entryPointAddresses['0.6'], options], all)
+    decoders.eth_sendUserOperation([rpcOperation06, canonicalAddresses['0.6'], options], all)
       .simulateExecution
 
   test.each([
@@ -164,7 +164,7 @@ describe('pm_sponsorUserOperation infers the EntryPoint', () => {
 
 describe('ERC-7677 parameters', () => {
   const decode = (...params: unknown[]) => decoders.pm_getPaymasterData(params, all)
-  const entryPoint = entryPointAddresses['0.7']
+  const entryPoint = canonicalAddresses['0.7']
 
   test('name the EntryPoint and the chain, and may lack the context', () => {
     for (const context of [undefined, null, {}])

@@ -1,0 +1,134 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { rpcOperation06 } from '../../test/support/apiFixtures.js'
+import { memoryKeys } from '../../test/support/memoryServices.js'
+import { rpcPath, useApi } from '../../test/support/useApi.js'
+import { defaultLimits } from './limits.js'
+
+const { call, memory, post, url } = useApi()
+
+describe('routes', () => {
+  test.each([['v1'], ['v2'], ['v3']])(
+    '%s serves bundler and paymaster methods',
+    async (version) => {
+      expect(await call(version, 'eth_chainId', [])).toMatchObject({
+        status: 200,
+        body: { jsonrpc: '2.0', id: 1, result: '0x7a69' },
+      })
+      expect(
+        await call(version, 'pm_sponsorUserOperation', [rpcOperation06, { mode: 'SPONSORED' }]),
+      ).toMatchObject({ status: 200, body: { result: { mode: 'SPONSORED' } } })
+    },
+  )
+
+  test.each([[`${rpcPath('v2')}/`], [`${rpcPath('v2')}?x=1&y`], [`${rpcPath('v2')}/?`]])(
+    'tolerates %s',
+    async (where) => {
+      expect((await post(where, '{"id":1,"method":"eth_chainId"}')).status).toBe(200)
+    },
+  )
+
+  test('an unknown key is 401 with a JSON-RPC error in both dialects', async () => {
+    for (const key of ['unknown', 'a'.repeat(201), 'a%00b', '%F0%9F%98%80', '__proto__'])
+      for (const version of ['v2', 'v3'])
+        expect(
+          await post(`/api/${version}/31337/${key}`, '{"id":7,"method":"eth_chainId"}'),
+        ).toMatchObject({ status: 401, body: { id: 7, error: { code: -32001 } } })
+  })
+
+  test.each([['1'], ['031337'], ['0x7a69'], ['-1'], ['99999999999999999999'], ['%00']])(
+    'chain %s is not supported',
+    async (chainId) => {
+      const where = (version: string) => `/api/${version}/${chainId}/${memoryKeys.apiKey}`
+      const answer = await post(where('v2'), '{"id":7,"method":"eth_chainId"}')
+      expect(answer).toMatchObject({ status: 400, body: { id: 7, error: { code: -32602 } } })
+      expect(answer.body.error.message).toContain('not supported by the Bundler. Supported: 31337')
+      expect((await post(where('v3'), '{"id":7,"method":"eth_chainId"}')).status).toBe(200)
+    },
+  )
+
+  test('another HTTP method is 405 with a JSON-RPC error', async () => {
+    const response = await fetch(`${url()}${rpcPath('v2')}`)
+    expect(response.status).toBe(405)
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
+  })
+
+  test.each([['/'], ['/api/v4/31337/key'], ['/api/v2/31337'], ['/api/v2/31337/a/b'], ['/%zz']])(
+    '%s is not found',
+    async (where) => {
+      expect(await post(where, '{}')).toMatchObject({ status: 404, body: { statusCode: 404 } })
+    },
+  )
+
+  test('browsers may call from anywhere', async () => {
+    const preflight = await fetch(`${url()}${rpcPath('v2')}`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://dapp.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type',
+      },
+    })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+    expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type')
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('POST')
+    const answer = await call('v2', 'eth_chainId', [])
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  test('health is live always, ready when the parts are', async () => {
+    const get = async (where: string) => {
+      const response = await fetch(`${url()}${where}`)
+      return { status: response.status, body: await response.json() }
+    }
+    expect(await get('/health/ready')).toEqual({
+      status: 200,
+      body: { status: 'ok', checks: { database: true } },
+    })
+    memory().setReady(false)
+    for (const where of ['/health', '/health/live', '/health/'])
+      expect(await get(where)).toEqual({ status: 200, body: { status: 'ok' } })
+    expect(await get('/health/ready')).toEqual({
+      status: 503,
+      body: { status: 'unavailable', checks: { database: false } },
+    })
+  })
+})
+
+describe('bodies', () => {
+  test('up to the limit are read, larger ones are 413, announced or not', async () => {
+    const request = '{"id":1,"method":"eth_chainId"}'
+    const fitting = request.padEnd(defaultLimits.bodyBytes, ' ')
+    expect((await post(rpcPath('v2'), fitting)).status).toBe(200)
+    const stream = new ReadableStream({
+      start(controller) {
+        for (let kib = 0; kib < 1_500; kib++) controller.enqueue(new Uint8Array(1024).fill(32))
+        controller.close()
+      },
+    })
+    const chunked = await fetch(`${url()}${rpcPath('v3')}`, {
+      method: 'POST',
+      body: stream,
+      duplex: 'half',
+    } as RequestInit)
+    expect(chunked.status).toBe(413)
+    expect(await chunked.json()).toMatchObject({ id: null, error: { code: -32600 } })
+    expect(await post(rpcPath('v2'), `${fitting} `)).toMatchObject({
+      status: 413,
+      body: { jsonrpc: '2.0', id: null, error: { code: -32600 } },
+    })
+  })
+
+  test('that are compressed, of another alphabet or nested too deep are refused', async () => {
+    const deep = `{"id":1,"method":"eth_chainId","params":${'['.repeat(40)}${']'.repeat(40)}}`
+    expect((await post(rpcPath('v2'), deep)).body.error.message).toContain('nested deeper than 32')
+    for (const bytes of [gzipSync('{}'), Buffer.from('{"id":1}', 'utf16le'), new Uint8Array()])
+      expect((await post(rpcPath('v2'), bytes)).body.error.code).toBe(-32700)
+  })
+
+  test('need no content type', async () => {
+    const body = '{"id":1,"method":"eth_chainId"}'
+    expect((await post(rpcPath('v2'), body, { 'content-type': 'text/html' })).status).toBe(200)
+  })
+})

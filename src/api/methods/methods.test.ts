@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest'
+import { address, rpcOperation06, rpcOperation07 } from '../../../test/support/apiFixtures.js'
+import { rpcPath, useApi } from '../../../test/support/useApi.js'
+import { canonicalAddresses } from '../../entrypoint/index.js'
+
+const { call, memory, post } = useApi()
+
+const entryPoint = canonicalAddresses['0.6']
+const unknownHash = `0x${'ab'.repeat(32)}`
+
+describe('the life of an operation', () => {
+  test('in the classic dialect', async () => {
+    const options = { simulation_type: 'validation_and_execution' }
+    const sent = await call('v2', 'eth_sendUserOperation', [rpcOperation06, entryPoint, options])
+    const hash = sent.body.result
+    expect(hash).toMatch(/^0x[0-9a-f]{64}$/)
+    expect(memory().calls.at(-1)?.arguments[2]).toEqual({ appId: 'app-1', simulateExecution: true })
+    const again = await call('v2', 'eth_sendUserOperation', [rpcOperation06, entryPoint])
+    expect(again.body.result).toBe(hash)
+
+    expect(await call('v2', 'eth_getUserOperationReceipt', [hash])).toMatchObject({
+      status: 200,
+      body: { id: 1, result: null },
+    })
+    expect((await call('v2', 'biconomy_getUserOperationStatus', [hash])).body.result).toEqual({
+      state: 'BUNDLER_MEMPOOL',
+    })
+    memory().include(hash)
+    const receipt = await call('v2', 'eth_getUserOperationReceipt', [hash])
+    expect(receipt.body.result).toMatchObject({ userOpHash: hash, success: 'true', nonce: 5 })
+    const byHash = await call('v2', 'eth_getUserOperationByHash', [hash])
+    expect(byHash.body.result).toMatchObject({ nonce: '0x0', initCode: '0x', blockNumber: 7 })
+  })
+
+  test('in the standard dialect, which v2 speaks on request', async () => {
+    const sent = await call('v3', 'eth_sendUserOperation', [
+      rpcOperation07,
+      canonicalAddresses['0.7'],
+    ])
+    memory().include(sent.body.result)
+    const body = JSON.stringify({
+      id: 1,
+      method: 'eth_getUserOperationReceipt',
+      params: [sent.body.result],
+    })
+    for (const where of [rpcPath('v3'), `${rpcPath('v2')}?dialect=standard`])
+      expect((await post(where, body)).body.result).toMatchObject({ success: true, nonce: '0x5' })
+    expect((await post(`${rpcPath('v3')}?dialect=classic`, body)).body.result.success).toBe('true')
+    const byHash = await call('v3', 'eth_getUserOperationByHash', [sent.body.result])
+    expect(byHash.body.result.userOperation).toMatchObject({
+      factory: rpcOperation07.factory.toLowerCase(),
+      paymasterData: '0xabcd',
+    })
+  })
+
+  test('an unknown dialect is refused', async () => {
+    expect(await post(`${rpcPath('v2')}?dialect=latin`, '{"id":5}')).toMatchObject({
+      status: 400,
+      body: { id: 5, error: { code: -32602, data: { field: 'dialect' } } },
+    })
+  })
+
+  test('the status of an unknown hash is an error with HTTP 200', async () => {
+    for (const version of ['v2', 'v3'])
+      expect(await call(version, 'biconomy_getUserOperationStatus', [unknownHash])).toMatchObject({
+        status: 200,
+        body: {
+          error: {
+            code: -32004,
+            message: `UserOpHash: ${unknownHash} not found for chainId: 31337`,
+          },
+        },
+      })
+    expect(await call('v2', 'eth_getUserOperationByHash', [unknownHash])).toMatchObject({
+      status: 200,
+      body: { result: null },
+    })
+  })
+})
+
+describe('methods', () => {
+  test('estimate with and without a state override', async () => {
+    const override = { [address('A')]: { balance: '0x1' } }
+    const answer = await call('v2', 'eth_estimateUserOperationGas', [
+      rpcOperation06,
+      entryPoint,
+      override,
+    ])
+    expect(answer.body.result.validUntil).toEqual({ type: 'BigNumber', hex: '0x6b49d200' })
+    expect(memory().calls.at(-1)?.arguments[2]).toEqual({ [address('a')]: { balance: '0x1' } })
+    await call('v2', 'eth_estimateUserOperationGas', [rpcOperation06, entryPoint])
+    expect(memory().calls.at(-1)?.arguments[2]).toBeUndefined()
+  })
+
+  test('names of the service', async () => {
+    expect((await call('v2', 'eth_supportedEntryPoints', [])).body.result[0]).toBe(
+      '0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789',
+    )
+    expect((await call('v2', 'web3_clientVersion', [])).body.result).toBe('purser/test')
+    expect((await call('v2', 'biconomy_getGasFeeValues', [])).body.result).toMatchObject({
+      maxFeePerGas: '2',
+      fast: { maxFeePerGas: '3' },
+    })
+  })
+
+  test('a refused sponsorship is a result; by ERC-7677 it is an error', async () => {
+    const mode = { mode: 'SPONSORED', sponsorshipInfo: { webhookData: { refuse: true } } }
+    expect(await call('v1', 'pm_sponsorUserOperation', [rpcOperation06, mode])).toMatchObject({
+      status: 200,
+      body: {
+        result: {
+          paymasterAndData: '0x',
+          callGasLimit: 100_000,
+          sponsorship: { sponsored: false, code: 'webhook_denied' },
+        },
+      },
+    })
+    const params = [rpcOperation06, entryPoint, '0x7a69', mode]
+    expect(await call('v1', 'pm_getPaymasterData', params)).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: -32501,
+          message: 'The webhook denied the sponsorship.',
+          data: { code: 'webhook_denied' },
+        },
+      },
+    })
+  })
+
+  test('a stub asks no webhook', async () => {
+    const mode = { mode: 'SPONSORED', sponsorshipInfo: { webhookData: { refuse: true } } }
+    const answer = await call('v3', 'pm_getPaymasterStubData', [
+      rpcOperation07,
+      canonicalAddresses['0.7'],
+      31_337,
+      mode,
+    ])
+    expect(answer.body.result).toMatchObject({ paymaster: address('7'), isFinal: false })
+    expect(memory().calls.at(-1)?.arguments[0]).toMatchObject({ webhookData: undefined })
+  })
+
+  test('mode ERC20 is refused in every method, without and with a token', async () => {
+    const tokenInfo = { feeTokenAddress: address('b') }
+    const withToken = { mode: 'ERC20', tokenInfo }
+    const params = { params7677: [rpcOperation06, entryPoint, '0x7a69', withToken] }
+    for (const [method, values] of [
+      ['pm_sponsorUserOperation', [rpcOperation06, withToken]],
+      ['pm_getFeeQuoteOrData', [rpcOperation06, withToken]],
+      ['pm_getPaymasterData', params.params7677],
+      ['pm_getPaymasterStubData', params.params7677],
+    ] as const)
+      expect(await call('v1', method, values)).toMatchObject({
+        status: 400,
+        body: {
+          error: {
+            code: -32602,
+            message: expect.stringContaining('no token is configured'),
+          },
+        },
+      })
+    expect(
+      (await call('v1', 'pm_sponsorUserOperation', [rpcOperation06, { mode: 'ERC20' }])).body.error
+        .message,
+    ).toContain('params[1].tokenInfo.feeTokenAddress: is missing')
+    expect(memory().calls).toEqual([])
+  })
+})

@@ -1,0 +1,21 @@
+const text = (value: unknown): string => {
+  if (value instanceof Date) return value.toISOString()
+  return value === null || value === undefined ? '-' : String(value)
+}
+
+/** Rows with their column names, aligned, for people and for `awk`. */
+export const printTable = (rows: readonly object[]): void => {
+  const [first] = rows
+  if (first === undefined) return console.log('none')
+  const names = Object.keys(first)
+  const lines = [names, ...rows.map((row) => Object.values(row).map(text))]
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
+  for (const line of lines) {
+    console.log(
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+  }
+}

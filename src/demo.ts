@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Address, createPublicClient, formatEther, type Hex, http, parseEther } from 'viem'
+import { generatePrivateKey } from 'viem/accounts'
+import type { DevInfo } from './cli/devInfo.js'
+import { fundAccount } from './devnet/fundAccount.js'
+import { type SimpleAccount, simpleAccount, toInterfaceOperation } from './devnet/simpleAccount.js'
+import { createEntryPoint } from './entrypoint/index.js'
+import type { Operation } from './entrypoint/operation.js'
+
+/*
+ * Sends one sponsored and one self-paid operation through a running `purser dev` and tells what
+ * happens to them, from the estimate to the receipt.
+ */
+
+const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
+
+const readInfo = (): DevInfo => {
+  const file = join(process.env.PURSER_DATA ?? '.purser', 'dev.json')
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as DevInfo
+  } catch {
+    throw new Error(`No running service found (${file}). Start it with: npm start`)
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are printed, not computed with
+type Answer = any
+
+const ask = async (url: string, method: string, params: readonly unknown[]): Promise<Answer> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { result, error } = (await response.json()) as Answer
+  if (error) throw new Error(`${method}: ${error.message}`)
+  return result
+}
+
+const say = (label: string, text: string): void => console.log(`  ${label.padEnd(12)} ${text}`)
+
+const withAnswer = (op: Operation, answer: Answer): Operation => ({
+  ...op,
+  callGasLimit: BigInt(answer.callGasLimit ?? op.callGasLimit),
+  verificationGasLimit: BigInt(answer.verificationGasLimit ?? op.verificationGasLimit),
+  preVerificationGas: BigInt(answer.preVerificationGas ?? op.preVerificationGas),
+  maxFeePerGas: BigInt(answer.maxFeePerGas ?? op.maxFeePerGas),
+  maxPriorityFeePerGas: BigInt(answer.maxPriorityFeePerGas ?? op.maxPriorityFeePerGas),
+})
+
+const sayLimits = (op: Operation): void =>
+  say(
+    'limits',
+    `call ${op.callGasLimit}, verification ${op.verificationGasLimit}, preVerification ${op.preVerificationGas} gas`,
+  )
+
+const follow = async (info: DevInfo, hash: Hex): Promise<void> => {
+  let state = ''
+  for (;;) {
+    const status = await ask(info.bundlerUrl, 'biconomy_getUserOperationStatus', [hash])
+    if (status.state !== state) say('status', status.state)
+    state = status.state
+    if (['CONFIRMED', 'FAILED', 'DROPPED_FROM_BUNDLER_MEMPOOL'].includes(state)) break
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  const receipt = await ask(info.bundlerUrl, 'eth_getUserOperationReceipt', [hash])
+  if (!receipt) throw new Error(`The operation was not included: ${state}`)
+  say('block', `${receipt.receipt.blockNumber}, transaction ${receipt.receipt.transactionHash}`)
+  say('success', receipt.success)
+  const cost = formatEther(BigInt(receipt.actualGasCost))
+  const payer = BigInt(receipt.paymaster) === 0n ? 'the account' : `the tank ${receipt.paymaster}`
+  say('cost', `${receipt.actualGasUsed} gas, ${cost} ETH, paid by ${payer}`)
+}
+
+const send = async (info: DevInfo, account: SimpleAccount, op: Operation): Promise<void> => {
+  const entryPoint = createEntryPoint('0.6', info.entryPoints['0.6'] as Address)
+  const signed = await account.sign(op, entryPoint.hash(op, info.chainId))
+  const hash: Hex = await ask(info.bundlerUrl, 'eth_sendUserOperation', [
+    toInterfaceOperation(signed),
+    entryPoint.address,
+  ])
+  say('sent', `userOpHash ${hash}`)
+  await follow(info, hash)
+}
+
+const demo = async (): Promise<void> => {
+  const info = readInfo()
+  const client = createPublicClient({ transport: http(info.rpcUrl) })
+  const account = await simpleAccount(
+    {
+      read: async (to, data) => (await client.call({ to, data })).data ?? '0x',
+      isDeployed: async (address) => (await client.getCode({ address })) !== undefined,
+    },
+    {
+      ownerKey: generatePrivateKey(),
+      factory: info.factories['0.6'] as Address,
+      entryPoint: info.entryPoints['0.6'] as Address,
+    },
+  )
+
+  console.log(`\nA new account, ${account.address}: no code yet, no ether.\n`)
+  console.log('1. A sponsored operation. It deploys the account and calls a contract.')
+  const fees = await ask(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
+  const draft = withAnswer(await account.draft({ to: TARGET, data: '0x1234' }), fees)
+  const sponsored = await ask(info.paymasterUrl, 'pm_sponsorUserOperation', [
+    toInterfaceOperation(draft),
+    { mode: 'SPONSORED', calculateGasLimits: true, expiryDuration: 300 },
+  ])
+  if (sponsored.paymasterAndData === '0x') throw new Error(sponsored.sponsorship.message)
+  const paid = {
+    ...withAnswer(draft, sponsored),
+    paymaster: sponsored.paymasterAndData.slice(0, 42),
+    paymasterData: `0x${sponsored.paymasterAndData.slice(42)}` as Hex,
+  }
+  say('sponsored', sponsored.sponsorship.message)
+  sayLimits(paid)
+  await send(info, account, paid)
+
+  console.log('\n2. A self-paid operation. The account gets 0.1 ETH and pays its own gas.')
+  await fundAccount(info.rpcUrl, account.address, parseEther('0.1'))
+  const own = await account.draft({ to: TARGET, value: 1n })
+  const estimate = await ask(info.bundlerUrl, 'eth_estimateUserOperationGas', [
+    toInterfaceOperation(own),
+    info.entryPoints['0.6'],
+  ])
+  const limited = withAnswer(own, estimate)
+  sayLimits(limited)
+  await send(info, account, limited)
+  console.log()
+}
+
+try {
+  await demo()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
