@@ -1,11 +1,11 @@
 import type { Fees } from '../chain/feeAdvice.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
+import { least } from './least.js'
 
 /** wei per gas above the base fee that the EntryPoint charges the operation now; may be negative. */
 export function effectiveTip(op: Operation, baseFee: bigint): bigint {
-  const room = op.maxFeePerGas - baseFee
-  return room < op.maxPriorityFeePerGas ? room : op.maxPriorityFeePerGas
+  return least(op.maxPriorityFeePerGas, op.maxFeePerGas - baseFee)
 }
 
 /**
@@ -15,11 +15,11 @@ export function effectiveTip(op: Operation, baseFee: bigint): bigint {
  */
 export function bundleFees(ops: readonly Operation[], network: Fees): Fees {
   return {
-    maxFeePerGas: least([network.maxFeePerGas, ...ops.map((op) => op.maxFeePerGas)]),
-    maxPriorityFeePerGas: least([
+    maxFeePerGas: least(network.maxFeePerGas, ...ops.map((op) => op.maxFeePerGas)),
+    maxPriorityFeePerGas: least(
       network.maxPriorityFeePerGas,
       ...ops.map((op) => op.maxPriorityFeePerGas),
-    ]),
+    ),
   }
 }
 
@@ -44,10 +44,12 @@ type Stuck = {
  */
 export function resubmissionFees(stuck: Stuck): Fees | undefined {
   const { entryPoint, ops, previous, network, baseFee } = stuck
-  if (ops.length === 0) return undefined
-  const paid = least(ops.map((op) => entryPoint.gasPrice(op, baseFee)))
+  const [first, ...others] = ops
+  if (!first) return undefined
+  const priceOf = (op: Operation) => entryPoint.gasPrice(op, baseFee)
+  const paid = least(priceOf(first), ...others.map(priceOf))
   const highestTip = withExcess(paid) - baseFee
-  const highestFee = withExcess(least(ops.map((op) => op.maxFeePerGas)))
+  const highestFee = withExcess(least(first.maxFeePerGas, ...others.map((op) => op.maxFeePerGas)))
   const maxPriorityFeePerGas = raise(
     previous.maxPriorityFeePerGas,
     network.maxPriorityFeePerGas,
@@ -68,11 +70,7 @@ function withExcess(price: bigint): bigint {
 /** The least acceptable raise, or more if the network wants it and `highest` allows it. */
 function raise(previous: bigint, network: bigint, highest: bigint): bigint {
   const eighthMore = (previous * 9n + 7n) / 8n
-  const least = eighthMore > previous ? eighthMore : previous + 1n
-  const wanted = network < highest ? network : highest
-  return wanted > least ? wanted : least
-}
-
-function least(values: readonly bigint[]): bigint {
-  return values.reduce((a, b) => (b < a ? b : a))
+  const accepted = eighthMore > previous ? eighthMore : previous + 1n
+  const wanted = least(network, highest)
+  return wanted > accepted ? wanted : accepted
 }

@@ -3,6 +3,7 @@ import type { Fees } from '../chain/feeAdvice.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { effectiveTip } from './bundleFees.js'
+import { least } from './least.js'
 
 type Candidate = {
   readonly operation: Operation
@@ -46,7 +47,7 @@ export function selectOperations<C extends Candidate>(
   if (!first) return []
   if (first.candidate.attempts > 0) return [first.candidate]
 
-  const ownTip = first.tip < network.maxPriorityFeePerGas ? first.tip : network.maxPriorityFeePerGas
+  const ownTip = least(first.tip, network.maxPriorityFeePerGas)
   const senders = new Set<string>()
   const chosen: C[] = []
   let gas = 21_000n + BigInt(entryPoint.overhead.fixed)

@@ -11,7 +11,8 @@ import {
 } from '../support/bundlingChain.js'
 import { useDatabase } from '../support/database.js'
 
-const database = useDatabase()
+const postgres = useDatabase()
+const database = () => postgres().database
 const fail = encodeFunctionData({ abi: puppetAbi, functionName: 'fail', args: ['no, thanks'] })
 
 describe('bundling rounds', () => {

@@ -9,7 +9,8 @@ import { type BundlingChain, startBundlingChain } from '../support/bundlingChain
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 
-const database = useDatabase()
+const postgres = useDatabase()
+const database = () => postgres().database
 
 describe('the index of inclusions', () => {
   let chain: BundlingChain

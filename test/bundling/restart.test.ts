@@ -12,7 +12,8 @@ import { useDatabase } from '../support/database.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 
-const database = useDatabase()
+const postgres = useDatabase()
+const database = () => postgres().database
 
 describe('a bundler that starts again', () => {
   let chain: BundlingChain

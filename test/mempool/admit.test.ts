@@ -18,7 +18,8 @@ import { replacementFees } from '../../src/mempool/replacement.js'
 import { type BundlingChain, puppetAbi, startBundlingChain } from '../support/bundlingChain.js'
 import { useDatabase } from '../support/database.js'
 
-const database = useDatabase()
+const postgres = useDatabase()
+const database = () => postgres().database
 const fail = encodeFunctionData({ abi: puppetAbi, functionName: 'fail', args: ['no, thanks'] })
 
 describe('admission', () => {
