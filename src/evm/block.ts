@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { Fork } from './forks.js'
+import type { Precompile } from './precompiles/index.js'
 
 /** The block in which a run takes place. */
 export type BlockEnv = {
@@ -17,6 +18,8 @@ export type BlockEnv = {
   blobBaseFee: bigint
   /** Hash of one of the 256 blocks before `number`; `undefined` when unknown. */
   blockHash(number: bigint): Hex | undefined
-  /** Addresses where this chain has precompiles of its own; running into one is `unsupported`. */
-  foreignPrecompiles?: ReadonlySet<Address>
+  /** Precompiles by address that the chain has besides, or instead of, those of its fork. */
+  chainPrecompiles?: ReadonlyMap<number, Precompile>
+  /** Addresses with precompiles that this EVM does not have: calling one is `unsupported`. */
+  unknownPrecompiles?: ReadonlySet<Address>
 }

@@ -16,7 +16,7 @@ export type Call = MessageInput & {
  */
 export function call(run: Run, input: Call): Outcome {
   const create = () => new Machine(run, input.from, input.gasPrice ?? 0n, [])
-  return withMachine(run, create, (machine) => {
+  return withMachine(run, input, create, (machine) => {
     const refusal = gasRefusal(input, intrinsicGas(run.block.fork, input))
     if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
     if (input.value > 0n && machine.world.load(machine.origin).balance < input.value) {

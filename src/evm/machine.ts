@@ -5,7 +5,7 @@ import { RULES, type Rules } from './forks.js'
 import { Frame } from './frame.js'
 import { COLD_ACCOUNT, WARM_ACCESS } from './gasCosts.js'
 import { type InstructionTable, instructionTable } from './instructionTable.js'
-import { precompilesOf } from './precompiles/index.js'
+import { type Precompile, precompilesOf } from './precompiles/index.js'
 import type { ExecutionRecord, FrameRecord, Preimage } from './record.js'
 import type { State } from './state.js'
 import { type OnMiss, World } from './world.js'
@@ -52,7 +52,7 @@ export class Machine {
 
   constructor(run: Run, origin: Address, gasPrice: bigint, blobHashes: readonly Hex[]) {
     const { fork } = run.block
-    this.world = new World(run.state, run.onMiss, precompilesOf(fork))
+    this.world = new World(run.state, run.onMiss, precompilesFor(run.block))
     this.block = run.block
     this.rules = RULES[fork]
     this.table = instructionTable(fork)
@@ -106,3 +106,8 @@ export class Machine {
 
 /** Frame pools not in use: more than one only when runs nest, as a state source might make them. */
 const idle: Frame[][] = []
+
+function precompilesFor({ fork, chainPrecompiles }: BlockEnv): ReadonlyMap<number, Precompile> {
+  const table = precompilesOf(fork)
+  return chainPrecompiles === undefined ? table : new Map([...table, ...chainPrecompiles])
+}

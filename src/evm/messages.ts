@@ -20,7 +20,7 @@ import {
   REVERT,
   type Signal,
 } from './signal.js'
-import { Unsupported } from './stops.js'
+import { Exhausted, Unsupported } from './stops.js'
 
 /** A call or creation about to begin. */
 export type Message = {
@@ -60,8 +60,8 @@ export function enterCall(machine: Machine, parent: Frame | undefined, message: 
   if (precompile !== undefined) {
     return runPrecompile(machine, parent, message, record, precompile, mark)
   }
-  if (machine.block.foreignPrecompiles?.has(message.to.address)) {
-    throw new Unsupported(`this chain's own precompile at ${message.to.address}`)
+  if (machine.block.unknownPrecompiles?.has(message.to.address)) {
+    throw new Unsupported(`unknown precompile at ${message.to.address}`)
   }
   const delegate = machine.delegateOf(message.to)
   const code =
@@ -190,6 +190,7 @@ function runPrecompile(
     return settle(machine, parent, message, record, OUT_OF_GAS, 0, EMPTY_BYTES)
   }
   machine.stepsLeft -= (message.gas - gas) * precompile.stepsPerGas
+  if (machine.stepsLeft < 0) throw new Exhausted('steps')
   const output = precompile.run(message.input)
   if (output !== undefined) {
     return settle(machine, parent, message, record, RETURN, gas, output)

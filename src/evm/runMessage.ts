@@ -23,12 +23,14 @@ export type MessageInput = Envelope & {
 /** Runs `body` on a machine and turns every way of ending into an outcome. */
 export function withMachine(
   run: Run,
+  { gas }: MessageInput,
   create: () => Machine,
   body: (machine: Machine) => Result | { kind: 'invalid'; reason: string },
 ): Outcome {
   if (!FORKS.includes(run.block.fork)) {
     return { kind: 'unsupported', reason: `unknown fork ${run.block.fork}` }
   }
+  if (!Number.isSafeInteger(gas)) return { kind: 'unsupported', reason: `gas limit ${gas}` }
   const machine = create()
   const { misses } = machine.world
   try {

@@ -24,7 +24,7 @@ const MAX_NONCE = 2n ** 64n - 1n
 export function transact(run: Run, tx: Transaction): Outcome {
   const { block } = run
   const create = () => new Machine(run, tx.from, gasPriceOf(block, tx), tx.blobHashes ?? [])
-  return withMachine(run, create, (machine) => {
+  return withMachine(run, tx, create, (machine) => {
     const reason = refusal(machine, tx)
     if (reason !== undefined) return { kind: 'invalid', reason }
     const { world, origin } = machine

@@ -115,7 +115,7 @@ function run(test: StateTest, fork: Fork, expected: Expectation, accounts: Accou
     block: blockOf(test, fork),
     onMiss: 'stop',
     record: true,
-    maxSteps: Number.MAX_SAFE_INTEGER,
+    maxSteps: 4e9,
   }
   const amount = tx.value[value]!
   if (amount.startsWith('0x:bigint')) return { kind: 'invalid', reason: 'value above 2^256' }
