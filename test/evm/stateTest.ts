@@ -54,10 +54,24 @@ export function forkOf(name: string): Fork | undefined {
   return FORK_NAMES[name]
 }
 
-/** Runs one case; returns what differs from the expectation, or undefined. */
-export function runCase(test: StateTest, fork: Fork, expected: Expectation): string | undefined {
+/** What a chain has besides its fork. */
+export type ChainPrecompiles = NonNullable<BlockEnv['chainPrecompiles']>
+
+/**
+ * Runs one case; returns what differs from the expectation, or undefined. `declines` names the
+ * outcome by which the EVM may say that it cannot run it.
+ */
+export function runCase(
+  test: StateTest,
+  fork: Fork,
+  expected: Expectation,
+  declines?: Outcome['kind'],
+  chainPrecompiles?: ChainPrecompiles,
+): string | undefined {
   const accounts = accountsOf(test)
-  const outcome = run(test, fork, expected, accounts)
+  const block = { ...blockOf(test, fork), ...(chainPrecompiles && { chainPrecompiles }) }
+  const outcome = run(test, block, expected, accounts)
+  if (outcome.kind === declines) return undefined
   if (expected.expectException !== undefined) {
     return outcome.kind === 'invalid' ? undefined : `not refused: ${expected.expectException}`
   }
@@ -107,12 +121,12 @@ function stateOf(accounts: Accounts): State {
   }
 }
 
-function run(test: StateTest, fork: Fork, expected: Expectation, accounts: Accounts): Outcome {
+function run(test: StateTest, block: BlockEnv, expected: Expectation, accounts: Accounts): Outcome {
   const { transaction: tx } = test
   const { data, gas, value } = expected.indexes
   const setting: Run = {
     state: stateOf(accounts),
-    block: blockOf(test, fork),
+    block,
     onMiss: 'stop',
     record: true,
     maxSteps: 4e9,
