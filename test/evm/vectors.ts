@@ -26,9 +26,9 @@ export function readVectors(archive: string, wanted: (index: number) => boolean)
 }
 
 const BLOCK = 512
-const LONG_NAME = 'L'
+const EXTENDED_HEADER = 'x'
 
-/** Regular .json files of a tar archive (ustar, with GNU long names). */
+/** Regular .json files of a tar archive (ustar, with extended headers for long names). */
 function entries(tar: Buffer): { path: string; body: Buffer }[] {
   const found: { path: string; body: Buffer }[] = []
   let longName: string | undefined
@@ -39,7 +39,8 @@ function entries(tar: Buffer): { path: string; body: Buffer }[] {
     const body = tar.subarray(at + BLOCK, at + BLOCK + size)
     const prefix = text(header, 345, 155)
     const path = longName ?? (prefix === '' ? '' : `${prefix}/`) + text(header, 0, 100)
-    longName = type === LONG_NAME ? text(body, 0, size) : undefined
+    longName =
+      type === EXTENDED_HEADER ? /(?:^|\n)\d+ path=(.*)\n/.exec(body.toString())?.[1] : undefined
     if ((type === '0' || type === '') && path.endsWith('.json')) found.push({ path, body })
     at += BLOCK + BLOCK * Math.ceil(size / BLOCK)
   }
