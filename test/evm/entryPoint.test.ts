@@ -25,6 +25,7 @@ import {
   type Outcome,
   toHex,
 } from '../../src/evm/index.js'
+import { createRandom } from './random.js'
 import { type Anvil, createNodeState, latestBlock, startAnvil } from './anvil.js'
 
 const DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
@@ -33,6 +34,8 @@ const ENTRY_POINT = entryPoint06Address.toLowerCase() as Address
 const NOBODY: Address = `0x${'00'.repeat(20)}`
 /** Selector of the error in which simulateValidation reports success. */
 const VALIDATION_RESULT = '0xe0cff05f'
+const MUTATIONS = 200
+const SEED = 7
 const owner = privateKeyToAccount(keccak256('0x01'))
 
 type Artifact = { bytecode: Hex }
@@ -177,6 +180,23 @@ describe('EntryPoint v0.6 on our EVM, compared with anvil', () => {
     const outcome = await same(input)
     expect(outcome.success).toBe(true)
     expect(outcome.logs.length).toBeGreaterThan(3)
+  })
+
+  it(`${MUTATIONS} damaged handleOps, whatever becomes of them (seed ${SEED})`, async () => {
+    const random = createRandom(SEED)
+    const initCode = concatHex([factory, factoryCall('createAccount')])
+    const data = encodeFunctionData({
+      abi: entryPoint06Abi,
+      functionName: 'handleOps',
+      args: [[await operation(initCode)], RICH],
+    })
+    for (let i = 0; i < MUTATIONS; i++) {
+      const damaged = fromHex(data)
+      for (let flips = 1 + random.below(3); flips > 0; flips--) {
+        damaged[4 + random.below(damaged.length - 4)] = random.pick([0, 1, 0xff, random.below(256)])
+      }
+      await same({ from: RICH, to: ENTRY_POINT, data: damaged, value: 0n, gas: 5_000_000 })
+    }
   })
 
   it('simulateValidation of an operation of an existing account', async () => {

@@ -6,7 +6,7 @@ import { isZero } from './input.js'
 import type { Precompile } from './precompile.js'
 
 const { G1, G2, fields, pairingBatch } = bls12_381
-const { Fp, Fp12, Fr } = fields
+const { Fp, Fp2, Fp12, Fr } = fields
 type PointG1 = typeof G1.Point.BASE
 type PointG2 = typeof G2.Point.BASE
 
@@ -43,8 +43,8 @@ export const blsG1Msm: Precompile = {
     const points: PointG1[] = []
     const scalars: bigint[] = []
     for (let at = 0; at < input.length; at += TERM_G1) {
-      const point = pointG1(input.subarray(at, at + POINT_G1))
-      if (!point?.isTorsionFree()) return undefined
+      const point = inSubgroup(pointG1(input.subarray(at, at + POINT_G1)))
+      if (point === undefined) return undefined
       points.push(point)
       scalars.push(scalar(input.subarray(at + POINT_G1, at + TERM_G1)))
     }
@@ -73,8 +73,8 @@ export const blsG2Msm: Precompile = {
     const points: PointG2[] = []
     const scalars: bigint[] = []
     for (let at = 0; at < input.length; at += TERM_G2) {
-      const point = pointG2(input.subarray(at, at + POINT_G2))
-      if (!point?.isTorsionFree()) return undefined
+      const point = inSubgroup(pointG2(input.subarray(at, at + POINT_G2)))
+      if (point === undefined) return undefined
       points.push(point)
       scalars.push(scalar(input.subarray(at + POINT_G2, at + TERM_G2)))
     }
@@ -90,9 +90,9 @@ export const blsPairing: Precompile = {
     if (input.length === 0 || input.length % PAIR !== 0) return undefined
     const pairs: { g1: PointG1; g2: PointG2 }[] = []
     for (let at = 0; at < input.length; at += PAIR) {
-      const g1 = pointG1(input.subarray(at, at + POINT_G1))
-      const g2 = pointG2(input.subarray(at + POINT_G1, at + PAIR))
-      if (!g1?.isTorsionFree() || !g2?.isTorsionFree()) return undefined
+      const g1 = inSubgroup(pointG1(input.subarray(at, at + POINT_G1)))
+      const g2 = inSubgroup(pointG2(input.subarray(at + POINT_G1, at + PAIR)))
+      if (g1 === undefined || g2 === undefined) return undefined
       if (!g1.is0() && !g2.is0()) pairs.push({ g1, g2 })
     }
     return toBytes(Fp12.eql(pairingBatch(pairs), Fp12.ONE) ? 1n : 0n, 32)
@@ -143,8 +143,7 @@ function pointG1(bytes: Uint8Array): PointG1 | undefined {
   const y = fieldElement(bytes.subarray(FIELD))
   if (x === undefined || y === undefined) return undefined
   if (x === 0n && y === 0n) return G1.Point.ZERO
-  const { Fp: field } = fields
-  const onCurve = field.eql(field.sqr(y), field.add(field.mul(field.sqr(x), x), 4n))
+  const onCurve = Fp.eql(Fp.sqr(y), Fp.add(Fp.mul(Fp.sqr(x), x), 4n))
   return onCurve ? G1.Point.fromAffine({ x, y }) : undefined
 }
 
@@ -154,11 +153,17 @@ function pointG2(bytes: Uint8Array): PointG2 | undefined {
   )
   if (xr === undefined || xi === undefined || yr === undefined || yi === undefined) return undefined
   if (xr === 0n && xi === 0n && yr === 0n && yi === 0n) return G2.Point.ZERO
-  const { Fp2 } = fields
   const x = { c0: xr, c1: xi }
   const y = { c0: yr, c1: yi }
   const right = Fp2.add(Fp2.mul(Fp2.sqr(x), x), { c0: 4n, c1: 4n })
   return Fp2.eql(Fp2.sqr(y), right) ? G2.Point.fromAffine({ x, y }) : undefined
+}
+
+/** The point, if it is of the subgroup; the point at infinity is. */
+function inSubgroup<P extends { is0(): boolean; isTorsionFree(): boolean }>(
+  point: P | undefined,
+): P | undefined {
+  return point?.is0() || point?.isTorsionFree() ? point : undefined
 }
 
 function encodeG1(point: PointG1): Uint8Array {
