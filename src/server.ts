@@ -74,6 +74,7 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
   try {
     const guard = createNetworkGuard(webhookAllow)
     const client = createOutboundClient(guard)
+    undo.push(async () => client.close())
     const approver = createApprover({ database, masterKey, client })
     const chains = new Map<number, RunningChain>()
     for (const definition of options.chains) {

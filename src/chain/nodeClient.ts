@@ -35,6 +35,9 @@ const maxCallsPerBatch = 100
  * Reads are tried again on transport trouble, on the next endpoint where there is one; a refusal by
  * the node is an answer and never repeated. Raw transactions are sent once: after a broken exchange
  * nobody knows whether the node has them, and the bundler decides what to do.
+ *
+ * Calls are joined only where a caller asks by `batch`. Joining whatever is sent in one tick would
+ * save 0.03 ms CPU a call under load, but the slowest call would then hold back the answers of all.
  */
 export function createNodeClient(options: NodeClientOptions): NodeClient {
   const { urls, logger, deadline = 10_000, onCall } = options

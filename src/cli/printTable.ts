@@ -6,7 +6,10 @@ const text = (value: unknown): string => {
 /** Rows with their column names, aligned, for people and for `awk`. */
 export const printTable = (rows: readonly object[]): void => {
   const [first] = rows
-  if (first === undefined) return console.log('none')
+  if (first === undefined) {
+    console.log('none')
+    return
+  }
   const names = Object.keys(first)
   const lines = [names, ...rows.map((row) => Object.values(row).map(text))]
   const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))

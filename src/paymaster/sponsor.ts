@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { type Address, concatHex } from 'viem'
+import { type Address, concatHex, type Hex } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
 import type { FeeAdvice } from '../chain/feeAdvice.js'
 import type { HeadFollower } from '../chain/headFollower.js'
@@ -8,7 +8,6 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import { getCode } from '../chain/nodeReads.js'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
 import { PurserError } from '../errors/purserError.js'
 import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
@@ -18,17 +17,24 @@ import { judgeGas } from '../policy/gasRule.js'
 import type { Refusal } from '../policy/refusal.js'
 import type { Database } from '../store/database.js'
 import { insertDecision, reserveSponsorship } from '../store/decisions.js'
-import { findTank, type StoredTank } from '../store/tanks.js'
+import { findTank } from '../store/tanks.js'
 import { decryptSecret } from '../tenancy/secrets.js'
 import type { Approval, WebhookCall } from '../webhook/approval.js'
 import type { Approver } from '../webhook/approve.js'
 import { type DecisionSubject, toCallRows, toDecisionRow } from './decisionRow.js'
 import { depositOf } from './entryPointDeposit.js'
 import { signerPurpose, signSponsorship } from './signSponsorship.js'
+import {
+  complete,
+  type PaymasterStub,
+  tankStub,
+  withPaymaster,
+  withSignature,
+} from './sponsoredDraft.js'
 import { givenLimits, limitsToSign } from './sponsoredLimits.js'
 import type { SponsorshipRequest, SponsorshipResult } from './sponsorship.js'
 import { durationOf, type SponsorshipTerms, timeRange } from './sponsorshipTerms.js'
-import { encodeTankData, stubSignature, type TimeRange } from './tankData.js'
+import { noTank, tankEmpty, tankNotDeployed } from './tankRefusals.js'
 
 export type SponsorContext = {
   readonly database: Database
@@ -42,12 +48,6 @@ export type SponsorContext = {
   estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
   fees(): Promise<FeeAdvice>
 }
-
-/** The paymaster's part of an operation, of final length, to estimate with (ERC-7677). */
-export type PaymasterStub = Pick<
-  Operation,
-  'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
-> & { readonly paymaster: Address }
 
 export type Sponsor = {
   /**
@@ -64,13 +64,21 @@ export type Sponsor = {
 export const createSponsor = (context: SponsorContext): Sponsor => {
   const { database, node, definition, terms, logger } = context
   const { chainId } = definition
-  const deployedTanks = new Set<Address>()
+  const deployed = new Set<Address>()
 
   const isDeployed = async (tank: Address): Promise<boolean> => {
-    if (deployedTanks.has(tank)) return true
-    const deployed = (await getCode(node, tank)) !== '0x'
-    if (deployed) deployedTanks.add(tank)
-    return deployed
+    if (deployed.has(tank)) return true
+    const found = (await getCode(node, tank)) !== '0x'
+    if (found) deployed.add(tank)
+    return found
+  }
+
+  /** The app's tank, or why there is none to pay from. */
+  const requireTank = async (appId: string, entryPoint: EntryPoint) => {
+    const tank = await findTank(database, appId, chainId, entryPoint.address)
+    if (tank === undefined) return { refusal: noTank(chainId, entryPoint) }
+    const ready = await isDeployed(tank.address)
+    return ready ? { tank } : { refusal: tankNotDeployed(tank.address) }
   }
 
   const askWebhooks = async (
@@ -96,12 +104,9 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
     logger.info({ appId: request.appId, ...decision }, 'sponsorship refused')
     const selfPaid = withPaymaster(request.draft, undefined)
     const estimate = await context.estimate(request.entryPoint, selfPaid)
-    const limits = givenLimits(request.draft, request.calculateGasLimits) ?? estimate
-    return {
-      decision,
-      operation: complete(selfPaid, { ...estimate, ...limits }),
-      paymasterAndData: '0x',
-    }
+    const limits = givenLimits(request.draft, request.calculateGasLimits)
+    const operation = complete(selfPaid, { ...estimate, ...limits })
+    return { decision, operation, paymasterAndData: '0x' }
   }
 
   const sponsor = async (given: SponsorshipRequest): Promise<SponsorshipResult> => {
@@ -111,37 +116,34 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
     const decisionId = randomUUID()
     const subject = { decisionId, appId, chainId, entryPoint: entryPoint.address, draft }
 
-    const [tank, advice] = await Promise.all([
-      findTank(database, appId, chainId, entryPoint.address),
+    const [{ tank, refusal }, { fast }] = await Promise.all([
+      requireTank(appId, entryPoint),
       context.fees(),
     ])
-    if (tank === undefined) return refuse(subject, request, noTank(chainId, entryPoint))
+    if (tank === undefined) return refuse(subject, request, refusal)
     const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
-    const dear = judgeFees({ maxFeePerGas, maxPriorityFeePerGas }, advice.fast, terms)
+    const dear = judgeFees({ maxFeePerGas, maxPriorityFeePerGas }, fast, terms)
     if (dear !== undefined) return refuse(subject, request, dear)
 
     const head = await context.heads.refresh()
-    const range = timeRange(head.timestamp, Math.floor(Date.now() / 1000), duration)
-    const stubbed = withPaymaster(draft, stubOf(tank.address, range))
-    const [estimated, approved, funds] = await Promise.allSettled([
-      context.estimate(entryPoint, stubbed),
-      askWebhooks(request, decisionId),
+    const range = timeRange(head.timestamp, now(), duration)
+    const stubbed = withPaymaster(draft, tankStub(tank.address, range))
+    const [measured, approved] = await Promise.allSettled([
       Promise.all([
-        isDeployed(tank.address),
+        context.estimate(entryPoint, stubbed),
         depositOf(node, entryPoint.address, tank.address, head.number),
       ]),
+      askWebhooks(request, decisionId),
     ])
-    const approval = settledValue(approved)
-    const [deployed, deposit] = settledValue(funds)
-    const { calls } = approval
-    if (!deployed) return refuse(subject, request, notDeployed(tank), calls)
-    if (estimated.status === 'rejected') {
-      const row = toDecisionRow(subject, failedEstimate(decisionId, estimated.reason))
+    if (approved.status === 'rejected') throw approved.reason
+    const { calls } = approved.value
+    if (measured.status === 'rejected') {
+      const row = toDecisionRow(subject, failedEstimate(decisionId, measured.reason))
       await insertDecision(database, row, toCallRows(calls))
-      throw estimated.reason
+      throw measured.reason
     }
-    const estimate = estimated.value
-    const denial = judgeApproval(approval)
+    const [estimate, deposit] = measured.value
+    const denial = judgeApproval(approved.value)
     if (denial !== undefined) return refuse(subject, request, denial, calls)
 
     const limits = limitsToSign(givenLimits(draft, calculateGasLimits), estimate)
@@ -150,8 +152,8 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
     const excess = judgeGas(gas, estimate.preVerificationGas, definition)
     if (excess !== undefined) return refuse(subject, request, excess, calls)
 
-    const key = decryptSecret(context.masterKey, signerPurpose, tank.signer_key)
-    const signer = { address: tank.signer, key: key as `0x${string}` }
+    const key = decryptSecret(context.masterKey, signerPurpose, tank.signer_key) as Hex
+    const signer = { address: tank.signer, key }
     const signed = await signSponsorship(unsigned, entryPoint, chainId, range, signer)
     const maxCost = entryPoint.requiredPrefund(signed)
     const decision = {
@@ -169,76 +171,25 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
       { deposit, blockNumber: head.number, timestamp: head.timestamp },
     )
     if (!granted) {
-      return refuse(subject, request, tankEmpty(tank, { deposit, locked, maxCost }), calls)
+      const empty = tankEmpty(tank.address, { deposit, locked, maxCost })
+      return refuse(subject, request, empty, calls)
     }
     logger.info({ appId, ...decision }, 'sponsored')
-    return {
-      decision,
-      operation: signed,
-      paymasterAndData: concatHex([tank.address, signed.paymasterData]),
-    }
+    const paymasterAndData = concatHex([tank.address, signed.paymasterData])
+    return { decision, operation: signed, paymasterAndData }
   }
 
   const stub = async ({ appId, entryPoint, expiryDuration }: SponsorshipRequest) => {
     const duration = durationOf(expiryDuration, terms)
-    const tank = await findTank(database, appId, chainId, entryPoint.address)
-    if (tank === undefined) throw new SponsorshipRefusedError(noTank(chainId, entryPoint))
-    if (!(await isDeployed(tank.address))) throw new SponsorshipRefusedError(notDeployed(tank))
-    const now = Math.floor(Date.now() / 1000)
-    return stubOf(tank.address, timeRange(now, now, duration))
+    const { tank, refusal } = await requireTank(appId, entryPoint)
+    if (tank === undefined) throw new SponsorshipRefusedError(refusal)
+    return tankStub(tank.address, timeRange(0, now(), duration))
   }
 
   return { sponsor, stub }
 }
 
-/** A tank needs no postOp, and on v0.6 neither limit exists. */
-const stubOf = (paymaster: Address, range: TimeRange): PaymasterStub => ({
-  paymaster,
-  paymasterVerificationGasLimit: 0n,
-  paymasterPostOpGasLimit: 0n,
-  paymasterData: encodeTankData(range, stubSignature),
-})
-
-const withPaymaster = (draft: Draft, stub: PaymasterStub | undefined): Draft => ({
-  ...draft,
-  paymaster: stub?.paymaster,
-  paymasterData: stub?.paymasterData ?? '0x',
-  paymasterVerificationGasLimit: stub?.paymasterVerificationGasLimit,
-  paymasterPostOpGasLimit: stub?.paymasterPostOpGasLimit,
-})
-
-/** Clients may ask before anything is signed; the common length is a guess better than none. */
-const withSignature = (draft: Draft): Draft =>
-  draft.signature === '0x' ? { ...draft, signature: stubSignature } : draft
-
-const complete = (draft: Draft, gas: GasEstimate): Operation => ({
-  ...draft,
-  callGasLimit: gas.callGasLimit,
-  verificationGasLimit: gas.verificationGasLimit,
-  preVerificationGas: gas.preVerificationGas,
-  maxFeePerGas: gas.maxFeePerGas,
-  maxPriorityFeePerGas: gas.maxPriorityFeePerGas,
-  paymasterVerificationGasLimit: gas.paymasterVerificationGasLimit ?? 0n,
-  paymasterPostOpGasLimit: gas.paymasterPostOpGasLimit ?? 0n,
-})
-
-const noTank = (chainId: number, { version }: EntryPoint): Refusal => ({
-  code: 'NO_TANK',
-  message: `The app has no gas tank on chain ${chainId} for EntryPoint ${version}. The operator makes one with purser tank deposit.`,
-})
-
-const notDeployed = ({ address }: StoredTank): Refusal => ({
-  code: 'TANK_NOT_DEPLOYED',
-  message: `The app's gas tank ${address} is not on the chain yet. The operator puts it there with purser tank deposit.`,
-})
-
-const tankEmpty = (
-  { address }: StoredTank,
-  { deposit, locked, maxCost }: { deposit: bigint; locked: bigint; maxCost: bigint },
-): Refusal => ({
-  code: 'TANK_EMPTY',
-  message: `The operation may cost ${maxCost} wei. The app's gas tank ${address} has ${deposit} wei, of which ${locked} wei are reserved for other sponsored operations. Deposit more.`,
-})
+const now = (): number => Math.floor(Date.now() / 1000)
 
 const failedEstimate = (decisionId: string, reason: unknown) => ({
   decisionId,
@@ -246,8 +197,3 @@ const failedEstimate = (decisionId: string, reason: unknown) => ({
   code: 'ESTIMATION_FAILED',
   message: reason instanceof PurserError ? reason.message : 'The operation cannot be estimated.',
 })
-
-const settledValue = <T>(settled: PromiseSettledResult<T>): T => {
-  if (settled.status === 'rejected') throw settled.reason
-  return settled.value
-}

@@ -1,4 +1,4 @@
-import { type Address, concatHex, type Hex, hashTypedData, numberToHex, sliceHex } from 'viem'
+import { type Address, concatHex, type Hex, hashTypedData, numberToHex } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
@@ -8,9 +8,6 @@ export type TimeRange = { readonly validAfter: number; readonly validUntil: numb
 /** paymasterData of a tank: validUntil(6) | validAfter(6) | signature(65). */
 export const encodeTankData = ({ validAfter, validUntil }: TimeRange, signature: Hex): Hex =>
   concatHex([numberToHex(validUntil, { size: 6 }), numberToHex(validAfter, { size: 6 }), signature])
-
-/** The signature in a tank's paymasterData. */
-export const tankSignature = (paymasterData: Hex): Hex => sliceHex(paymasterData, 12, 77)
 
 /**
  * A signature of nobody to estimate with: an address can be recovered from it, so checking it costs

@@ -174,7 +174,7 @@ export const startEmbeddedPostgres = async (
 
   const survivor = runningPid(place.cluster)
   if (survivor !== undefined && isAlive(survivor) && (await canConnect(connection))) {
-    logger.info('the embedded database was still running and is taken over')
+    logger.debug('the embedded database was still running and is taken over')
     return { connection, stop: () => stop(survivor, untilGone(survivor)) }
   }
 

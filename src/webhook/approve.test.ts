@@ -62,6 +62,9 @@ const endpoint = async (answer: unknown) => {
 const register = (webhookUrl: string, requestType: RequestType = 'POST') =>
   webhooks.create(appId, { webhookUrl, requestType })
 
+const verifier = async (webhookId: string) =>
+  new StandardWebhook((await webhooks.signingSecret(appId, webhookId)) ?? '')
+
 const approve = (
   webhookData: Record<string, unknown> = { user: 'alice' },
   decisionId = randomUUID(),
@@ -83,7 +86,7 @@ test('without an active webhook nobody is asked and nobody denies', async () => 
 
 test('POST: the receiver verifies exactly the bytes it got', async () => {
   const { url, seen } = await endpoint({ arePoliciesVerified: true })
-  const { webhookId, signingSecret } = await register(url)
+  const { webhookId } = await register(url)
   const decisionId = randomUUID()
   const { approved, calls } = await approve({ user: 'ä', list: [1.5, null] }, decisionId)
   expect(approved).toBe(true)
@@ -95,12 +98,13 @@ test('POST: the receiver verifies exactly the bytes it got', async () => {
   expect(call?.body).toBe('{"data":{"user":"ä","list":[1.5,null]}}')
   expect(call?.headers['user-agent']).toBe(`Purser/${version}`)
   expect(call?.headers['webhook-id']).toBe(decisionId)
-  new StandardWebhook(signingSecret).verify(call?.body ?? '', call?.headers ?? {})
+  const receiver = await verifier(webhookId)
+  receiver.verify(call?.body ?? '', call?.headers ?? {})
 })
 
 test('GET: the receiver verifies exactly the query it got', async () => {
   const { url, seen } = await endpoint({ arePoliciesVerified: true })
-  const { signingSecret } = await register(url, 'GET')
+  const { webhookId } = await register(url, 'GET')
   expect((await approve({ user: 'ä b', n: 7 })).approved).toBe(true)
   const [call] = seen
   expect(call?.method).toBe('GET')
@@ -109,7 +113,8 @@ test('GET: the receiver verifies exactly the query it got', async () => {
     '/approve?key=k&user=%C3%A4%20b&n=7&data=%7B%22user%22%3A%22%C3%A4%20b%22%2C%22n%22%3A7%7D',
   )
   const query = call?.url.split('?')[1] ?? ''
-  new StandardWebhook(signingSecret).verify(query, call?.headers ?? {}, { jsonParse: false })
+  const receiver = await verifier(webhookId)
+  receiver.verify(query, call?.headers ?? {}, { jsonParse: false })
 })
 
 test('GET: data that is too long is an error, and no webhook is called', async () => {

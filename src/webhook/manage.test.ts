@@ -4,10 +4,8 @@ import { createApp } from '../../test/support/createApp.js'
 import { useDatabase } from '../../test/support/database.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
-import { decryptSecret } from '../tenancy/secrets.js'
 import { createWebhooks, type Webhooks } from './manage.js'
 import { createNetworkGuard, loopback } from './networkGuard.js'
-import { secretPurpose } from './signature.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database
@@ -30,26 +28,27 @@ beforeEach(async () => {
 const post = { webhookUrl: 'https://app.example/hook?a=1', requestType: 'POST' } as const
 
 describe('create', () => {
-  test('registers an active webhook and shows its secret once', async () => {
+  test('registers a webhook that is active at once', async () => {
     const created = await webhooks.create(appId, post)
-    expect(created).toMatchObject({ ...post, active: true })
-    expect(created.signingSecret).toMatch(/^whsec_/)
-    const { signingSecret, ...shown } = created
-    expect(await webhooks.get(appId, created.webhookId)).toEqual(shown)
-    expect(await webhooks.list(appId)).toEqual([shown])
+    expect(created).toEqual({ ...post, active: true, webhookId: created.webhookId })
+    expect(await webhooks.get(appId, created.webhookId)).toEqual(created)
+    expect(await webhooks.list(appId)).toEqual([created])
   })
 
-  test('keeps the secret encrypted', async () => {
-    const { webhookId, signingSecret } = await webhooks.create(appId, post)
+  test('gives each webhook a secret, shown to its app only and kept encrypted', async () => {
+    const { webhookId } = await webhooks.create(appId, post)
+    const secret = (await webhooks.signingSecret(appId, webhookId)) ?? ''
+    expect(secret).toMatch(/^whsec_/)
+    expect(await webhooks.signingSecret(otherAppId, webhookId)).toBeUndefined()
+    const other = await webhooks.create(appId, post)
+    expect(await webhooks.signingSecret(appId, other.webhookId)).not.toBe(secret)
     const row = await database()
       .selectFrom('webhooks')
       .select('secret')
       .where('id', '=', webhookId)
       .executeTakeFirstOrThrow()
-    const key = Buffer.from(signingSecret.slice(6), 'base64')
-    expect(row.secret.includes(signingSecret)).toBe(false)
-    expect(row.secret.includes(key)).toBe(false)
-    expect(decryptSecret(masterKey, secretPurpose, row.secret)).toBe(signingSecret)
+    expect(row.secret.includes(secret)).toBe(false)
+    expect(row.secret.includes(Buffer.from(secret.slice(6), 'base64'))).toBe(false)
   })
 
   test.each([
@@ -118,8 +117,10 @@ describe('update and delete', () => {
     'the id %j is the id of nothing',
     async (webhookId) => {
       expect(await webhooks.get(appId, webhookId)).toBeUndefined()
+      expect(await webhooks.signingSecret(appId, webhookId)).toBeUndefined()
       expect(await webhooks.update(appId, webhookId, true)).toBe(false)
       expect(await webhooks.delete(appId, webhookId)).toBe(false)
+      expect(await webhooks.signingSecret(appId, webhookId)).toBeUndefined()
     },
   )
 })

@@ -10,7 +10,7 @@ import {
   type StoredWebhook,
   updateWebhook,
 } from '../store/webhooks.js'
-import { encryptSecret } from '../tenancy/secrets.js'
+import { decryptSecret, encryptSecret } from '../tenancy/secrets.js'
 import type { NetworkGuard } from './networkGuard.js'
 import { newSecret, secretPurpose } from './signature.js'
 
@@ -33,16 +33,18 @@ export type WebhooksContext = {
 /** The webhooks of one app; to any other app they do not exist. */
 export type Webhooks = {
   /**
-   * Registers a webhook, active at once. `signingSecret` is shown here and never again. Throws
-   * InvalidParamsError for a URL that would never be called, WebhookLimitError.
+   * Registers a webhook, active at once. Throws InvalidParamsError for a URL that would never be
+   * called, WebhookLimitError.
    */
-  create(
-    appId: string,
-    webhook: Pick<Webhook, 'webhookUrl' | 'requestType'>,
-  ): Promise<Webhook & { readonly signingSecret: string }>
+  create(appId: string, webhook: Pick<Webhook, 'webhookUrl' | 'requestType'>): Promise<Webhook>
   list(appId: string): Promise<readonly Webhook[]>
   /** undefined = there is no such webhook. */
   get(appId: string, webhookId: string): Promise<Webhook | undefined>
+  /**
+   * `whsec_…`, by which the receiver verifies what we send; undefined = there is no such webhook.
+   * Never for answers of the API, whose callers need not own the endpoint.
+   */
+  signingSecret(appId: string, webhookId: string): Promise<string | undefined>
   /** false = there is no such webhook. */
   update(appId: string, webhookId: string, active: boolean): Promise<boolean>
   /** false = there is no such webhook. */
@@ -60,16 +62,15 @@ export const createWebhooks = ({
 }: WebhooksContext): Webhooks => ({
   async create(appId, { webhookUrl, requestType }) {
     checkUrl(webhookUrl, requestType, guard)
-    const signingSecret = newSecret()
     const row = {
       app_id: appId,
       url: webhookUrl,
       request_type: requestType,
-      secret: encryptSecret(masterKey, secretPurpose, signingSecret),
+      secret: encryptSecret(masterKey, secretPurpose, newSecret()),
     }
     const stored = await insertWebhook(database, row, maxPerApp)
     if (stored === undefined) throw new WebhookLimitError(maxPerApp)
-    return { ...toWebhook(stored), signingSecret }
+    return toWebhook(stored)
   },
   async list(appId) {
     return (await listWebhooks(database, appId)).map(toWebhook)
@@ -77,6 +78,10 @@ export const createWebhooks = ({
   async get(appId, webhookId) {
     const stored = isUuid(webhookId) ? await findWebhook(database, appId, webhookId) : undefined
     return stored && toWebhook(stored)
+  },
+  async signingSecret(appId, webhookId) {
+    const stored = isUuid(webhookId) ? await findWebhook(database, appId, webhookId) : undefined
+    return stored && decryptSecret(masterKey, secretPurpose, stored.secret)
   },
   async update(appId, webhookId, active) {
     return (

@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import { type Address, parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
@@ -201,7 +201,7 @@ describe('Paymaster result', () => {
 
   test('refusal: paymasterAndData "0x", usable limits and the reason', async () => {
     const { draft, sign, send, fund } = await partial('refusal')
-    // More than any tank of the development chain holds.
+    // More than a sponsored operation may offer.
     const expensive = { ...draft, maxFeePerGas: 10n ** 17n }
     const { status, body } = await sponsor(toInterfaceOperation(expensive))
     expect(status).toBe(200)
@@ -209,7 +209,7 @@ describe('Paymaster result', () => {
     expect(body.result.sponsorship).toMatchObject({ sponsored: false })
     expect(body.result.sponsorship.code).toMatch(/^[A-Z_]+$/)
     expect(body.result.sponsorship.message).toMatch(/\d/)
-    await fund()
+    await fund(parseEther('1000000'))
     const op = { ...apply(draft, body.result), paymaster: undefined, paymasterData: '0x' as const }
     expect((await receiptOf(info(), await send(await sign(op)))).success).toBe('true')
   })

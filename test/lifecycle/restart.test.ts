@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { type Hex, toEventSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devAccount, receiptOf } from '../support/devAccount.js'
 import { result } from '../support/jsonRpc.js'
@@ -20,10 +20,14 @@ afterAll(async () => {
   removeDataFolder(folder)
 })
 
+const USER_OPERATION_EVENT = toEventSelector(
+  'UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)',
+)
+
 /** How often the chain says that an operation was included. */
 const inclusions = async (rpcUrl: string, hash: Hex): Promise<number> => {
   const logs = await result(rpcUrl, 'eth_getLogs', [
-    { fromBlock: '0x0', toBlock: 'latest', topics: [null, hash] },
+    { fromBlock: '0x0', toBlock: 'latest', topics: [USER_OPERATION_EVENT, hash] },
   ])
   return logs.length
 }

@@ -5,7 +5,7 @@ export const contracts = compileSolidity(`
 contract Target {
     error Custom(uint256 number, address who);
     mapping(uint256 => uint256) public slots;
-    uint256 public swallowed;
+    uint256 public burnt;
 
     function write(uint256 from, uint256 count) external {
         for (uint256 i = from; i < from + count; i++) slots[i] = i + 1;
@@ -13,20 +13,20 @@ contract Target {
     function fail(string calldata reason) external pure { revert(reason); }
     function failCustom() external view { revert Custom(7, msg.sender); }
     function failLong(uint256 length) external pure {
-        assembly { revert(0, length) }
+        assembly { revert(0x1000, length) }
     }
     function nest(uint256 depth, uint256 count) external {
         if (depth > 0) this.nest(depth - 1, count);
         else for (uint256 i = 0; i < count; i++) slots[i] = i + 1;
     }
     function swallow(uint256 count) external {
-        try this.nest(0, count) {} catch { swallowed = swallowed + 1; }
+        try this.nest(0, count) {} catch {}
     }
     function burn(uint256 loops) external returns (uint256 x) {
         for (uint256 i = 0; i < loops; i++) {
             assembly { mstore(0, x) mstore(32, i) x := keccak256(0, 64) }
         }
-        swallowed = x;
+        burnt = x;
     }
     receive() external payable {}
 }

@@ -1,0 +1,64 @@
+import type { Address, Hex } from 'viem'
+import { type Code, EMPTY_CODE } from './code.js'
+import { hexOfLimbs } from './limbs.js'
+import type { Precompile } from './precompiles/index.js'
+
+/** One storage slot during a run. `original` is its value at the start of the transaction. */
+export type Slot = {
+  readonly key: Hex
+  warm: boolean
+  /** Undefined until somebody reads or writes it: an access list warms slots without reading. */
+  value: bigint | undefined
+  original: bigint
+}
+
+/** One account during a run. Its state is unknown until `World.load` has filled it in. */
+export type Account = {
+  readonly address: Address
+  /** Five 32-bit limbs, least significant first. */
+  readonly limbs: Uint32Array
+  readonly precompile: Precompile | undefined
+  loaded: boolean
+  nonce: bigint
+  balance: bigint
+  code: Code
+  hasStorage: boolean
+  warm: boolean
+  /** EIP-161: an account that is touched and empty at the end of the transaction is deleted. */
+  touched: boolean
+  /** Created in this transaction: its storage began empty and SELFDESTRUCT may delete it. */
+  created: boolean
+  destroyed: boolean
+  readonly slots: Map<string, Slot>
+  /** EIP-1153 storage, made on first use. */
+  transient: Map<string, bigint> | undefined
+}
+
+/** An account of which nothing is known yet but the address. Precompiles are always warm. */
+export function createAccount(
+  address: Address,
+  limbs: Uint32Array,
+  precompile: Precompile | undefined,
+): Account {
+  return {
+    address,
+    limbs,
+    precompile,
+    loaded: false,
+    nonce: 0n,
+    balance: 0n,
+    code: EMPTY_CODE,
+    hasStorage: false,
+    warm: precompile !== undefined,
+    touched: false,
+    created: false,
+    destroyed: false,
+    slots: new Map(),
+    transient: undefined,
+  }
+}
+
+/** A cold slot of which only the key is known. */
+export function createSlot(limbs: Uint32Array, at: number): Slot {
+  return { key: hexOfLimbs(limbs, at, 8), warm: false, value: undefined, original: 0n }
+}

@@ -1,0 +1,27 @@
+import { intrinsicGas } from './intrinsicGas.js'
+import { Machine, type Run } from './machine.js'
+import { gasRefusal, type MessageInput, runMessage, withMachine } from './runMessage.js'
+import type { Outcome } from './outcome.js'
+
+/** The message of an `eth_call`. */
+export type Call = MessageInput & {
+  /** Wei per gas that GASPRICE shows; nobody pays it. Default 0. */
+  gasPrice?: bigint
+}
+
+/**
+ * Runs a message as nodes run `eth_call`: intrinsic gas is charged, refund and calldata floor
+ * count, the sender's nonce is raised; but nonce, fees and the sender's code are not checked and
+ * nothing is paid for gas. The value must be there.
+ */
+export function call(run: Run, input: Call): Outcome {
+  const create = () => new Machine(run, input.from, input.gasPrice ?? 0n, [])
+  return withMachine(run, input, create, (machine) => {
+    const refusal = gasRefusal(input, intrinsicGas(run.block.fork, input))
+    if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
+    if (input.value > 0n && machine.world.load(machine.origin).balance < input.value) {
+      return { kind: 'invalid', reason: 'balance of the sender below the value' }
+    }
+    return runMessage(machine, input)
+  })
+}

@@ -1,0 +1,33 @@
+/** The in-process EVM: pure and synchronous. State that is unknown is reported, never fetched. */
+export { type Authorization, authorityOf } from './authorization.js'
+export type { BlockEnv } from './block.js'
+export { type Call, call } from './call.js'
+export { create2Address, createAddress } from './createAddress.js'
+export { FORKS, type Fork } from './forks.js'
+export { fromHex, toHex } from './hex.js'
+export { type AccessList, type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
+export { keccak } from './keccak.js'
+export type { Log, Run } from './machine.js'
+export type { Outcome, Result } from './outcome.js'
+export type { Precompile } from './precompiles/index.js'
+export { p256VerifyRip7212 } from './precompiles/p256Verify.js'
+export {
+  type CodeAccess,
+  type ExecutionRecord,
+  type FrameKind,
+  type FrameRecord,
+  opcodesOf,
+  type Preimage,
+  usesOpcode,
+} from './record.js'
+export type { FrameError } from './signal.js'
+export {
+  type AccountOverride,
+  type AccountState,
+  type Miss,
+  type Overrides,
+  overlay,
+  type State,
+} from './state.js'
+export { type Transaction, transact } from './transact.js'
+export type { OnMiss } from './world.js'

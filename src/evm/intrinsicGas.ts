@@ -1,0 +1,44 @@
+import type { Address, Hex } from 'viem'
+import type { Fork } from './forks.js'
+import { RULES } from './forks.js'
+import {
+  ACCESS_LIST_ADDRESS,
+  ACCESS_LIST_SLOT,
+  AUTHORIZATION,
+  FLOOR_PER_TOKEN,
+  INITCODE_WORD,
+  TRANSACTION,
+  TRANSACTION_CREATE,
+  wordCount,
+} from './gasCosts.js'
+
+/** EIP-2930 access list. */
+export type AccessList = readonly { address: Address; storageKeys: readonly Hex[] }[]
+
+/** The parts of a transaction that are paid for before it runs. */
+export type Envelope = {
+  /** Absent for a creation. */
+  to?: Address | undefined
+  data: Uint8Array
+  accessList?: AccessList | undefined
+  /** EIP-7702 authorizations; only their number counts here. */
+  authorizations?: readonly unknown[] | undefined
+}
+
+/** Gas taken before execution, and the least a transaction is charged in all (EIP-7623). */
+export type IntrinsicGas = { intrinsic: number; floor: number }
+
+/** Intrinsic gas of a transaction or `eth_call`; `floor` is 0 before Prague. */
+export function intrinsicGas(fork: Fork, envelope: Envelope): IntrinsicGas {
+  const { to, data, accessList = [], authorizations = [] } = envelope
+  let nonZero = 0
+  for (const byte of data) if (byte !== 0) nonZero++
+  const tokens = data.length + 3 * nonZero
+  let intrinsic = TRANSACTION + 4 * tokens + AUTHORIZATION * authorizations.length
+  if (to === undefined) intrinsic += TRANSACTION_CREATE + INITCODE_WORD * wordCount(data.length)
+  for (const { storageKeys } of accessList) {
+    intrinsic += ACCESS_LIST_ADDRESS + ACCESS_LIST_SLOT * storageKeys.length
+  }
+  const floor = RULES[fork].calldataFloor ? TRANSACTION + FLOOR_PER_TOKEN * tokens : 0
+  return { intrinsic, floor }
+}

@@ -1,0 +1,113 @@
+import type { Address, Hex } from 'viem'
+import type { Account } from './account.js'
+import type { BlockEnv } from './block.js'
+import { RULES, type Rules } from './forks.js'
+import { Frame } from './frame.js'
+import { COLD_ACCOUNT, WARM_ACCESS } from './gasCosts.js'
+import { type InstructionTable, instructionTable } from './instructionTable.js'
+import { type Precompile, precompilesOf } from './precompiles/index.js'
+import type { ExecutionRecord, FrameRecord, Preimage } from './record.js'
+import type { State } from './state.js'
+import { type OnMiss, World } from './world.js'
+
+/** A log as a contract emits it. */
+export type Log = { address: Address; topics: Hex[]; data: Uint8Array }
+
+/** How the outermost message ended. */
+export type MessageEnd = { signal: number; gas: number; output: Uint8Array }
+
+/** What a run is given besides its message. */
+export type Run = {
+  state: State
+  block: BlockEnv
+  /** See `OnMiss`: 'guess' finds every miss of a speculative run, 'stop' only the first. */
+  onMiss: OnMiss
+  /** Whether to collect an `ExecutionRecord`. */
+  record: boolean
+  /** Most instructions to execute; precompiles and long words count as what they cost in time. */
+  maxSteps: number
+}
+
+/** The parts of one run: world, tables of the fork, frames, logs and record. */
+export class Machine {
+  readonly world: World
+  readonly block: BlockEnv
+  readonly rules: Rules
+  readonly table: InstructionTable
+  readonly origin: Account
+  readonly gasPrice: bigint
+  readonly blobHashes: readonly Hex[]
+  readonly coinbase: Account
+  /** Frames by depth, reused by later runs. */
+  readonly frames: Frame[]
+  /** Depth of the running frame; -1 when none runs. */
+  depth = -1
+  stepsLeft: number
+  logs: Log[] = []
+  readonly recording: boolean
+  root: FrameRecord | undefined
+  preimages: Preimage[] = []
+  outOfGas = false
+  end: MessageEnd | undefined
+
+  constructor(run: Run, origin: Address, gasPrice: bigint, blobHashes: readonly Hex[]) {
+    const { fork } = run.block
+    this.world = new World(run.state, run.onMiss, precompilesFor(run.block))
+    this.block = run.block
+    this.rules = RULES[fork]
+    this.table = instructionTable(fork)
+    this.origin = this.world.account(origin)
+    this.gasPrice = gasPrice
+    this.blobHashes = blobHashes
+    this.coinbase = this.world.account(run.block.coinbase)
+    this.stepsLeft = run.maxSteps
+    this.recording = run.record
+    this.frames = idle.pop() ?? []
+  }
+
+  /** The frame of the given depth. */
+  frameAt(depth: number): Frame {
+    let frame = this.frames[depth]
+    if (frame === undefined) {
+      frame = new Frame()
+      this.frames[depth] = frame
+    }
+    return frame
+  }
+
+  /** EIP-2929 cost of touching an account, which makes it warm. */
+  accessCost(account: Account): number {
+    if (account.warm) return WARM_ACCESS
+    this.world.warm(account)
+    return COLD_ACCOUNT
+  }
+
+  /** The account an EIP-7702 designator points to. */
+  delegateOf(account: Account): Account | undefined {
+    const { delegate } = this.world.load(account).code
+    if (delegate === undefined || !this.rules.delegation) return undefined
+    const limbs = new Uint32Array(5)
+    const view = new DataView(delegate.buffer, delegate.byteOffset)
+    for (let i = 0; i < 5; i++) limbs[i] = view.getUint32(16 - 4 * i)
+    return this.world.at(limbs, 0)
+  }
+
+  executionRecord(): ExecutionRecord | undefined {
+    if (this.root === undefined) return undefined
+    return { root: this.root, preimages: this.preimages, outOfGas: this.outOfGas }
+  }
+
+  /** Gives the frames back for the next run. */
+  release(): void {
+    for (const frame of this.frames) frame.trim()
+    idle.push(this.frames)
+  }
+}
+
+/** Frame pools not in use: more than one only when runs nest, as a state source might make them. */
+const idle: Frame[][] = []
+
+function precompilesFor({ fork, chainPrecompiles }: BlockEnv): ReadonlyMap<number, Precompile> {
+  const table = precompilesOf(fork)
+  return chainPrecompiles === undefined ? table : new Map([...table, ...chainPrecompiles])
+}

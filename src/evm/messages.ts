@@ -1,0 +1,277 @@
+import type { Account } from './account.js'
+import { type Code, codeOf, EMPTY_BYTES, EMPTY_CODE } from './code.js'
+import type { Frame } from './frame.js'
+import { CODE_BYTE, MAX_CALL_DEPTH, MAX_CODE_SIZE } from './gasCosts.js'
+import { execute } from './interpreter.js'
+import type { Machine } from './machine.js'
+import type { Precompile } from './precompiles/precompile.js'
+import type { FrameKind, FrameRecord } from './record.js'
+import {
+  CODE_REJECTED,
+  CODE_TOO_LARGE,
+  COLLISION,
+  CONTINUE,
+  ENTER,
+  errorOf,
+  type FrameError,
+  OUT_OF_GAS,
+  PRECOMPILE_FAILURE,
+  RETURN,
+  REVERT,
+  type Signal,
+} from './signal.js'
+import { Exhausted, Unsupported } from './stops.js'
+
+/** A call or creation about to begin. */
+export type Message = {
+  kind: FrameKind
+  /** The account that makes the call. */
+  from: Account
+  /** The account called or created. */
+  to: Account
+  /** msg.sender as the new frame sees it. */
+  caller: Account
+  /** The account whose storage the new frame works on. */
+  self: Account
+  /** msg.value as the new frame sees it. */
+  value: bigint
+  /** Calldata, or initcode for a creation. */
+  input: Uint8Array
+  gas: number
+  isStatic: boolean
+  /** Where the parent wants the output in its memory. */
+  outputAt: number
+  outputSize: number
+}
+
+/**
+ * Begins a call. Either it is over at once (precompile, no code, refused) and its result is with
+ * the parent, or a frame waits to be run and ENTER is returned. `parent` is undefined for the
+ * transaction's own message.
+ */
+export function enterCall(machine: Machine, parent: Frame | undefined, message: Message): Signal {
+  const record = begin(machine, parent, message)
+  const refusal = refusalOf(machine, message)
+  if (refusal !== undefined) return refuse(machine, parent, message, record, refusal)
+  const { world } = machine
+  const mark = world.mark()
+  if (message.kind === 'CALL') world.transfer(message.from, message.to, message.value)
+  const precompile = message.to.precompile
+  if (precompile !== undefined) {
+    return runPrecompile(machine, parent, message, record, precompile, mark)
+  }
+  if (machine.block.unknownPrecompiles?.has(message.to.address)) {
+    throw new Unsupported(`unknown precompile at ${message.to.address}`)
+  }
+  const delegate = machine.delegateOf(message.to)
+  const code =
+    delegate === undefined ? world.load(message.to).code : delegateCode(machine, delegate)
+  if (code.bytes.length === 0) {
+    return settle(machine, parent, message, record, RETURN, message.gas, EMPTY_BYTES)
+  }
+  push(machine, message, code, record, mark)
+  return ENTER
+}
+
+/** Code that runs for an EIP-7702 account: a delegate that is itself a precompile has none. */
+function delegateCode(machine: Machine, delegate: Account): Code {
+  if (delegate.precompile !== undefined) return EMPTY_CODE
+  return machine.world.load(delegate).code
+}
+
+/**
+ * Begins a creation at `message.to`, like `enterCall`. The sender's nonce has been raised and the
+ * address warmed by the caller.
+ */
+export function enterCreate(machine: Machine, parent: Frame | undefined, message: Message): Signal {
+  const record = begin(machine, parent, message)
+  const { world } = machine
+  const { to } = message
+  world.load(to)
+  if (to.nonce !== 0n || to.code.bytes.length > 0 || to.hasStorage) {
+    return settle(machine, parent, message, record, COLLISION, 0, EMPTY_BYTES)
+  }
+  const mark = world.mark()
+  world.markCreated(to)
+  world.setNonce(to, 1n)
+  world.transfer(message.from, to, message.value)
+  push(machine, message, codeOf(message.input), record, mark)
+  return ENTER
+}
+
+/** Refuses a creation before it begins: the gas goes back and nothing else happens. */
+export function refuseCreate(
+  machine: Machine,
+  parent: Frame,
+  message: Message,
+  error: FrameError,
+): Signal {
+  return refuse(machine, parent, message, begin(machine, parent, message), error)
+}
+
+/** Why a call or creation may not even begin. */
+export function refusalOf(machine: Machine, message: Message): FrameError | undefined {
+  if (machine.depth + 1 > MAX_CALL_DEPTH) return 'call depth'
+  const { kind, from, value } = message
+  if (value === 0n || kind === 'DELEGATECALL') return undefined
+  return machine.world.load(from).balance < value ? 'balance too low' : undefined
+}
+
+/** Runs frames until the outermost message has ended; its end is then in `machine.end`. */
+export function runFrames(machine: Machine): void {
+  while (machine.depth >= 0) {
+    const frame = machine.frameAt(machine.depth)
+    const signal = execute(machine, frame)
+    if (signal !== ENTER) leave(machine, frame, signal)
+  }
+}
+
+function push(
+  machine: Machine,
+  message: Message,
+  code: Code,
+  record: FrameRecord | undefined,
+  mark: number,
+): void {
+  machine.depth++
+  const creates = message.kind === 'CREATE' || message.kind === 'CREATE2'
+  const frame = machine.frameAt(machine.depth)
+  frame.reset(code, message.gas)
+  frame.message = message
+  frame.caller = message.caller
+  frame.self = message.self
+  frame.value = message.value
+  frame.input = creates ? EMPTY_BYTES : message.input
+  frame.isStatic = message.isStatic
+  frame.record = record
+  frame.mark = mark
+  frame.logMark = machine.logs.length
+}
+
+function leave(machine: Machine, frame: Frame, signal: Signal): void {
+  const { message, record } = frame
+  let end = signal
+  if (end === RETURN && (message.kind === 'CREATE' || message.kind === 'CREATE2')) {
+    end = deposit(machine, frame)
+  }
+  if (end >= REVERT) {
+    machine.world.rollback(frame.mark)
+    machine.logs.length = frame.logMark
+  }
+  const gas = end >= OUT_OF_GAS ? 0 : frame.gas
+  const output = end >= OUT_OF_GAS ? EMPTY_BYTES : frame.output
+  machine.depth--
+  const parent = machine.depth >= 0 ? machine.frameAt(machine.depth) : undefined
+  settle(machine, parent, message, record, end, gas, output)
+}
+
+/** Stores what initcode returned as the new account's code, if it may be and the gas suffices. */
+function deposit(machine: Machine, frame: Frame): Signal {
+  const code = frame.output.slice()
+  if (code.length > MAX_CODE_SIZE) return CODE_TOO_LARGE
+  if (code[0] === 0xef) return CODE_REJECTED
+  frame.gas -= CODE_BYTE * code.length
+  if (frame.gas < 0) return OUT_OF_GAS
+  machine.world.setCode(frame.self, codeOf(code))
+  return RETURN
+}
+
+function runPrecompile(
+  machine: Machine,
+  parent: Frame | undefined,
+  message: Message,
+  record: FrameRecord | undefined,
+  precompile: Precompile,
+  mark: number,
+): Signal {
+  const gas = message.gas - precompile.gas(message.input)
+  if (gas < 0) {
+    machine.world.rollback(mark)
+    return settle(machine, parent, message, record, OUT_OF_GAS, 0, EMPTY_BYTES)
+  }
+  machine.stepsLeft -= (message.gas - gas) * precompile.stepsPerGas
+  if (machine.stepsLeft < 0) throw new Exhausted('steps')
+  const output = precompile.run(message.input)
+  if (output !== undefined) {
+    return settle(machine, parent, message, record, RETURN, gas, output)
+  }
+  machine.world.rollback(mark)
+  return settle(machine, parent, message, record, PRECOMPILE_FAILURE, 0, EMPTY_BYTES)
+}
+
+/** Hands the result of an ended message to its parent, or out of the machine. */
+function settle(
+  machine: Machine,
+  parent: Frame | undefined,
+  message: Message,
+  record: FrameRecord | undefined,
+  signal: Signal,
+  gas: number,
+  output: Uint8Array,
+): Signal {
+  if (signal === OUT_OF_GAS) machine.outOfGas = true
+  if (record !== undefined) {
+    record.gasUsed = message.gas - gas
+    record.error = errorOf(signal)
+    record.output = output.slice()
+  }
+  if (parent === undefined) {
+    machine.end = { signal, gas, output: output.slice() }
+    return signal
+  }
+  parent.gas += gas
+  const creates = message.kind === 'CREATE' || message.kind === 'CREATE2'
+  if (creates) {
+    parent.returnData = signal === REVERT ? output : EMPTY_BYTES
+    if (signal === RETURN) parent.pushAddress(message.to)
+    else parent.pushNumber(0)
+    return CONTINUE
+  }
+  parent.returnData = output
+  parent.copyIn(output, 0, message.outputAt, Math.min(message.outputSize, output.length))
+  parent.pushNumber(signal === RETURN ? 1 : 0)
+  return CONTINUE
+}
+
+function refuse(
+  machine: Machine,
+  parent: Frame | undefined,
+  message: Message,
+  record: FrameRecord | undefined,
+  error: FrameError,
+): Signal {
+  const signal = settle(machine, parent, message, record, REVERT, message.gas, EMPTY_BYTES)
+  if (record !== undefined) record.error = error
+  return signal
+}
+
+function begin(
+  machine: Machine,
+  parent: Frame | undefined,
+  message: Message,
+): FrameRecord | undefined {
+  if (!machine.recording) return undefined
+  const record: FrameRecord = {
+    kind: message.kind,
+    depth: machine.depth + 1,
+    from: message.from.address,
+    to: message.to.address,
+    storageAddress: message.self.address,
+    value: message.value,
+    gas: message.gas,
+    gasUsed: 0,
+    input: message.input.slice(),
+    output: EMPTY_BYTES,
+    error: undefined,
+    opcodes: new Uint32Array(8),
+    reads: new Map(),
+    writes: new Map(),
+    transientReads: new Set(),
+    transientWrites: new Set(),
+    accesses: [],
+    calls: [],
+  }
+  if (parent === undefined) machine.root = record
+  else parent.record!.calls.push(record)
+  return record
+}

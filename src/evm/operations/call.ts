@@ -1,0 +1,69 @@
+import type { Account } from '../account.js'
+import type { Frame } from '../frame.js'
+import { CALL_NEW_ACCOUNT, CALL_STIPEND, CALL_VALUE } from '../gasCosts.js'
+import type { Machine } from '../machine.js'
+import { enterCall, type Message } from '../messages.js'
+import type { FrameKind } from '../record.js'
+import { OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../signal.js'
+import { noteAccess } from './extCode.js'
+
+const KINDS: Readonly<Record<number, FrameKind>> = {
+  241: 'CALL',
+  242: 'CALLCODE',
+  244: 'DELEGATECALL',
+  250: 'STATICCALL',
+}
+
+/** CALL, CALLCODE, DELEGATECALL and STATICCALL. */
+export function callFamily(machine: Machine, frame: Frame, op: number): Signal {
+  const kind = KINDS[op]!
+  const carriesValue = kind === 'CALL' || kind === 'CALLCODE'
+  const gasAsked = frame.popNumber()
+  const to = machine.world.at(frame.stack, frame.popLimbs())
+  const value = carriesValue ? frame.popBig() : 0n
+  const inputAt = frame.popNumber()
+  const inputSize = frame.popNumber()
+  const outputAt = frame.popNumber()
+  const outputSize = frame.popNumber()
+  if (kind === 'CALL' && frame.isStatic && value !== 0n) return STATIC_VIOLATION
+  if (!frame.expand(inputAt, inputSize) || !frame.expand(outputAt, outputSize)) return OUT_OF_GAS
+  if (!payForTarget(machine, frame, kind, to, value)) return OUT_OF_GAS
+  noteAccess(machine, frame, op, to)
+
+  const gas = Math.min(gasAsked, frame.gas - Math.floor(frame.gas / 64))
+  frame.gas -= gas
+  const own = kind === 'CALLCODE' || kind === 'DELEGATECALL'
+  const message: Message = {
+    kind,
+    from: frame.self,
+    to,
+    caller: kind === 'DELEGATECALL' ? frame.caller : frame.self,
+    self: own ? frame.self : to,
+    value: kind === 'DELEGATECALL' ? frame.value : value,
+    input: frame.view(inputAt, inputSize),
+    gas: value === 0n ? gas : gas + CALL_STIPEND,
+    isStatic: frame.isStatic || kind === 'STATICCALL',
+    outputAt,
+    outputSize,
+  }
+  return enterCall(machine, frame, message)
+}
+
+/** Access cost (EIP-2929, EIP-7702 for the delegate), cost of value and of a new account. */
+function payForTarget(
+  machine: Machine,
+  frame: Frame,
+  kind: FrameKind,
+  to: Account,
+  value: bigint,
+): boolean {
+  frame.gas -= machine.accessCost(to)
+  if (value !== 0n) frame.gas -= CALL_VALUE
+  if (frame.gas < 0) return false
+  if (kind === 'CALL' && value !== 0n && machine.world.isEmpty(to)) frame.gas -= CALL_NEW_ACCOUNT
+  if (to.precompile === undefined) {
+    const delegate = machine.delegateOf(to)
+    if (delegate !== undefined) frame.gas -= machine.accessCost(delegate)
+  }
+  return frame.gas >= 0
+}

@@ -1,0 +1,50 @@
+import type { Account } from '../account.js'
+import { createAddress, create2Address } from '../createAddress.js'
+import type { Frame } from '../frame.js'
+import { INITCODE_WORD, KECCAK_WORD, MAX_INITCODE_SIZE, wordCount } from '../gasCosts.js'
+import type { Machine } from '../machine.js'
+import { enterCreate, type Message, refusalOf, refuseCreate } from '../messages.js'
+import { OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../signal.js'
+
+const MAX_NONCE = 2n ** 64n - 1n
+
+/** CREATE and CREATE2. */
+export function createFamily(machine: Machine, frame: Frame, op: number): Signal {
+  if (frame.isStatic) return STATIC_VIOLATION
+  const withSalt = op === 0xf5
+  const value = frame.popBig()
+  const inputAt = frame.popNumber()
+  const inputSize = frame.popNumber()
+  const salt = withSalt ? frame.popBig() : 0n
+  if (inputSize > MAX_INITCODE_SIZE) return OUT_OF_GAS
+  frame.gas -= (INITCODE_WORD + (withSalt ? KECCAK_WORD : 0)) * wordCount(inputSize)
+  if (frame.gas < 0 || !frame.expand(inputAt, inputSize)) return OUT_OF_GAS
+
+  const { world } = machine
+  const { self } = frame
+  const { nonce } = world.load(self)
+  const input = frame.view(inputAt, inputSize).slice()
+  const to: Account = withSalt
+    ? world.account(create2Address(self.address, salt, input))
+    : world.account(createAddress(self.address, nonce))
+  const gas = frame.gas - Math.floor(frame.gas / 64)
+  frame.gas -= gas
+  const message: Message = {
+    kind: withSalt ? 'CREATE2' : 'CREATE',
+    from: self,
+    to,
+    caller: self,
+    self: to,
+    value,
+    input,
+    gas,
+    isStatic: false,
+    outputAt: 0,
+    outputSize: 0,
+  }
+  const refusal = nonce >= MAX_NONCE ? 'nonce too high' : refusalOf(machine, message)
+  if (refusal !== undefined) return refuseCreate(machine, frame, message, refusal)
+  world.setNonce(self, nonce + 1n)
+  world.warm(to)
+  return enterCreate(machine, frame, message)
+}

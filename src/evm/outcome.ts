@@ -1,0 +1,37 @@
+import type { Log } from './machine.js'
+import type { ExecutionRecord } from './record.js'
+import type { FrameError } from './signal.js'
+import type { Miss, Overrides } from './state.js'
+
+/** A message that ran to its end on known state. */
+export type Result = {
+  kind: 'done'
+  success: boolean
+  /** Why it failed: 'reverted' or an exceptional halt. */
+  error: FrameError | undefined
+  /** Return data, or revert data. */
+  output: Uint8Array
+  /** What a receipt would say: intrinsic gas, refund and calldata floor included. */
+  gasUsed: number
+  /** Gas used by the outermost frame alone, before any refund. */
+  executionGas: number
+  /** Refund granted, already taken off `gasUsed`. */
+  gasRefunded: number
+  logs: Log[]
+  /** Lay them over the state to run the next message. Empty after a failure, but for fees and nonce. */
+  changes: Overrides
+  /** Present when the run was to be recorded. */
+  record: ExecutionRecord | undefined
+}
+
+/** How a run ends. Only 'done' says anything about the message itself. */
+export type Outcome =
+  | Result
+  /** State was missing; get it and run again. */
+  | { kind: 'missing'; misses: Miss[] }
+  /** A node would refuse the message before running it. */
+  | { kind: 'invalid'; reason: string }
+  /** This EVM cannot run it; a node must. */
+  | { kind: 'unsupported'; reason: string }
+  /** Over the budget of steps or memory. */
+  | { kind: 'exhausted'; reason: string }

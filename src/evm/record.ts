@@ -1,0 +1,86 @@
+import type { Address, Hex } from 'viem'
+import type { FrameError } from './signal.js'
+
+export type FrameKind = 'CALL' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'CREATE2'
+
+/** One touch of another account's code: a *CALL, or EXTCODESIZE, EXTCODECOPY, EXTCODEHASH. */
+export type CodeAccess = {
+  opcode: number
+  address: Address
+  /** Size of its code at that moment: 23 for an EIP-7702 account, 0 for a precompile. */
+  codeSize: number
+  /** The EIP-7702 delegate, when the account has one. */
+  delegate: Address | undefined
+  /** EXTCODESIZE directly followed by ISZERO: a mere test for existence (OP-051). */
+  testsExistence: boolean
+}
+
+/** What one frame did, not counting the frames below it. */
+export type FrameRecord = {
+  kind: FrameKind
+  depth: number
+  /** The account that made the call or creation. */
+  from: Address
+  /** The account called, or the address created. */
+  to: Address
+  /** The account whose storage the code works on: differs from `to` in DELEGATECALL and CALLCODE. */
+  storageAddress: Address
+  value: bigint
+  gas: number
+  gasUsed: number
+  /** Calldata, or initcode. */
+  input: Uint8Array
+  output: Uint8Array
+  error: FrameError | undefined
+  /** Set of opcodes, one bit each: ask `usesOpcode` and `opcodesOf`. */
+  opcodes: Uint32Array
+  /** First value read, by slot. */
+  reads: Map<Hex, bigint>
+  /** Number of writes, by slot. */
+  writes: Map<Hex, number>
+  transientReads: Set<Hex>
+  transientWrites: Set<Hex>
+  accesses: CodeAccess[]
+  calls: FrameRecord[]
+}
+
+/** A hashed input, kept so that storage slots can be traced to the address they belong to. */
+export type Preimage = { input: Uint8Array; hash: Uint8Array }
+
+/** Everything ERC-7562 wants to know about a run. Undone frames stay in it. */
+export type ExecutionRecord = {
+  root: FrameRecord
+  /** KECCAK256 inputs of 32 to 1,024 bytes, in order. */
+  preimages: Preimage[]
+  /** Whether any frame ran out of gas, the SSTORE sentry included (OP-020). */
+  outOfGas: boolean
+}
+
+const PREIMAGE_MIN = 32
+const PREIMAGE_MAX = 1024
+
+/** Whether a KECCAK256 input of this size is kept. */
+export function keepsPreimage(size: number): boolean {
+  return size >= PREIMAGE_MIN && size <= PREIMAGE_MAX
+}
+
+/**
+ * Whether the frame itself executed `opcode`. Known are all opcodes but those that only move data
+ * on stack and memory or jump (arithmetic, PUSH, DUP, SWAP, MLOAD, JUMP…). GAS counts only where
+ * no *CALL follows directly (OP-012). Unassigned opcodes are included (OP-013).
+ */
+export function usesOpcode(frame: FrameRecord, opcode: number): boolean {
+  return (frame.opcodes[opcode >>> 5]! & (1 << (opcode & 31))) !== 0
+}
+
+/** The frame's recorded opcodes in ascending order. */
+export function opcodesOf(frame: FrameRecord): number[] {
+  const opcodes: number[] = []
+  for (let opcode = 0; opcode < 256; opcode++) if (usesOpcode(frame, opcode)) opcodes.push(opcode)
+  return opcodes
+}
+
+/** Adds `opcode` to the frame's set. */
+export function noteOpcode(frame: FrameRecord, opcode: number): void {
+  frame.opcodes[opcode >>> 5]! |= 1 << (opcode & 31)
+}

@@ -1,0 +1,49 @@
+/**
+ * What an instruction tells the interpreter. `CONTINUE`: next instruction. `ENTER`: a child frame
+ * was pushed, run it. All others end the frame; from `REVERT` on, its changes are undone, and from
+ * `OUT_OF_GAS` on, all its gas is gone too.
+ */
+export type Signal = number
+
+export const CONTINUE = 0
+export const ENTER = 1
+export const RETURN = 2
+export const REVERT = 3
+export const OUT_OF_GAS = 4
+export const INVALID_OPCODE = 5
+export const STACK_UNDERFLOW = 6
+export const STACK_OVERFLOW = 7
+export const INVALID_JUMP = 8
+export const STATIC_VIOLATION = 9
+export const RETURN_DATA_BOUNDS = 10
+export const COLLISION = 11
+export const CODE_TOO_LARGE = 12
+export const CODE_REJECTED = 13
+export const PRECOMPILE_FAILURE = 14
+
+/** Why a frame failed. The last three never ran: their gas was given back. */
+export type FrameError =
+  | (typeof ERRORS)[number]
+  | 'call depth'
+  | 'balance too low'
+  | 'nonce too high'
+
+const ERRORS = [
+  'reverted',
+  'out of gas',
+  'invalid opcode',
+  'stack underflow',
+  'stack overflow',
+  'invalid jump',
+  'write in static call',
+  'return data out of bounds',
+  'address collision',
+  'code too large',
+  'code starts with 0xef',
+  'precompile failed',
+] as const
+
+/** The failure a signal stands for; undefined for success. */
+export function errorOf(signal: Signal): FrameError | undefined {
+  return ERRORS[signal - REVERT]
+}

@@ -1,0 +1,73 @@
+import type { Address, Hex } from 'viem'
+
+/** An account as a node reports it. An account that does not exist has zeros and no code. */
+export type AccountState = {
+  nonce: bigint
+  balance: bigint
+  code: Uint8Array
+  /** True when its storage is known not to be empty: matters only to creations at its address (EIP-7610). */
+  hasStorage?: boolean
+}
+
+/**
+ * World state as the caller knows it. `undefined` means unknown, not empty: the run then reports a
+ * miss. Never asked for anything but synchronously; slots are 32-byte hex.
+ */
+export type State = {
+  account(address: Address): AccountState | undefined
+  slot(address: Address, slot: Hex): bigint | undefined
+}
+
+/** State that a run needed and did not find. */
+export type Miss =
+  | { kind: 'account'; address: Address }
+  | { kind: 'slot'; address: Address; slot: Hex }
+  | { kind: 'blockHash'; number: bigint }
+
+/**
+ * Changes to one account, in the terms of `eth_call` state overrides: `state` replaces the whole
+ * storage (what is not listed is zero), `stateDiff` only the listed slots.
+ */
+export type AccountOverride = {
+  nonce?: bigint
+  balance?: bigint
+  code?: Uint8Array
+  state?: ReadonlyMap<Hex, bigint>
+  stateDiff?: ReadonlyMap<Hex, bigint>
+}
+
+/** Changes to the world: what a caller asks for, and what a run leaves behind. */
+export type Overrides = ReadonlyMap<Address, AccountOverride>
+
+/** `base` with `overrides` on top, without touching `base`. Layers may be stacked. */
+export function overlay(base: State, overrides: Overrides): State {
+  return {
+    account: (address) => {
+      const over = overrides.get(address)
+      if (over === undefined) return base.account(address)
+      const { nonce, balance, code } = over
+      const whole = nonce !== undefined && balance !== undefined && code !== undefined
+      const below = whole ? undefined : base.account(address)
+      if (!whole && below === undefined) return undefined
+      return merge(over, below)
+    },
+    slot: (address, slot) => {
+      const over = overrides.get(address)
+      const value = over?.stateDiff?.get(slot) ?? over?.state?.get(slot)
+      if (value !== undefined) return value
+      return over?.state === undefined ? base.slot(address, slot) : 0n
+    },
+  }
+}
+
+const NOTHING: AccountState = { nonce: 0n, balance: 0n, code: new Uint8Array(0) }
+
+function merge(over: AccountOverride, below: AccountState = NOTHING): AccountState {
+  const hasStorage = over.state === undefined ? below.hasStorage : over.state.size > 0
+  return {
+    nonce: over.nonce ?? below.nonce,
+    balance: over.balance ?? below.balance,
+    code: over.code ?? below.code,
+    ...(hasStorage === undefined ? {} : { hasStorage }),
+  }
+}

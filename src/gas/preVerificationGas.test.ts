@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import type { Hex } from 'viem'
+import { describe, expect, test } from 'vitest'
+import { arbitraryOperation } from '../../test/support/arbitraryOperation.js'
+import { createEntryPoint } from '../entrypoint/index.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { noDataGas, preVerificationGas } from './preVerificationGas.js'
+import { widestOperation } from './widestOperation.js'
+
+const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
+const share = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas }
+const gasOf = (op: Operation, changes = {}) =>
+  preVerificationGas(entryPoint, op, { ...share, ...changes })
+
+describe('preVerificationGas', () => {
+  test('grows with call data, more for a byte that is not zero', () => {
+    fc.assert(
+      fc.property(
+        arbitraryOperation('0.6'),
+        fc.uint8Array({ minLength: 1, maxLength: 600 }),
+        (op, more) => {
+          const padded = op.callData.padEnd(Math.ceil(op.callData.length / 64) * 64 + 2, '0')
+          const base = { ...op, callData: padded as Hex }
+          const zeros: Operation = {
+            ...op,
+            callData: `${base.callData}${'00'.repeat(more.length)}`,
+          }
+          const full: Operation = { ...op, callData: `${base.callData}${'ff'.repeat(more.length)}` }
+          expect(gasOf(zeros)).toBeGreaterThanOrEqual(gasOf(base))
+          expect(gasOf(full)).toBeGreaterThanOrEqual(gasOf(zeros) + BigInt(more.length * 12))
+        },
+      ),
+    )
+  })
+
+  test('falls with the size of the bundle, and a whole bundle pays its fixed costs', () => {
+    fc.assert(
+      fc.property(arbitraryOperation('0.6'), fc.integer({ min: 1, max: 50 }), (op, bundleSize) => {
+        const alone = gasOf(op, { verificationGasUsed: 10n ** 9n })
+        const shared = gasOf(op, { bundleSize, verificationGasUsed: 10n ** 9n })
+        expect(shared).toBeLessThanOrEqual(alone)
+        const saved = (alone - shared) * BigInt(bundleSize)
+        const fixed = BigInt(21_000 + entryPoint.overhead.fixed)
+        expect(saved).toBeGreaterThanOrEqual(fixed * BigInt(bundleSize - 1) - BigInt(bundleSize))
+      }),
+    )
+  })
+
+  test('never falls when less verification is known to be paid for', () => {
+    fc.assert(
+      fc.property(
+        arbitraryOperation('0.6'),
+        fc.bigInt({ min: 0n, max: 500_000n }),
+        fc.bigInt({ min: 0n, max: 500_000n }),
+        (op, a, b) => {
+          const [less, more] = a < b ? [a, b] : [b, a]
+          expect(gasOf(op, { verificationGasUsed: less })).toBeGreaterThanOrEqual(
+            gasOf(op, { verificationGasUsed: more }),
+          )
+        },
+      ),
+    )
+  })
+
+  test('adds what publishing the encoded operation costs', () => {
+    fc.assert(
+      fc.property(arbitraryOperation('0.6'), (op) => {
+        const dataGas = (encoded: Hex) => BigInt(encoded.length)
+        const expected = gasOf(op) + BigInt(entryPoint.encodeOperation(op).length)
+        expect(gasOf(op, { dataGas })).toBe(expected)
+      }),
+    )
+  })
+})
+
+describe('widestOperation', () => {
+  test('needs at least what any operation needs that comes of the draft', () => {
+    const gasLimit = fc.bigInt({ min: 0n, max: 2n ** 24n - 1n })
+    fc.assert(
+      fc.property(
+        arbitraryOperation('0.6'),
+        fc.uint8Array({ minLength: 65, maxLength: 65 }),
+        gasLimit,
+        gasLimit,
+        gasLimit,
+        (op, signature, callGasLimit, verificationGasLimit, preVerification) => {
+          const draft = { ...op, signature: `0x${'00'.repeat(65)}` as Hex }
+          const sent = {
+            ...op,
+            signature: `0x${Buffer.from(signature).toString('hex')}` as Hex,
+            callGasLimit,
+            verificationGasLimit,
+            preVerificationGas: preVerification,
+          }
+          expect(gasOf(widestOperation(draft))).toBeGreaterThanOrEqual(gasOf(sent))
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { type Address, type Hex, recoverAddress, sliceHex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { expect, test } from 'vitest'
+import { createEntryPoint } from '../entrypoint/index.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { signSponsorship } from './signSponsorship.js'
+import { encodeTankData, sponsorshipHash, stubSignature } from './tankData.js'
+
+const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
+const key: Hex = `0x${'5a'.repeat(32)}`
+const signer = { key, address: privateKeyToAddress(key).toLowerCase() as Address }
+const tank: Address = `0x${'7a'.repeat(20)}`
+
+const op = {
+  sender: `0x${'5e'.repeat(20)}`,
+  nonce: 7n,
+  factory: `0x${'fa'.repeat(20)}`,
+  factoryData: '0x1234',
+  callData: '0xabcdef',
+  callGasLimit: 1n,
+  verificationGasLimit: 2n,
+  preVerificationGas: 3n,
+  maxFeePerGas: 4n,
+  maxPriorityFeePerGas: 5n,
+  paymaster: tank,
+  paymasterVerificationGasLimit: 0n,
+  paymasterPostOpGasLimit: 0n,
+  paymasterData: '0x',
+  signature: '0x',
+  authorization: undefined,
+} satisfies Operation
+const range = { validAfter: 0, validUntil: 1_800_000_000 }
+
+test('the data is validUntil, validAfter, signature: 77 bytes', () => {
+  const time = fc.integer({ min: 0, max: 2 ** 48 - 1 })
+  fc.assert(
+    fc.property(time, time, (validAfter, validUntil) => {
+      const data = encodeTankData({ validAfter, validUntil }, stubSignature)
+      expect(data).toHaveLength(2 + 2 * 77)
+      expect(Number(sliceHex(data, 0, 6))).toBe(validUntil)
+      expect(Number(sliceHex(data, 6, 12))).toBe(validAfter)
+      expect(sliceHex(data, 12)).toBe(stubSignature)
+    }),
+  )
+})
+
+test('an address can be recovered from the stub signature, and it has no zero byte', async () => {
+  const hash = sponsorshipHash(op, entryPoint, 1, range)
+  await expect(recoverAddress({ hash, signature: stubSignature })).resolves.toMatch(/^0x/)
+  expect(stubSignature).not.toMatch(/^0x(?:..)*00/)
+})
+
+test('the signature is that of the signer', async () => {
+  const { paymasterData, ...rest } = await signSponsorship(op, entryPoint, 1, range, signer)
+  const { paymasterData: _, ...before } = op
+  expect(rest).toEqual(before)
+  const hash = sponsorshipHash(op, entryPoint, 1, range)
+  const recovered = await recoverAddress({ hash, signature: sliceHex(paymasterData, 12) })
+  expect(recovered.toLowerCase()).toBe(signer.address)
+})
+
+test('a key of somebody else never signs', async () => {
+  const wrong = { ...signer, key: `0x${'5b'.repeat(32)}` as const }
+  await expect(signSponsorship(op, entryPoint, 1, range, wrong)).rejects.toThrow(/not that of/)
+})
+
+test('every signed field, the chain, the tank and the range change the hash', () => {
+  const variants = [
+    sponsorshipHash(op, entryPoint, 1, range),
+    sponsorshipHash(op, entryPoint, 2, range),
+    sponsorshipHash(op, createEntryPoint('0.6', tank), 1, range),
+    sponsorshipHash({ ...op, paymaster: op.sender }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, sender: tank }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, nonce: 8n }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, factory: tank }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, factoryData: '0x' }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, callData: '0x' }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, callGasLimit: 9n }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, verificationGasLimit: 9n }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, preVerificationGas: 9n }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, maxFeePerGas: 9n }, entryPoint, 1, range),
+    sponsorshipHash({ ...op, maxPriorityFeePerGas: 9n }, entryPoint, 1, range),
+    sponsorshipHash(op, entryPoint, 1, { ...range, validAfter: 1 }),
+    sponsorshipHash(op, entryPoint, 1, { ...range, validUntil: 1 }),
+  ]
+  expect(new Set(variants).size).toBe(variants.length)
+})

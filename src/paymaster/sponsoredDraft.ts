@@ -1,0 +1,48 @@
+import type { Address } from 'viem'
+import type { Draft } from '../entrypoint/draft.js'
+import type { Operation } from '../entrypoint/operation.js'
+import type { GasEstimate } from '../gas/gasEstimate.js'
+import { encodeTankData, stubSignature, type TimeRange } from './tankData.js'
+
+/** The paymaster's part of an operation, of final length, to estimate with (ERC-7677). */
+export type PaymasterStub = Pick<
+  Operation,
+  'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
+> & { readonly paymaster: Address }
+
+/** A tank needs no postOp, and on v0.6 neither limit exists. */
+export const tankStub = (paymaster: Address, range: TimeRange): PaymasterStub => ({
+  paymaster,
+  paymasterVerificationGasLimit: 0n,
+  paymasterPostOpGasLimit: 0n,
+  paymasterData: encodeTankData(range, stubSignature),
+})
+
+const nobody = {
+  paymaster: undefined,
+  paymasterVerificationGasLimit: undefined,
+  paymasterPostOpGasLimit: undefined,
+  paymasterData: '0x',
+} as const
+
+/** The draft with this paymaster instead of the one it may have; without a stub it pays itself. */
+export const withPaymaster = (draft: Draft, stub: PaymasterStub | undefined): Draft => ({
+  ...draft,
+  ...(stub ?? nobody),
+})
+
+/** Clients may ask before anything is signed; the most common length is a guess better than none. */
+export const withSignature = (draft: Draft): Draft =>
+  draft.signature === '0x' ? { ...draft, signature: stubSignature } : draft
+
+/** The draft with the limits and fees of `gas`. */
+export const complete = (draft: Draft, gas: GasEstimate): Operation => ({
+  ...draft,
+  callGasLimit: gas.callGasLimit,
+  verificationGasLimit: gas.verificationGasLimit,
+  preVerificationGas: gas.preVerificationGas,
+  maxFeePerGas: gas.maxFeePerGas,
+  maxPriorityFeePerGas: gas.maxPriorityFeePerGas,
+  paymasterVerificationGasLimit: gas.paymasterVerificationGasLimit ?? 0n,
+  paymasterPostOpGasLimit: gas.paymasterPostOpGasLimit ?? 0n,
+})

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { InvalidParamsError } from '../errors/requestErrors.js'
+import { defaultTerms, durationOf, timeRange } from './sponsorshipTerms.js'
+
+test('a duration within the bounds is taken, 300 s when none is asked for', () => {
+  expect(durationOf(undefined, defaultTerms)).toBe(300)
+  expect(durationOf(60, defaultTerms)).toBe(60)
+  expect(durationOf(3_600, defaultTerms)).toBe(3_600)
+})
+
+test('the default keeps to bounds that are configured narrower', () => {
+  expect(durationOf(undefined, { ...defaultTerms, maxDuration: 120 })).toBe(120)
+  expect(durationOf(undefined, { ...defaultTerms, minDuration: 600 })).toBe(600)
+})
+
+test.each([59, 3_601, 0, -300, 300.5, Number.NaN, Number.POSITIVE_INFINITY])(
+  'a duration of %d s is refused with the bounds',
+  (asked) => {
+    expect(() => durationOf(asked, defaultTerms)).toThrow(InvalidParamsError)
+    expect(() => durationOf(asked, defaultTerms)).toThrow(/60 to 3600/)
+  },
+)
+
+test('the range ends by whichever clock is later, and begins at once by both', () => {
+  expect(timeRange(1_000, 5_000, 300)).toEqual({ validAfter: 0, validUntil: 5_300 })
+  expect(timeRange(9_000, 5_000, 300)).toEqual({ validAfter: 0, validUntil: 9_300 })
+})

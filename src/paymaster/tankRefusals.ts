@@ -1,0 +1,22 @@
+import type { Address } from 'viem'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Refusal } from '../policy/refusal.js'
+
+export const noTank = (chainId: number, { version }: EntryPoint): Refusal => ({
+  code: 'NO_TANK',
+  message: `The app has no gas tank on chain ${chainId} for EntryPoint ${version}. The operator makes one with purser tank deposit.`,
+})
+
+export const tankNotDeployed = (tank: Address): Refusal => ({
+  code: 'TANK_NOT_DEPLOYED',
+  message: `The app's gas tank ${tank} is not on the chain yet. The operator puts it there with purser tank deposit.`,
+})
+
+/** All in wei; `locked` is what other live sponsorships may cost. */
+export const tankEmpty = (
+  tank: Address,
+  { deposit, locked, maxCost }: { deposit: bigint; locked: bigint; maxCost: bigint },
+): Refusal => ({
+  code: 'TANK_EMPTY',
+  message: `The operation may cost ${maxCost} wei. The app's gas tank ${tank} has ${deposit} wei, of which ${locked} wei are reserved for other sponsored operations. Deposit more.`,
+})

@@ -1,0 +1,3 @@
+import { describeStateTests } from './stateTests.js'
+
+describeStateTests(0, 4)

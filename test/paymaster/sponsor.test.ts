@@ -1,0 +1,617 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseEther,
+  parseGwei,
+  recoverAddress,
+  sliceHex,
+} from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ethCall } from '../../src/chain/ethCall.js'
+import { adviseFees } from '../../src/chain/fees.js'
+import { sendTransaction } from '../../src/chain/sendTransaction.js'
+import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
+import { devKey } from '../../src/devnet/devKeys.js'
+import { fundAccount } from '../../src/devnet/fundAccount.js'
+import type { SimpleAccount } from '../../src/devnet/simpleAccount.js'
+import type { Draft } from '../../src/entrypoint/draft.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import { ValidationRejectedError } from '../../src/errors/operationErrors.js'
+import { InvalidParamsError } from '../../src/errors/requestErrors.js'
+import { SponsorshipRefusedError } from '../../src/errors/sponsorshipErrors.js'
+import { estimateOperation } from '../../src/gas/estimateOperation.js'
+import { noDataGas } from '../../src/gas/preVerificationGas.js'
+import { createSponsor, type Sponsor } from '../../src/paymaster/sponsor.js'
+import type { SponsorshipRequest, SponsorshipResult } from '../../src/paymaster/sponsorship.js'
+import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
+import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
+import { findDecision } from '../../src/store/decisions.js'
+import { listWebhookCalls } from '../../src/store/webhookCalls.js'
+import { createNodeEngine } from '../../src/validation/nodeEngine.js'
+import { createApprover } from '../../src/webhook/approve.js'
+import { createOutboundClient, type OutboundClient } from '../../src/webhook/guardedRequest.js'
+import { createWebhooks, type Webhooks } from '../../src/webhook/manage.js'
+import { createNetworkGuard, loopback } from '../../src/webhook/networkGuard.js'
+import { createApp } from '../support/createApp.js'
+import { useDatabase } from '../support/database.js'
+import { silent } from '../support/logger.js'
+import { chainId, useChain } from '../support/useChain.js'
+
+const testDatabase = useDatabase()
+const database = () => testDatabase().database
+const chain = useChain()
+
+const masterKey = randomBytes(32)
+const ownerKey = devKey(1)
+const bundlerKey = devKey(2)
+const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
+const target: Address = '0x00000000000000000000000000000000000a11ce'
+const definition = {
+  chainId,
+  pollInterval: 20,
+  maxVerificationGas: 5_000_000n,
+  maxBundleGas: 16_777_216n,
+}
+
+let client: OutboundClient
+let tanks: Tanks
+let webhooks: Webhooks
+let sponsor: Sponsor
+const estimateOf = async (draft: Draft) => {
+  const { node, heads, entryPoint } = chain()
+  const engine = createNodeEngine({ node })
+  const advice = await adviseFees(node, await heads.refresh())
+  const context = { node, engine, definition, advice, bundleSize: 1, dataGas: noDataGas }
+  return estimateOperation(context, entryPoint, draft)
+}
+
+beforeAll(() => {
+  const { node, heads, tankFactory } = chain()
+  const guard = createNetworkGuard(loopback)
+  client = createOutboundClient(guard)
+  webhooks = createWebhooks({ database: database(), masterKey, guard })
+  tanks = createTanks({
+    database: database(),
+    masterKey,
+    node,
+    definition: { ...definition, tankFactory },
+  })
+  sponsor = createSponsor({
+    database: database(),
+    masterKey,
+    node,
+    heads,
+    definition,
+    terms: defaultTerms,
+    approver: createApprover({ database: database(), masterKey, client }),
+    logger: silent,
+    estimate: (_, draft) => estimateOf(draft),
+    fees: async () => adviseFees(node, await heads.refresh()),
+  })
+})
+afterAll(() => client?.close())
+
+let appId = ''
+let seeds = 0
+beforeEach(async () => {
+  appId = await createApp(database())
+})
+
+const makeTank = async (wei: bigint) => {
+  const tank = await tanks.ensure(appId, chain().entryPoint, owner)
+  await tanks.deploy(tank, chain().entryPoint, ownerKey)
+  if (wei > 0n) await tanks.deposit(tank, wei, ownerKey)
+  return tank
+}
+
+const depositOf = async () => (await tanks.show(appId, chain().entryPoint))?.deposit ?? 0n
+
+/** The draft of a new account's first operation, with the standard fees. */
+const newDraft = async (
+  given: Partial<Draft> = {},
+): Promise<{ account: SimpleAccount; draft: Draft }> => {
+  const account = await chain().account(`sponsor ${seeds++}`)
+  const { node, heads } = chain()
+  const { standard } = await adviseFees(node, await heads.refresh())
+  const draft = {
+    ...(await account.draft({ to: target })),
+    ...standard,
+    callGasLimit: undefined,
+    verificationGasLimit: undefined,
+    preVerificationGas: undefined,
+    ...given,
+  }
+  return { account, draft }
+}
+
+const feesOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Draft) => ({
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+})
+
+const ask = (draft: Draft, more: Partial<SponsorshipRequest> = {}): Promise<SponsorshipResult> =>
+  sponsor.sponsor({
+    appId,
+    entryPoint: chain().entryPoint,
+    draft,
+    calculateGasLimits: true,
+    expiryDuration: undefined,
+    webhookData: undefined,
+    ...more,
+  })
+
+const signed = (account: SimpleAccount, op: Operation) =>
+  account.sign(op, chain().entryPoint.hash(op, chainId))
+
+/** Sends a bundle as any bundler would; its outcomes. */
+const include = async (...ops: Operation[]) => {
+  const { node, entryPoint } = chain()
+  const data = entryPoint.encodeHandleOps(ops, target)
+  const receipt = await sendTransaction({ node, definition }, bundlerKey, {
+    to: entryPoint.address,
+    data,
+  })
+  const outcomes = entryPoint.decodeOutcomes(receipt.logs)
+  await chain().heads.refresh()
+  return { receipt, outcomes }
+}
+
+/** Why the EntryPoint would refuse a bundle of `op` alone; undefined when it would take it. */
+const refusalOf = async (op: Operation) => {
+  const { node, entryPoint } = chain()
+  const data = entryPoint.encodeHandleOps([op], target)
+  const outcome = await ethCall(node, { to: entryPoint.address, data })
+  return outcome.ok ? undefined : entryPoint.decodeFailure(outcome.revertData)?.code
+}
+
+const validUntilOf = ({ operation }: SponsorshipResult) =>
+  Number(sliceHex(operation.paymasterData, 0, 6))
+
+describe('a sponsored operation', () => {
+  test('is taken by the real EntryPoint, paid by the tank to the wei', async () => {
+    const tank = await makeTank(parseEther('1'))
+    const { account, draft } = await newDraft()
+    const result = await ask(draft)
+    expect(result.decision).toMatchObject({ sponsored: true, code: 'SPONSORED' })
+    expect(result.paymasterAndData).toBe(tank.address + result.operation.paymasterData.slice(2))
+    expect(result.paymasterAndData).toHaveLength(2 + 2 * 97)
+    const op = await signed(account, result.operation)
+    expect(await refusalOf(op)).toBeUndefined()
+    const { outcomes } = await include(op)
+    expect(outcomes).toMatchObject([{ success: true, paymaster: tank.address }])
+    expect(await depositOf()).toBe(parseEther('1') - (outcomes[0]?.actualGasCost ?? 0n))
+  })
+
+  test('carries the signature over the hash that the tank computes', async () => {
+    const tank = await makeTank(parseEther('1'))
+    const { draft } = await newDraft()
+    const { operation: op } = await ask(draft)
+    const data = encodeFunctionData({
+      abi: tankAbi,
+      functionName: 'getHash',
+      args: [
+        {
+          ...op,
+          initCode: ((op.factory ?? '0x') + op.factoryData.slice(2)) as Hex,
+          paymasterAndData: '0x',
+        },
+        Number(sliceHex(op.paymasterData, 0, 6)),
+        Number(sliceHex(op.paymasterData, 6, 12)),
+      ],
+    })
+    const outcome = await ethCall(chain().node, { to: tank.address, data })
+    const recovered = await recoverAddress({
+      hash: outcome.ok ? outcome.data : '0x',
+      signature: sliceHex(op.paymasterData, 12),
+    })
+    expect(recovered.toLowerCase()).toBe(tank.signer)
+  })
+
+  test.each([
+    'callGasLimit',
+    'verificationGasLimit',
+    'preVerificationGas',
+    'maxFeePerGas',
+    'maxPriorityFeePerGas',
+  ] as const)('with another %s is refused by the tank (AA34)', async (field) => {
+    await makeTank(parseEther('1'))
+    const { account, draft } = await newDraft()
+    const { operation } = await ask(draft)
+    const changed = { ...operation, [field]: operation[field] + 1n }
+    expect(await refusalOf(await signed(account, changed))).toBe('AA34')
+  })
+
+  test('may lack a signature and fees: they are supplied', async () => {
+    await makeTank(parseEther('1'))
+    const { account, draft } = await newDraft({
+      signature: '0x',
+      maxFeePerGas: undefined,
+      maxPriorityFeePerGas: undefined,
+    })
+    const { operation } = await ask(draft)
+    expect(operation.maxFeePerGas).toBeGreaterThan(0n)
+    expect(await refusalOf(await signed(account, operation))).toBeUndefined()
+  })
+
+  test('loses an older paymaster of the client', async () => {
+    const tank = await makeTank(parseEther('1'))
+    const { draft } = await newDraft({ paymaster: target, paymasterData: '0x1234' })
+    expect((await ask(draft)).operation.paymaster).toBe(tank.address)
+  })
+
+  test('leaves a decision with hash, cost and end', async () => {
+    await makeTank(parseEther('1'))
+    const { draft } = await newDraft()
+    const result = await ask(draft)
+    const { entryPoint } = chain()
+    expect(await findDecision(database(), result.decision.decisionId)).toMatchObject({
+      app_id: appId,
+      sponsored: true,
+      sender: draft.sender,
+      user_op_hash: entryPoint.hash(result.operation, chainId),
+      max_cost: entryPoint.requiredPrefund(result.operation),
+      valid_until: BigInt(validUntilOf(result)),
+    })
+  })
+})
+
+describe('gas limits', () => {
+  test('given ones are echoed and signed when they are not to be calculated', async () => {
+    await makeTank(parseEther('1'))
+    const given = {
+      callGasLimit: 150_000n,
+      verificationGasLimit: 600_000n,
+      preVerificationGas: 70_000n,
+    }
+    const { account, draft } = await newDraft(given)
+    const { operation } = await ask(draft, { calculateGasLimits: false })
+    expect(operation).toMatchObject(given)
+    expect(await refusalOf(await signed(account, operation))).toBeUndefined()
+    expect((await ask(draft)).operation.callGasLimit).toBeLessThan(150_000n)
+  })
+
+  test('given ones that were estimated without the tank are raised where it needs more', async () => {
+    await makeTank(parseEther('1'))
+    const { account, draft } = await newDraft()
+    const selfPaid = await estimateOf(draft)
+    const given = { ...draft, ...selfPaid }
+    const { operation } = await ask(given, { calculateGasLimits: false })
+    expect(operation.callGasLimit).toBe(selfPaid.callGasLimit)
+    expect(operation.verificationGasLimit).toBeGreaterThanOrEqual(selfPaid.verificationGasLimit)
+    expect(operation.preVerificationGas).toBeGreaterThan(selfPaid.preVerificationGas)
+    const { outcomes } = await include(await signed(account, operation))
+    expect(outcomes).toMatchObject([{ success: true }])
+  })
+
+  test('a missing or zero limit means all are calculated', async () => {
+    await makeTank(parseEther('1'))
+    const { draft } = await newDraft({ callGasLimit: 0n, verificationGasLimit: 3_000_000n })
+    const { operation } = await ask(draft, { calculateGasLimits: false })
+    expect(operation.callGasLimit).toBeGreaterThan(0n)
+    expect(operation.verificationGasLimit).toBeLessThan(1_000_000n)
+  })
+
+  test.each([
+    ['verificationGasLimit', { verificationGasLimit: 5_000_001n }],
+    ['preVerificationGas', { preVerificationGas: 1_000_000n }],
+    ['all limits', { callGasLimit: 16_000_000n }],
+  ])('absurd %s is refused', async (_, absurd) => {
+    await makeTank(parseEther('100'))
+    const { draft } = await newDraft({
+      callGasLimit: 150_000n,
+      verificationGasLimit: 600_000n,
+      preVerificationGas: 70_000n,
+      ...absurd,
+    })
+    const { decision } = await ask(draft, { calculateGasLimits: false })
+    expect(decision).toMatchObject({ sponsored: false, code: 'GAS_TOO_HIGH' })
+  })
+
+  test('a stub has the length of what is signed, and its calldata costs no less', async () => {
+    const tank = await makeTank(parseEther('1'))
+    const { draft } = await newDraft()
+    const request = {
+      appId,
+      entryPoint: chain().entryPoint,
+      draft,
+      calculateGasLimits: true,
+      expiryDuration: undefined,
+      webhookData: undefined,
+    }
+    const stub = await sponsor.stub(request)
+    const { operation } = await ask(draft)
+    expect(stub.paymaster).toBe(tank.address)
+    expect(stub.paymasterData).toHaveLength(operation.paymasterData.length)
+    expect(stub.paymasterData.slice(26)).not.toMatch(/^(?:..)*00/)
+    appId = await createApp(database())
+    await expect(sponsor.stub({ ...request, appId })).rejects.toThrow(SponsorshipRefusedError)
+  })
+})
+
+describe('time', () => {
+  test('ends 300 s from now, or as many as were asked for', async () => {
+    await makeTank(parseEther('1'))
+    const { draft } = await newDraft()
+    const before = Math.floor(Date.now() / 1000)
+    expect(validUntilOf(await ask(draft))).toBeGreaterThanOrEqual(before + 300)
+    const long = validUntilOf(await ask(draft, { expiryDuration: 3_600 }))
+    expect(long).toBeGreaterThanOrEqual(before + 3_600)
+  })
+
+  test.each([0, 59, 3_601, -1, 60.5, Number.NaN])(
+    'a duration of %d s is an error and leaves nothing',
+    async (expiryDuration) => {
+      const { draft } = await newDraft()
+      await expect(ask(draft, { expiryDuration })).rejects.toThrow(InvalidParamsError)
+      const { count } = await database()
+        .selectFrom('decisions')
+        .select(({ fn }) => fn.countAll<bigint>().as('count'))
+        .where('app_id', '=', appId)
+        .executeTakeFirstOrThrow()
+      expect(count).toBe(0n)
+    },
+  )
+
+  test('on a chain whose time was moved ahead the sponsorship holds all the same', async () => {
+    await makeTank(parseEther('1'))
+    const { node, heads } = chain()
+    await node.request('evm_increaseTime', [7_200])
+    await node.request('evm_mine', [])
+    const head = await heads.refresh()
+    expect(head.timestamp).toBeGreaterThan(Date.now() / 1000 + 3_600)
+    const { account, draft } = await newDraft()
+    const result = await ask(draft)
+    expect(validUntilOf(result)).toBe(head.timestamp + 300)
+    const { outcomes } = await include(await signed(account, result.operation))
+    expect(outcomes).toMatchObject([{ success: true }])
+  })
+})
+
+describe('refusals', () => {
+  const expectSelfPaid = async (account: SimpleAccount, { operation }: SponsorshipResult) => {
+    expect(operation.paymaster).toBeUndefined()
+    expect(operation.paymasterData).toBe('0x')
+    await fundAccount(chain().rpcUrl, operation.sender, parseEther('10'))
+    const { outcomes } = await include(await signed(account, operation))
+    expect(outcomes).toMatchObject([{ success: true, paymaster: `0x${'00'.repeat(20)}` }])
+  }
+
+  test('NO_TANK; the answer can be sent self-paid', async () => {
+    const { account, draft } = await newDraft()
+    const result = await ask(draft)
+    expect(result.decision).toMatchObject({ sponsored: false, code: 'NO_TANK' })
+    expect(result.decision.message).toContain(String(chainId))
+    expect(result.paymasterAndData).toBe('0x')
+    await expectSelfPaid(account, result)
+    const stored = await findDecision(database(), result.decision.decisionId)
+    expect(stored).toMatchObject({ sponsored: false, code: 'NO_TANK', max_cost: 0n })
+  })
+
+  test('TANK_NOT_DEPLOYED, also when it has money', async () => {
+    const tank = await tanks.ensure(appId, chain().entryPoint, owner)
+    await tanks.deposit(tank, parseEther('1'), ownerKey)
+    const { account, draft } = await newDraft()
+    const result = await ask(draft)
+    expect(result.decision.code).toBe('TANK_NOT_DEPLOYED')
+    expect(result.decision.message).toContain(tank.address)
+    await expectSelfPaid(account, result)
+    await tanks.deploy(tank, chain().entryPoint, ownerKey)
+    expect((await ask((await newDraft()).draft)).decision.sponsored).toBe(true)
+  })
+
+  test('TANK_EMPTY, with the numbers', async () => {
+    await makeTank(1_000n)
+    const { account, draft } = await newDraft()
+    const result = await ask(draft)
+    expect(result.decision.code).toBe('TANK_EMPTY')
+    expect(result.decision.message).toMatch(/may cost \d+ wei.* has 1000 wei, of which 0 wei/)
+    await expectSelfPaid(account, result)
+  })
+
+  test('FEE_TOO_HIGH', async () => {
+    await makeTank(parseEther('1'))
+    const fee = parseGwei('100000')
+    const { draft } = await newDraft({ maxFeePerGas: fee })
+    const { decision, operation } = await ask(draft)
+    expect(decision.code).toBe('FEE_TOO_HIGH')
+    expect(decision.message).toContain(String(fee))
+    expect(operation.maxFeePerGas).toBe(fee)
+  })
+
+  test('an operation that the EntryPoint refuses is an error, whoever would pay', async () => {
+    await makeTank(parseEther('1'))
+    const { draft } = await newDraft({ nonce: 5n })
+    await expect(ask(draft)).rejects.toThrow(ValidationRejectedError)
+    await expect(ask(draft)).rejects.toThrow(/AA25/)
+    const decisions = await database()
+      .selectFrom('decisions')
+      .select(['code', 'sponsored', 'message'])
+      .where('app_id', '=', appId)
+      .execute()
+    expect(decisions).toHaveLength(2)
+    expect(decisions[0]).toMatchObject({ code: 'ESTIMATION_FAILED', sponsored: false })
+    expect(decisions[0]?.message).toContain('AA25')
+  })
+})
+
+describe('webhooks', () => {
+  let server: Server
+  let answer = ''
+  let asked: string[] = []
+  let url = ''
+  beforeEach(async () => {
+    answer = '{"arePoliciesVerified":true}'
+    asked = []
+    server = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      asked.push(body)
+      response.end(answer)
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    await makeTank(parseEther('1'))
+  })
+  afterEach(async () => {
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  })
+  const webhookData = { user: 'alice' }
+  const register = () => webhooks.create(appId, { webhookUrl: url, requestType: 'POST' })
+
+  test('an approval sponsors, and its call is stored with the decision', async () => {
+    const { webhookId } = await register()
+    const { decision } = await ask((await newDraft()).draft, { webhookData })
+    expect(decision.sponsored).toBe(true)
+    expect(asked).toEqual(['{"data":{"user":"alice"}}'])
+    const calls = await listWebhookCalls(database(), decision.decisionId)
+    expect(calls).toMatchObject([
+      { webhook_id: webhookId, app_id: appId, outcome: 'approved', http_status: 200, attempts: 1 },
+    ])
+  })
+
+  test('a denial refuses in its own words, reserves nothing, and is stored', async () => {
+    await register()
+    answer = '{"arePoliciesVerified":false,"reason":"quota used"}'
+    const { decision, paymasterAndData, operation } = await ask((await newDraft()).draft, {
+      webhookData,
+    })
+    expect(decision).toMatchObject({ sponsored: false, code: 'WEBHOOK_DENIED' })
+    expect(decision.message).toContain('quota used')
+    expect(paymasterAndData).toBe('0x')
+    expect(operation.callGasLimit).toBeGreaterThan(0n)
+    expect(await listWebhookCalls(database(), decision.decisionId)).toMatchObject([
+      { outcome: 'denied', reason: 'quota used' },
+    ])
+  })
+
+  test('a failure refuses', async () => {
+    await register()
+    answer = '{"arePoliciesVerified":"true"}'
+    const { decision } = await ask((await newDraft()).draft, { webhookData })
+    expect(decision.code).toBe('WEBHOOK_FAILED')
+    expect(decision.message).toContain('invalid_response')
+  })
+
+  test('without webhookData nobody is asked; with it and no active webhook neither', async () => {
+    const { webhookId } = await register()
+    answer = '{"arePoliciesVerified":false}'
+    expect((await ask((await newDraft()).draft)).decision.sponsored).toBe(true)
+    await webhooks.update(appId, webhookId, false)
+    const { decision } = await ask((await newDraft()).draft, { webhookData })
+    expect(decision.sponsored).toBe(true)
+    expect(asked).toEqual([])
+  })
+
+  test('the calls of an operation that cannot be estimated are stored too', async () => {
+    await register()
+    const { draft } = await newDraft({ nonce: 5n })
+    await expect(ask(draft, { webhookData })).rejects.toThrow(/AA25/)
+    const decision = await database()
+      .selectFrom('decisions')
+      .select('id')
+      .where('app_id', '=', appId)
+      .executeTakeFirstOrThrow()
+    expect(await listWebhookCalls(database(), decision.id)).toHaveLength(1)
+  })
+})
+
+describe('the deposit', () => {
+  test('is never promised twice, however many ask at once; what was promised can be spent', async () => {
+    const first = await newDraft()
+    const fees = feesOf(first.draft)
+    const drafts = await Promise.all(Array.from({ length: 8 }, () => newDraft(fees)))
+    await makeTank(parseEther('1'))
+    const probe = await ask(first.draft)
+    const cost = chain().entryPoint.requiredPrefund(probe.operation)
+
+    appId = await createApp(database())
+    await makeTank(cost * 3n + cost / 2n)
+    const results = await Promise.all(drafts.map(({ draft }) => ask(draft)))
+    const granted = results.filter(({ decision }) => decision.sponsored)
+    const promised = granted.reduce(
+      (sum, { operation }) => sum + chain().entryPoint.requiredPrefund(operation),
+      0n,
+    )
+    expect(granted).toHaveLength(3)
+    expect(promised).toBeLessThanOrEqual(await depositOf())
+    for (const { decision } of results.filter((result) => !result.decision.sponsored)) {
+      expect(decision.code).toBe('TANK_EMPTY')
+    }
+
+    const ops = await Promise.all(
+      results.flatMap((result, index) => {
+        const { account } = drafts[index] ?? {}
+        return account && result.decision.sponsored ? [signed(account, result.operation)] : []
+      }),
+    )
+    const { outcomes } = await include(...ops)
+    expect(outcomes.map(({ success }) => success)).toEqual([true, true, true])
+  })
+
+  test('is free again once the operation was included and that is known', async () => {
+    const { account, draft } = await newDraft()
+    await makeTank(parseEther('1'))
+    const probe = await ask(draft)
+    const cost = chain().entryPoint.requiredPrefund(probe.operation)
+    appId = await createApp(database())
+    await makeTank(cost + cost / 2n)
+
+    const result = await ask(draft)
+    const other = (await newDraft(feesOf(draft))).draft
+    expect((await ask(other)).decision.code).toBe('TANK_EMPTY')
+    expect((await ask(draft)).decision.sponsored).toBe(true)
+
+    const { outcomes } = await include(await signed(account, result.operation))
+    const [outcome] = outcomes
+    if (outcome === undefined) throw new Error('not included')
+    expect((await ask(other)).decision.code).toBe('TANK_EMPTY')
+    const { event } = outcome
+    await database()
+      .insertInto('inclusions')
+      .values({
+        chain_id: BigInt(chainId),
+        user_op_hash: outcome.userOpHash,
+        entry_point: chain().entryPoint.address,
+        sender: outcome.sender,
+        nonce: outcome.nonce,
+        paymaster: outcome.paymaster,
+        success: outcome.success,
+        actual_gas_cost: outcome.actualGasCost,
+        actual_gas_used: outcome.actualGasUsed,
+        reason: outcome.reason,
+        transaction_hash: event.transactionHash,
+        block_number: event.blockNumber,
+        block_hash: event.blockHash,
+        log_index: event.logIndex,
+        logs: '[]',
+      })
+      .execute()
+    expect((await ask(other)).decision.sponsored).toBe(true)
+  })
+
+  test('is free again once the sponsorship has expired on the chain', async () => {
+    const { draft } = await newDraft()
+    await makeTank(parseEther('1'))
+    const cost = chain().entryPoint.requiredPrefund((await ask(draft)).operation)
+    appId = await createApp(database())
+    await makeTank(cost + cost / 2n)
+    const { node } = chain()
+    const until = validUntilOf(await ask(draft, { expiryDuration: 60 }))
+    const other = (await newDraft(feesOf(draft))).draft
+    const mineAt = async (time: number) => {
+      await node.request('evm_setNextBlockTimestamp', [numberToHex(time)])
+      await node.request('evm_mine', [])
+    }
+    await mineAt(until)
+    expect((await ask(other)).decision.code).toBe('TANK_EMPTY')
+    await mineAt(until + 1)
+    expect((await ask(other)).decision.sponsored).toBe(true)
+  })
+})
