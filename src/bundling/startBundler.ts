@@ -13,19 +13,19 @@ import { indexBlocks } from './indexBlocks.js'
 import { signBundle } from './signBundle.js'
 
 export type Bundler = {
-  /** Looks at the pool and the chain soon; called when operations were announced. */
+  /** Looks at the pool soon; called when operations were announced. */
   wake(): void
   /** Resolves when the step under way has ended; no other begins. */
   stop(): Promise<void>
 }
 
-/** Milliseconds after which the bundler looks even if nothing woke it. */
+/** Milliseconds after which the bundler looks at everything even if nothing woke it. */
 const slowest = 5_000
 
 /**
- * Bundles on one chain: on each head, when woken, and on a slow timer it brings the index to the
- * head, follows the open bundles and sends new ones. All it knows is in the database; a failed round
- * is logged and the next one starts from there.
+ * Bundles on one chain: on each head and on a slow timer it brings the index to the head and follows
+ * the open bundles; then, and whenever it is woken, it sends new ones. All it knows is in the
+ * database; a failed round is logged and the next one starts from there.
  */
 export function startBundler(context: BundlingContext, heads: HeadFollower): Bundler {
   const { definition, logger } = context
@@ -33,13 +33,18 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
   let turn = 0
   let round: Promise<void> | undefined
   let wanted = false
+  let followWanted = true
   let stopped = false
 
   async function run(): Promise<void> {
     while (wanted && !stopped) {
+      const follow = followWanted
       wanted = false
+      followWanted = false
       try {
-        await bundleOnce(context, heads.current(), executors, turn++)
+        const head = heads.current()
+        if (follow && !(await followChain(context, head, executors))) continue
+        await sendBundles(context, head, executors, turn++)
       } catch (error) {
         logger.warn({ err: error }, 'a bundling round failed; nothing was changed by what failed')
       }
@@ -52,8 +57,13 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
     if (!stopped) round ??= run()
   }
 
-  const unsubscribe = heads.onHead(wake)
-  const timer = setInterval(wake, Math.min(slowest, definition.resubmitAfter))
+  function wakeToFollow(): void {
+    followWanted = true
+    wake()
+  }
+
+  const unsubscribe = heads.onHead(wakeToFollow)
+  const timer = setInterval(wakeToFollow, Math.min(slowest, definition.resubmitAfter))
   wake()
   return {
     wake,
@@ -66,23 +76,25 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
   }
 }
 
-/** One round at `head`. `turn` rotates which EntryPoint is served first. */
-export async function bundleOnce(
+/**
+ * Learns from the chain at `head` what became of operations and bundles. False when the node does not
+ * show that head as we know the chain; nothing should be sent then.
+ */
+export async function followChain(
   context: BundlingContext,
   head: Head,
   executors: readonly Executor[],
-  turn: number,
-): Promise<void> {
+): Promise<boolean> {
   const { database, definition, logger } = context
-  if (!(await indexBlocks(context, head))) return
+  if (!(await indexBlocks(context, head))) return false
   await followBundles(context, head, executors)
   const expired = await dropExpired(database, definition.chainId, head.timestamp)
   if (expired.length > 0) logger.warn({ hashes: expired }, 'operations expired in the pool')
-  await sendBundles(context, head, executors, turn)
+  return true
 }
 
-/** One bundle for every executor that has none in flight. */
-async function sendBundles(
+/** One bundle for every executor that has none in flight. `turn` rotates the EntryPoints. */
+export async function sendBundles(
   context: BundlingContext,
   head: Head,
   executors: readonly Executor[],

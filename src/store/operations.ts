@@ -111,7 +111,10 @@ type PoolQuery = {
 /** A nonce is `key << 64 | sequence`. */
 const nonceKeyUnit = sql.raw(`${2n ** 64n}::numeric`)
 
-/** Inserts the operation as pooled; one that was dropped or replaced before starts anew. */
+/**
+ * Inserts the operation as pooled. One that was dropped or replaced before comes back, but keeps the
+ * count of bundles that failed with it.
+ */
 export const putOperation = async (db: Kysely<Schema>, entry: NewOperation): Promise<void> => {
   const { operation } = entry
   await db
@@ -141,7 +144,6 @@ export const putOperation = async (db: Kysely<Schema>, entry: NewOperation): Pro
           state: eb.ref('excluded.state'),
           reason_code: null,
           reason: null,
-          attempts: 0,
           bundle_id: null,
           received_at: sql<Date>`now()`,
           updated_at: sql<Date>`now()`,

@@ -13,7 +13,7 @@ import { createExecutors, type Executor } from '../../src/bundling/executors.js'
 import { operationReceipt } from '../../src/bundling/operationReceipt.js'
 import { operationStatus } from '../../src/bundling/operationStatus.js'
 import type { OperationReceipt, OperationStatus } from '../../src/bundling/operationViews.js'
-import { bundleOnce } from '../../src/bundling/startBundler.js'
+import { followChain, sendBundles } from '../../src/bundling/startBundler.js'
 import type { ViewContext } from '../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../src/chain/definition.js'
 import { type HeadFollower, startHeadFollower } from '../../src/chain/headFollower.js'
@@ -34,7 +34,7 @@ import { puppetCode } from './puppet.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
 
 export const puppetAbi = parseAbi([
-  'function set(bool refuses, uint256 validationData)',
+  'function set(bool refuses, bool refusesOdd, uint256 validationData)',
   'function touch()',
   'function fail(string reason)',
   'function spoof(bytes32 userOpHash)',
@@ -53,6 +53,15 @@ export const executorKeys: readonly Hex[] = [
   '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
 ]
 
+/** How a puppet behaves; what is left out returns to normal. */
+type Strings = {
+  /** Validation reverts. */
+  readonly refuses?: boolean
+  /** Validation reverts in blocks with an odd number: after an even one it passes its simulation. */
+  readonly refusesOdd?: boolean
+  readonly validationData?: bigint
+}
+
 /** Admission and bundling over a real chain; nothing runs by itself. */
 export type BundlingChain = {
   readonly anvil: Anvil
@@ -65,7 +74,7 @@ export type BundlingChain = {
   readonly appId: string
   /** A new puppet with this deposit in the EntryPoint (default 1 ether). */
   puppet(deposit?: bigint): Promise<Address>
-  pull(puppet: Address, strings: { refuses?: boolean; validationData?: bigint }): Promise<void>
+  pull(puppet: Address, strings: Strings): Promise<void>
   operation(sender: Address, fields?: Partial<Operation>): Operation
   admit(op: Operation): Promise<Hex>
   /** Someone else's bundle with these operations. */
@@ -127,7 +136,10 @@ export async function startBundlingChain(
   const setCode = async (address: Address) => {
     await anvil.request('anvil_setCode', [address, puppetCode])
   }
-  const round = async () => bundleOnce(context, await heads.refresh(), executors, 0)
+  const round = async () => {
+    const head = await heads.refresh()
+    if (await followChain(context, head, executors)) await sendBundles(context, head, executors, 0)
+  }
   const inFlight = async () => (await openBundles(database, chainId)).length > 0
   const chain: BundlingChain = {
     ...{ anvil, entryPoint, definition, context, heads, mempool, executors, appId },
@@ -143,8 +155,8 @@ export async function startBundlingChain(
       await heads.refresh()
       return address
     },
-    async pull(puppet, { refuses = false, validationData = 0n }) {
-      const args = [refuses, validationData] as const
+    async pull(puppet, { refuses = false, refusesOdd = false, validationData = 0n }) {
+      const args = [refuses, refusesOdd, validationData] as const
       await anvil.send({
         to: puppet,
         data: encodeFunctionData({ abi: puppetAbi, functionName: 'set', args }),

@@ -21,10 +21,11 @@ contract Puppet {
     event Touched();
 
     bool public refuses;
+    bool public refusesOdd;
     uint256 public validationData;
 
-    function set(bool refuses_, uint256 validationData_) external {
-        (refuses, validationData) = (refuses_, validationData_);
+    function set(bool refuses_, bool refusesOdd_, uint256 validationData_) external {
+        (refuses, refusesOdd, validationData) = (refuses_, refusesOdd_, validationData_);
     }
     function touch() external { emit Touched(); }
     function fail(string calldata reason) external pure { revert(reason); }
@@ -36,14 +37,14 @@ contract Puppet {
     function validateUserOp(UserOperation calldata op, bytes32, uint256 missing)
         external returns (uint256)
     {
-        require(!refuses, "not in the mood");
+        require(!refuses && !(refusesOdd && block.number % 2 == 1), "not in the mood");
         if (missing > 0) { (bool paid,) = msg.sender.call{value: missing}(""); paid; }
         return op.signature.length == 0 ? 1 : validationData;
     }
     function validatePaymasterUserOp(UserOperation calldata, bytes32, uint256)
         external returns (bytes memory, uint256)
     {
-        require(!refuses, "not in the mood");
+        require(!refuses && !(refusesOdd && block.number % 2 == 1), "not in the mood");
         return ("", validationData);
     }
     receive() external payable {}

@@ -1,0 +1,176 @@
+import type { ServerResponse } from 'node:http'
+import { type Hex, numberToHex, parseEther } from 'viem'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { BundlingContext } from '../../src/bundling/bundlingContext.js'
+import { followChain, sendBundles } from '../../src/bundling/startBundler.js'
+import { createNodeClient } from '../../src/chain/nodeClient.js'
+import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import { openBundles } from '../../src/store/bundles.js'
+import { type BundlingChain, executorKeys, startBundlingChain } from '../support/bundlingChain.js'
+import { startHttpNode } from '../support/httpNode.js'
+import { silent } from '../support/logger.js'
+import { useDatabase } from '../support/database.js'
+
+const postgres = useDatabase()
+const database = () => postgres().database
+
+describe('trouble with one operation, executor or node', () => {
+  let chain: BundlingChain
+
+  beforeEach(async () => {
+    chain = await startBundlingChain(database(), { definition: { executorKeys } })
+  })
+
+  afterEach(async () => {
+    await chain.stop()
+  })
+
+  const admitFrom = async (count: number): Promise<Hex[]> => {
+    const hashes: Hex[] = []
+    for (let i = 0; i < count; i++)
+      hashes.push(await chain.admit(chain.operation(await chain.puppet())))
+    return hashes
+  }
+
+  const states = async (hashes: readonly Hex[]) =>
+    Promise.all(hashes.map(async (hash) => (await chain.stored(hash)).state))
+
+  const mineToEven = async (): Promise<void> => {
+    const head = await chain.heads.refresh()
+    if (head.number % 2n === 1n) await chain.anvil.request('evm_mine', [])
+  }
+
+  test('an operation that fails only on the chain is isolated, tried thrice and dropped', async () => {
+    const sender = await chain.puppet()
+    const innocent = await admitFrom(4)
+    await chain.pull(sender, { refusesOdd: true })
+    await mineToEven()
+    const poison = await chain.admit(chain.operation(sender))
+    await mineToEven()
+    await chain.round()
+    const first = await openBundles(database(), chain.definition.chainId)
+    const sent: Hex[] = first.map(({ attempts }) => attempts[0].hash)
+    while ((await chain.stored(poison)).state !== 'dropped') {
+      for (const hash of sent.splice(0))
+        await chain.anvil.client.waitForTransactionReceipt({ hash })
+      await mineToEven()
+      await chain.round()
+      const open = await openBundles(database(), chain.definition.chainId)
+      sent.push(...open.map(({ attempts }) => attempts[0].hash))
+    }
+    await chain.settle()
+    expect(await states(innocent)).toEqual(innocent.map(() => 'included'))
+    expect(await chain.stored(poison)).toMatchObject({
+      attempts: 3,
+      reasonCode: 'BUNDLE_FAILED',
+      reason: 'the bundles with this operation failed 3 times',
+    })
+    const status = await chain.status(poison)
+    expect(status?.state).toBe('FAILED')
+    const hash = status?.transactionHash as Hex
+    const receipt = await chain.anvil.client.getTransactionReceipt({ hash })
+    expect(receipt.status).toBe('reverted')
+  })
+
+  test('an executor without money does not keep the others from sending', async () => {
+    const [poor] = chain.executors
+    await chain.anvil.request('anvil_setBalance', [poor!.address, '0x1'])
+    const hashes = await admitFrom(2)
+    await chain.settle()
+    expect(await states(hashes)).toEqual(['included', 'included'])
+    expect((await chain.receipt(hashes[0]!)).receipt.from).toBe(chain.executors[1]!.address)
+  })
+
+  test('operations wait while no executor has money', async () => {
+    for (const { address } of chain.executors)
+      await chain.anvil.request('anvil_setBalance', [address, '0x1'])
+    const hashes = await admitFrom(2)
+    await chain.settle()
+    expect(await states(hashes)).toEqual(['pooled', 'pooled'])
+    const [first] = chain.executors
+    await chain.anvil.request('anvil_setBalance', [first!.address, numberToHex(parseEther('1'))])
+    await chain.settle()
+    expect(await states(hashes)).toEqual(['included', 'included'])
+  })
+
+  /** The chain's node, with `answer` in the way of each eth_call of handleOps. */
+  const through = async (
+    answer: (ops: readonly Operation[], id: unknown, response: ServerResponse) => boolean,
+  ) => {
+    const proxy = await startHttpNode(async (body, response) => {
+      const request = body as { id: unknown; method: string; params: [{ data?: Hex }] }
+      const data = request.method === 'eth_call' ? request.params[0].data : undefined
+      const ops = data && chain.entryPoint.decodeHandleOps(data)
+      if (ops && answer(ops, request.id, response)) return
+      const headers = { 'content-type': 'application/json' }
+      const forwarded = { method: 'POST', headers, body: JSON.stringify(body) }
+      response.end(await (await fetch(chain.anvil.url, forwarded)).text())
+    })
+    const node = createNodeClient({ urls: [proxy.url], logger: silent, deadline: 200 })
+    const context: BundlingContext = { ...chain.context, node }
+    return { context, stop: () => Promise.all([node.close(), proxy.stop()]) }
+  }
+
+  const send = async (context: BundlingContext) =>
+    sendBundles(context, await chain.heads.refresh(), chain.executors.slice(0, 1), 0)
+
+  test('a bundle that fails without blame is halved until the culprit is alone', async () => {
+    const hashes = await admitFrom(8)
+    const culprit = (await chain.stored(hashes[5]!)).operation.sender
+    let calls = 0
+    const { context, stop } = await through((ops, id, response) => {
+      calls++
+      if (!ops.some(({ sender }) => sender === culprit)) return false
+      const error = { code: 3, message: 'execution reverted', data: '0x' }
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, error }))
+      return true
+    })
+    try {
+      for (let bundles = 0; (await chain.stored(hashes[5]!)).state !== 'dropped'; bundles++) {
+        expect(bundles).toBeLessThan(4)
+        await send(context)
+        for (const { attempts } of await openBundles(database(), chain.definition.chainId))
+          await chain.anvil.client.waitForTransactionReceipt({ hash: attempts[0].hash })
+        await followChain(chain.context, await chain.heads.refresh(), chain.executors)
+      }
+    } finally {
+      await stop()
+    }
+    expect(calls).toBeGreaterThan(1)
+    await chain.settle()
+    const all = await states(hashes)
+    expect(all.filter((state) => state === 'included')).toHaveLength(7)
+    expect(all[5]).toBe('dropped')
+  })
+
+  test.each([
+    ['does not answer', () => true],
+    [
+      'answers an error of its own',
+      (_ops: readonly Operation[], id: unknown, response: ServerResponse) => {
+        const error = { code: -32000, message: 'header not found' }
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, error }))
+        return true
+      },
+    ],
+    [
+      'answers garbage',
+      (_ops: readonly Operation[], _id: unknown, response: ServerResponse) => {
+        response.end('<html>')
+        return true
+      },
+    ],
+  ])('a node that %s removes no operation', async (_name, answer) => {
+    const hashes = await admitFrom(2)
+    const { context, stop } = await through(answer)
+    try {
+      await send(context).catch((error) => expect(error).toBeInstanceOf(NodeUnavailableError))
+    } finally {
+      await stop()
+    }
+    expect(await states(hashes)).toEqual(['pooled', 'pooled'])
+    await chain.settle()
+    expect(await states(hashes)).toEqual(['included', 'included'])
+  })
+})
