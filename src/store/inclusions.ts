@@ -46,36 +46,32 @@ export const putReceipt = async (
 }
 
 /**
- * Marks an operation as included, whatever its state was, and keeps its outcome. `bundleId` is the
- * bundle of ours that carried it, null when it was somebody else's transaction.
+ * Marks operations of one transaction as included, whatever their state was, and keeps their
+ * outcomes. `bundleId` is the bundle of ours that carried them, null when it was somebody else's.
  */
-export const putInclusion = async (
+export const putInclusions = async (
   trx: Kysely<Schema>,
   chainId: number,
-  entryPoint: Address,
-  outcome: OperationOutcome,
+  included: readonly Included[],
   bundleId: bigint | null,
 ): Promise<void> => {
-  const { event } = outcome
-  const values = {
-    entry_point: entryPoint,
-    sender: outcome.sender,
-    nonce: outcome.nonce,
-    paymaster: outcome.paymaster,
-    success: outcome.success,
-    actual_gas_cost: outcome.actualGasCost,
-    actual_gas_used: outcome.actualGasUsed,
-    reason: outcome.reason,
-    transaction_hash: event.transactionHash,
-    block_number: event.blockNumber,
-    block_hash: event.blockHash,
-    log_index: event.logIndex,
-    logs: toJson(outcome.logs),
-  }
+  if (included.length === 0) return
   await trx
     .insertInto('inclusions')
-    .values({ chain_id: BigInt(chainId), user_op_hash: outcome.userOpHash, ...values })
-    .onConflict((conflict) => conflict.columns(['chain_id', 'user_op_hash']).doUpdateSet(values))
+    .values(included.map((each) => toRow(chainId, each)))
+    .onConflict((conflict) =>
+      conflict.columns(['chain_id', 'user_op_hash']).doUpdateSet((eb) => ({
+        success: eb.ref('excluded.success'),
+        actual_gas_cost: eb.ref('excluded.actual_gas_cost'),
+        actual_gas_used: eb.ref('excluded.actual_gas_used'),
+        reason: eb.ref('excluded.reason'),
+        transaction_hash: eb.ref('excluded.transaction_hash'),
+        block_number: eb.ref('excluded.block_number'),
+        block_hash: eb.ref('excluded.block_hash'),
+        log_index: eb.ref('excluded.log_index'),
+        logs: eb.ref('excluded.logs'),
+      })),
+    )
     .execute()
   await trx
     .updateTable('operations')
@@ -87,9 +83,34 @@ export const putInclusion = async (
       updated_at: sql<Date>`now()`,
     })
     .where('chain_id', '=', BigInt(chainId))
-    .where('hash', '=', outcome.userOpHash)
+    .where(
+      'hash',
+      'in',
+      included.map(({ outcome }) => outcome.userOpHash),
+    )
     .execute()
 }
+
+/** What one UserOperationEvent said, and which EntryPoint emitted it. */
+export type Included = { readonly entryPoint: Address; readonly outcome: OperationOutcome }
+
+const toRow = (chainId: number, { entryPoint, outcome }: Included) => ({
+  chain_id: BigInt(chainId),
+  user_op_hash: outcome.userOpHash,
+  entry_point: entryPoint,
+  sender: outcome.sender,
+  nonce: outcome.nonce,
+  paymaster: outcome.paymaster,
+  success: outcome.success,
+  actual_gas_cost: outcome.actualGasCost,
+  actual_gas_used: outcome.actualGasUsed,
+  reason: outcome.reason,
+  transaction_hash: outcome.event.transactionHash,
+  block_number: outcome.event.blockNumber,
+  block_hash: outcome.event.blockHash,
+  log_index: outcome.event.logIndex,
+  logs: toJson(outcome.logs),
+})
 
 /** An operation's outcome with its transaction's receipt as `putReceipt` got it. */
 export const findInclusion = async <Receipt>(
