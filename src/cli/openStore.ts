@@ -5,14 +5,13 @@ import { ConfigError } from '../errors/configError.js'
 import { type Connection, type Database, openDatabase } from '../store/database.js'
 import { startEmbeddedPostgres } from '../store/embeddedPostgres.js'
 import { migrate } from '../store/migrate.js'
-import { acquireServiceLock } from '../store/serviceLock.js'
 import { loadMasterKey } from '../tenancy/secrets.js'
 
 export type Store = {
   readonly connection: Connection
   readonly database: Database
   readonly masterKey: Buffer
-  /** Ends an embedded database too, unless a running service uses it. */
+  /** Ends an embedded database too, unless another process uses it. */
   close(): Promise<void>
 }
 
@@ -32,9 +31,7 @@ export const openStore = async (config: Config, logger: Logger): Promise<Store> 
   const database = openDatabase(connection, logger)
   const close = async () => {
     await database.destroy()
-    const unused = await acquireServiceLock(connection).catch(() => undefined)
-    await unused?.release()
-    if (unused) await stop()
+    await stop()
   }
   try {
     await migrate(database)

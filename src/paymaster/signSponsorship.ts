@@ -1,6 +1,7 @@
-import { type Address, type Hex, isAddressEqual, recoverAddress } from 'viem'
-import { sign } from 'viem/accounts'
+import { recover, signRecoverable } from 'tiny-secp256k1'
+import { type Address, bytesToHex, type Hex, hexToBytes } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import { keccak } from '../entrypoint/keccak.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { encodeTankData, sponsorshipHash, type TimeRange } from './tankData.js'
 
@@ -13,18 +14,26 @@ export type TankSigner = { readonly address: Address; readonly key: Hex }
  * `op`, which names its tank as paymaster, with the tank's paymasterData. Its signature is read
  * back before it leaves: one that the tank would not take must not reach a client, nor reserve.
  */
-export const signSponsorship = async (
+export const signSponsorship = (
   op: Operation & { readonly paymaster: Address },
   entryPoint: EntryPoint,
   chainId: number,
   range: TimeRange,
   signer: TankSigner,
-): Promise<Operation> => {
-  const hash = sponsorshipHash(op, entryPoint, chainId, range)
-  const signature = await sign({ hash, privateKey: signer.key, to: 'hex' })
-  const recovered = await recoverAddress({ hash, signature })
-  if (!isAddressEqual(recovered, signer.address)) {
+): Operation => {
+  const hash = hexToBytes(sponsorshipHash(op, entryPoint, chainId, range))
+  const { signature, recoveryId } = signRecoverable(hash, hexToBytes(signer.key))
+  const publicKey = recover(hash, signature, recoveryId, false)
+  if (publicKey === null || addressOf(publicKey) !== signer.address) {
     throw new Error(`the stored key of tank ${op.paymaster} is not that of its signer`)
   }
-  return { ...op, paymasterData: encodeTankData(range, signature) }
+  const v = recoveryId + 27
+  return {
+    ...op,
+    paymasterData: encodeTankData(range, `${bytesToHex(signature)}${v.toString(16)}`),
+  }
 }
+
+/** Of an uncompressed public key, lower case. */
+const addressOf = (publicKey: Uint8Array): Address =>
+  `0x${keccak(Buffer.from(publicKey.subarray(1)).toString('hex')).slice(-40)}`

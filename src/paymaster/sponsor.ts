@@ -154,7 +154,7 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
 
     const key = decryptSecret(context.masterKey, signerPurpose, tank.signer_key) as Hex
     const signer = { address: tank.signer, key }
-    const signed = await signSponsorship(unsigned, entryPoint, chainId, range, signer)
+    const signed = signSponsorship(unsigned, entryPoint, chainId, range, signer)
     const maxCost = entryPoint.requiredPrefund(signed)
     const decision = {
       decisionId,

@@ -26,17 +26,21 @@ export const clientConfig = (connection: Connection): pg.ClientConfig => ({
   ...('url' in connection
     ? { connectionString: connection.url }
     : {
+        // All that `pg` would otherwise take from PG* variables, which mean another server.
         host: connection.socketFolder,
+        port: 5432,
         user: connection.user,
+        password: '',
         database: connection.database,
+        ssl: false,
       }),
   application_name: 'purser',
   types,
 })
 
 /**
- * A pool of connections. A connection that breaks while idle is logged and replaced; one that
- * breaks under a query makes that query fail.
+ * A pool of connections. One that breaks is logged and replaced, and makes the query or transaction
+ * fail that it was used for.
  */
 export const openDatabase = (connection: Connection, logger: Logger, poolSize = 10): Database => {
   const pool = new pg.Pool({
@@ -46,6 +50,13 @@ export const openDatabase = (connection: Connection, logger: Logger, poolSize = 
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 30_000,
   })
-  pool.on('error', (error) => logger.warn({ reason: error.message }, 'database connection lost'))
+  // Listened to on each connection, because between two queries of a transaction the pool does not
+  // listen, and an error that nobody listens to ends the process.
+  pool.on('connect', (client) =>
+    client.on('error', (error) =>
+      logger.warn({ reason: error.message }, 'database connection lost'),
+    ),
+  )
+  pool.on('error', () => {})
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
 }

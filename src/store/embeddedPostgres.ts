@@ -1,202 +1,149 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { closeSync, openSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import type { Connection } from './database.js'
-import { type PostgresBinaries, postgresBinaries } from './postgresBinaries.js'
+import { ConfigError } from '../errors/configError.js'
+import { endServer, type Server, serverPid, spawnServer } from './clusterServer.js'
+import { type Connection, clientConfig } from './database.js'
+import { CLUSTER_USER, type Cluster, prepareCluster } from './postgresCluster.js'
 
 export type EmbeddedPostgres = {
   readonly connection: Connection
-  /** Ends the cluster, and with it every session. */
-  stop(): Promise<void>
-}
-
-const USER = 'purser'
-/** Who PostgreSQL runs as when we are root, which it refuses to be. */
-const UNPRIVILEGED = 65_534
-/** A Unix socket's path may have 107 bytes; this is what the file name takes of them. */
-const SOCKET_FILE = '/.s.PGSQL.5432'
-
-const settings = {
-  listen_addresses: '',
-  fsync: 'on',
-  synchronous_commit: 'on',
-  full_page_writes: 'on',
-  shared_buffers: '128MB',
-  max_connections: '60',
-  jit: 'off',
-  autovacuum_naptime: '20s',
-  log_min_messages: 'fatal',
-}
-
-type Place = {
-  /** Working directory of PostgreSQL's processes: the cluster's folder. */
-  readonly cluster: string
-  /** The cluster's folder as PostgreSQL is told of it. */
-  readonly inside: string
-  /** Our folder of library links, likewise. */
-  readonly links: string
-  readonly uid: number | undefined
+  /** Leaves the cluster, and ends its server when no other Purser uses it. Takes 3 s at most. */
+  readonly stop: () => Promise<void>
 }
 
 /**
- * As root the programs run as another user, who may not be able to pass through the folders above
- * ours. spawn() enters the working directory before it changes the user, and /proc/self/cwd leads
- * there without walking the path, so the cluster can stay in the data folder all the same.
+ * Each process that uses the cluster holds this advisory lock shared, in a session that lasts as
+ * long as the process. Who gets it alone is the last one and may end the server.
  */
-const placeOf = (dataFolder: string): Place => {
-  const root = join(resolve(dataFolder), 'postgres')
-  const cluster = join(root, 'cluster')
-  const isRoot = process.getuid?.() === 0 && process.platform === 'linux'
-  mkdirSync(root, { recursive: true, mode: 0o700 })
-  mkdirSync(cluster, { recursive: true, mode: 0o700 })
-  chmodSync(root, 0o700)
-  if (isRoot) for (const folder of [root, cluster]) chownSync(folder, UNPRIVILEGED, UNPRIVILEGED)
-  return {
-    cluster,
-    inside: isRoot ? '/proc/self/cwd' : cluster,
-    links: isRoot ? '/proc/self/cwd/../lib' : join(root, 'lib'),
-    uid: isRoot ? UNPRIVILEGED : undefined,
-  }
+const PRESENCE = 0x707265736e63n
+/** Recovery after a crash has to fit. */
+const START_DEADLINE = 120_000
+
+/** Linux allows 107 bytes, others 103. */
+const LONGEST_SOCKET_PATH = 103
+
+/** The folder to find the socket in, under a name that is short enough for a socket's address. */
+const socketFolder = (folder: string): { path: string; release: () => void } => {
+  const length = Buffer.byteLength(join(folder, '.s.PGSQL.5432'))
+  if (length <= LONGEST_SOCKET_PATH) return { path: folder, release: () => {} }
+  if (process.platform !== 'linux')
+    throw new ConfigError(
+      `The data folder's path is too long by ${length - LONGEST_SOCKET_PATH} bytes for a Unix socket; choose a shorter one.`,
+    )
+  const descriptor = openSync(folder, 'r')
+  return { path: `/proc/self/fd/${descriptor}`, release: () => closeSync(descriptor) }
 }
 
-const run = (
-  program: 'initdb' | 'postgres',
-  args: readonly string[],
-  binaries: PostgresBinaries,
-  place: Place,
-): ChildProcess =>
-  spawn(binaries[program], args, {
-    cwd: place.cluster,
-    env: { LD_LIBRARY_PATH: `${place.links}:${binaries.libraries}`, TZ: 'UTC', LC_ALL: 'C' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    // A group of its own: Ctrl-C in the terminal ends Purser, and Purser ends its database.
-    detached: true,
-    ...(place.uid === undefined ? {} : { uid: place.uid, gid: place.uid }),
-  })
+type Session = { readonly client: pg.Client; readonly socket: Socket; isOpen: boolean }
+/** `absent`: nobody listens. `busy`: a server is there, but starts, recovers or ends. */
+type Attempt = Session | 'absent' | 'busy'
 
-const collect = (child: ChildProcess): (() => string) => {
-  let text = ''
-  child.stderr?.on('data', (chunk) => {
-    text = `${text}${chunk}`.slice(-2_000)
-  })
-  return () => text.trim()
-}
-
-const createCluster = async (binaries: PostgresBinaries, place: Place): Promise<void> => {
-  const child = run(
-    'initdb',
-    ['-D', place.inside, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C'],
-    binaries,
-    place,
-  )
-  const output = collect(child)
-  const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`The database could not be created: ${output()}`)
-}
-
-const canConnect = async (connection: Connection): Promise<boolean> => {
-  if (!('socketFolder' in connection)) return false
+/** Joins those who use the server, when there is one. */
+const attach = async (connection: Connection): Promise<Attempt> => {
+  const socket = new Socket()
   const client = new pg.Client({
-    host: connection.socketFolder,
-    user: connection.user,
-    database: connection.database,
-    connectionTimeoutMillis: 2_000,
+    ...clientConfig(connection),
+    connectionTimeoutMillis: 5_000,
+    stream: () => socket,
   })
+  const session = { client, socket, isOpen: true }
+  client.on('end', () => {
+    session.isOpen = false
+  })
+  // Without a listener a lost session would end the process; who uses it sees that it is closed.
   client.on('error', () => {})
   try {
     await client.connect()
+    const { rows } = await client.query('select pg_try_advisory_lock_shared($1) as joined', [
+      PRESENCE,
+    ])
+    if (rows[0]?.joined === true) {
+      // It must not keep a process alive that has nothing else to do.
+      socket.unref()
+      return session
+    }
     await client.end()
-    return true
-  } catch {
-    return false
+    return 'busy'
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ECONNREFUSED' ? 'absent' : 'busy'
   }
 }
 
-const runningPid = (cluster: string): number | undefined => {
-  const file = join(cluster, 'postmaster.pid')
-  return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
+/** Whoever else uses the server holds PRESENCE; our own part in it must not count. */
+const isLast = async ({ client, socket }: Session): Promise<boolean> => {
+  socket.ref()
+  await client.query('select pg_advisory_unlock_shared($1)', [PRESENCE])
+  const { rows } = await client.query('select pg_try_advisory_lock($1) as alone', [PRESENCE])
+  return rows[0]?.alone === true
 }
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
+/** Another server was quicker, or processes of a killed one are about to end. */
+const mayStartLater = (lastWords: string): boolean =>
+  /lock file "[^"]*" already exists|shared memory block .* is still in use/.test(lastWords)
+
+/** Finds the cluster's server, or starts it, and joins those who use it. */
+const joinServer = async (cluster: Cluster, connection: Connection): Promise<Session> => {
+  const deadline = Date.now() + START_DEADLINE
+  let server: Server | undefined
+  for (;;) {
+    const attempt = await attach(connection)
+    if (typeof attempt !== 'string') return attempt
+    if (Date.now() > deadline) {
+      server?.abort()
+      throw new ConfigError(`The database does not answer; see ${cluster.log}.`)
+    }
+    if (attempt === 'absent' && !server?.isRunning() && serverPid(cluster.folder) === undefined) {
+      const reason = server?.lastWords()
+      if (reason !== undefined && !mayStartLater(reason))
+        throw new ConfigError(`The database did not start: ${reason} See ${cluster.log}.`)
+      server = await spawnServer(cluster)
+    }
+    await delay(10)
   }
 }
 
-/** The socket's folder under a name short enough to connect to. */
-const shortName = (folder: string): { folder: string; remove(): void } => {
-  if (Buffer.byteLength(folder + SOCKET_FILE) <= 107) return { folder, remove: () => {} }
-  const short = mkdtempSync(join(tmpdir(), 'purser-'))
-  const link = join(short, 's')
-  symlinkSync(folder, link)
-  return { folder: link, remove: () => rmSync(short, { recursive: true, force: true }) }
-}
-
-const untilGone = async (pid: number): Promise<void> => {
-  while (isAlive(pid)) await delay(10)
+const leave = async (session: Session, cluster: Cluster, connection: Connection): Promise<void> => {
+  const last = session.isOpen ? session : await attach(connection)
+  if (last === 'absent') return
+  // A session that breaks over the question had a server that is ending.
+  if (last !== 'busy' && !(await isLast(last).catch(() => true))) return last.client.end()
+  await endServer(cluster.folder)
 }
 
 /**
- * The database in the data folder: a real PostgreSQL from npm, reachable through a Unix socket that
- * only its owner can open, with fsync on. One that outlived an earlier Purser is taken over.
- * @throws Error with PostgreSQL's last words when it does not start
+ * The database in the data folder: a real PostgreSQL whose programs come from npm, reachable only
+ * through a Unix socket in a folder that other users cannot enter. It is created and started when
+ * needed. A server that runs already is used: that of another Purser, which then goes on when we
+ * stop, or one that outlived a killed Purser, which ends with us.
+ * @throws ConfigError with PostgreSQL's own reason when it does not start
  */
 export const startEmbeddedPostgres = async (
   dataFolder: string,
   logger: Logger,
 ): Promise<EmbeddedPostgres> => {
-  const place = placeOf(dataFolder)
-  const socket = shortName(place.cluster)
-  const connection = { socketFolder: socket.folder, user: USER, database: 'postgres' }
-
-  const stop = async (pid: number, gone: Promise<unknown>) => {
-    if (isAlive(pid)) process.kill(pid, 'SIGINT')
-    await gone
-    socket.remove()
-  }
-
-  const survivor = runningPid(place.cluster)
-  if (survivor !== undefined && isAlive(survivor) && (await canConnect(connection))) {
-    logger.debug('the embedded database was still running and is taken over')
-    return { connection, stop: () => stop(survivor, untilGone(survivor)) }
-  }
-
-  const binaries = postgresBinaries(join(place.cluster, '..', 'lib'))
-  if (!existsSync(join(place.cluster, 'PG_VERSION'))) await createCluster(binaries, place)
-  const options = Object.entries({ ...settings, unix_socket_directories: place.inside })
-  const child = run(
-    'postgres',
-    ['-D', place.inside, ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    binaries,
-    place,
-  )
-  const output = collect(child)
-  const gone = once(child, 'exit')
-  child.once('error', (error) => logger.error({ reason: error.message }, 'database not started'))
-  while (!(await canConnect(connection))) {
-    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
-      socket.remove()
-      throw new Error(`The database did not start: ${output() || 'it ended at once'}`)
+  const cluster = await prepareCluster(dataFolder)
+  const socket = socketFolder(cluster.folder)
+  const connection = { socketFolder: socket.path, user: CLUSTER_USER, database: 'postgres' }
+  try {
+    const session = await joinServer(cluster, connection)
+    let stopping: Promise<void> | undefined
+    session.client.on('end', () => {
+      if (!stopping) logger.error({ log: cluster.log }, 'the embedded database broke our session')
+    })
+    return {
+      connection,
+      stop: () => {
+        stopping ??= leave(session, cluster, connection).finally(socket.release)
+        return stopping
+      },
     }
-    await delay(10)
+  } catch (error) {
+    socket.release()
+    throw error
   }
-  const pid = child.pid as number
-  return { connection, stop: () => stop(pid, gone) }
 }

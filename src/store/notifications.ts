@@ -5,6 +5,8 @@ import { type Connection, clientConfig } from './database.js'
 
 const RECONNECT_AFTER = 500
 
+type Listener = { readonly client: pg.Client; readonly ended: Promise<void> }
+
 /**
  * Hears what other sessions announce with NOTIFY. A lost connection is made anew; what was
  * announced meanwhile is missed, so listeners also look by themselves from time to time.
@@ -15,38 +17,48 @@ export const listen = async (
   logger: Logger,
   hear: (payload: string) => void,
 ): Promise<{ close(): Promise<void> }> => {
-  let closed = false
-  let client: pg.Client | undefined
+  const closing = new AbortController()
 
-  const connect = async (): Promise<void> => {
-    const next = new pg.Client(clientConfig(connection))
-    next.on('notification', ({ payload }) => hear(payload ?? ''))
-    next.on('error', (error) => logger.warn({ reason: error.message }, 'listener lost'))
-    next.on('end', () => {
-      if (!closed) void reconnect()
+  const open = async (): Promise<Listener> => {
+    const client = new pg.Client({
+      ...clientConfig(connection),
+      keepAlive: true,
+      connectionTimeoutMillis: 10_000,
     })
-    await next.connect()
-    await next.query(`listen ${pg.escapeIdentifier(channel)}`)
-    client = next
+    const ended = new Promise<void>((resolve) => client.once('end', () => resolve()))
+    client.on('notification', ({ payload }) => hear(payload ?? ''))
+    client.on('error', (error) => logger.warn({ reason: error.message }, 'listener lost'))
+    try {
+      await client.connect()
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+    } catch (error) {
+      await client.end()
+      throw error
+    }
+    return { client, ended }
   }
 
-  const reconnect = async (): Promise<void> => {
-    while (!closed) {
-      await delay(RECONNECT_AFTER, undefined, { ref: false })
+  let listener = await open()
+  const keepListening = async (): Promise<void> => {
+    for (;;) {
+      await listener.ended
+      await delay(RECONNECT_AFTER, undefined, { signal: closing.signal }).catch(() => {})
+      if (closing.signal.aborted) return
       try {
-        if (!closed) await connect()
-        return
+        listener = await open()
+        if (closing.signal.aborted) await listener.client.end()
       } catch (error) {
         logger.warn({ reason: (error as Error).message }, 'listener not connected')
       }
     }
   }
+  const kept = keepListening()
 
-  await connect()
   return {
     close: async () => {
-      closed = true
-      await client?.end()
+      closing.abort()
+      await listener.client.end()
+      await kept
     },
   }
 }

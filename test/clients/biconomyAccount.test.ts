@@ -14,6 +14,7 @@ import {
   createWalletClient,
   type Hex,
   http,
+  numberToHex,
   parseEther,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -189,8 +190,12 @@ describe('@biconomy/account 4.6.3', () => {
   test('an estimate with a state override is answered', async () => {
     const client = await account(generatePrivateKey(), false)
     const sender = await client.getAccountAddress()
-    const operation = await client.buildUserOp([{ to: TARGET, value: 5n }], {
-      stateOverrideSet: { [sender]: { balance: parseEther('2') } },
+    const plain = await client.buildUserOp([{ to: TARGET, data: '0x' }])
+    const callData = await client.encodeExecute(TARGET, parseEther('1'), '0x')
+    const transfer = { ...plain, callData }
+    await expect(client.estimateUserOpGas(transfer)).rejects.toThrow(/reverted/)
+    const operation = await client.estimateUserOpGas(transfer, {
+      [sender]: { balance: numberToHex(parseEther('2')) },
     } as never)
     expect(Number(operation.callGasLimit)).toBeGreaterThan(20_000)
     expect(Number(operation.preVerificationGas)).toBeGreaterThan(20_000)

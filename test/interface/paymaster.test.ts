@@ -82,7 +82,7 @@ describe('Paymaster mode object (paymaster request, params[1])', () => {
     const op = toInterfaceOperation((await partial('mode')).draft)
     const { mode: _, ...without } = sponsored
     expectFieldError(await sponsor(op, without), 'mode')
-    expectFieldError(await sponsor(op, undefined), 'params[1]')
+    expectFieldError(await sponsor(op, null), 'params[1]')
     expectFieldError(await sponsor(op, { ...sponsored, mode: 'FREE' }), 'mode')
   })
 

@@ -11,6 +11,9 @@ const limits = ['verificationGasLimit', 'callGasLimit', 'preVerificationGas'] as
 const gasFields = [...prices, ...limits]
 const byteFields = ['initCode', 'callData', 'paymasterAndData', 'signature'] as const
 
+/** Of the form of a real one, so that some address can be recovered from it. */
+const STRANGERS_SIGNATURE = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b` as const
+
 const estimate = (operation: unknown, ...more: unknown[]) =>
   rpc(info().bundlerUrl, 'eth_estimateUserOperationGas', [
     operation,
@@ -108,8 +111,7 @@ describe('UserOperation (request object, bundler methods)', () => {
   test('Rules: for an estimate the signature is present and of the right length, its content is ignored', async () => {
     const { account } = await devAccount(info(), 'semi-valid')
     const op = toInterfaceOperation(await account.draft({ to: account.address }))
-    const other = `0x${'11'.repeat(32)}${'22'.repeat(32)}1b`
-    expect((await estimate({ ...op, signature: other })).status).toBe(200)
+    expect((await estimate({ ...op, signature: STRANGERS_SIGNATURE })).status).toBe(200)
     expectFieldError(await estimate({ ...op, signature: undefined }), 'signature')
     const short = await estimate({ ...op, signature: '0x1234' })
     expect(short.status).toBe(400)
@@ -194,7 +196,7 @@ describe('UserOperation submission', () => {
     const op = await selfPaid()
     const wrong = toInterfaceOperation({
       ...op,
-      signature: `0x${'11'.repeat(32)}${'22'.repeat(32)}1b`,
+      signature: STRANGERS_SIGNATURE,
     })
     const { status, body } = await send(wrong)
     expect(status).toBe(400)

@@ -1,3 +1,4 @@
+import { zeroHash } from 'viem'
 import type { EntryPointSource } from '../../src/devnet/devContracts.js'
 
 /** EntryPoints that only tests put on a chain; their packages are development dependencies. */
@@ -13,3 +14,13 @@ export const LATER_ENTRY_POINTS: readonly EntryPointSource[] = [
     salt: '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9',
   },
 ]
+
+/**
+ * npm has no creation code of the deployed v0.9, only of its release candidate: the same interface,
+ * other code, hence not at the canonical address.
+ */
+export const ENTRY_POINT_09_CANDIDATE: EntryPointSource = {
+  version: '0.9',
+  artifacts: 'account-abstraction-v09-rc/artifacts',
+  salt: zeroHash,
+}

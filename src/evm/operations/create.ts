@@ -4,7 +4,7 @@ import type { Frame } from '../frame.js'
 import { INITCODE_WORD, KECCAK_WORD, MAX_INITCODE_SIZE, wordCount } from '../gasCosts.js'
 import type { Machine } from '../machine.js'
 import { enterCreate, type Message, refusalOf, refuseCreate } from '../messages.js'
-import { OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../signal.js'
+import { CODE_TOO_LARGE, OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../signal.js'
 
 const MAX_NONCE = 2n ** 64n - 1n
 
@@ -16,7 +16,7 @@ export function createFamily(machine: Machine, frame: Frame, op: number): Signal
   const inputAt = frame.popNumber()
   const inputSize = frame.popNumber()
   const salt = withSalt ? frame.popBig() : 0n
-  if (inputSize > MAX_INITCODE_SIZE) return OUT_OF_GAS
+  if (inputSize > MAX_INITCODE_SIZE) return CODE_TOO_LARGE
   frame.gas -= (INITCODE_WORD + (withSalt ? KECCAK_WORD : 0)) * wordCount(inputSize)
   if (frame.gas < 0 || !frame.expand(inputAt, inputSize)) return OUT_OF_GAS
 

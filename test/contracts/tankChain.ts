@@ -1,0 +1,203 @@
+import { pino } from 'pino'
+import {
+  type Address,
+  type BaseError,
+  decodeErrorResult,
+  encodeFunctionData,
+  type Hex,
+  isHex,
+  numberToHex,
+  parseAbi,
+  parseEther,
+} from 'viem'
+import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
+import { TANK_06, TANK_07, TANK_FACTORY } from '../../src/contracts/deployments.js'
+import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
+import { deployDevContracts } from '../../src/devnet/deployDevContracts.js'
+import { ENTRY_POINT_SOURCES } from '../../src/devnet/devContracts.js'
+import { devWallet } from '../../src/devnet/devWallet.js'
+import { type Call, keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
+import { startAnvil } from '../../src/devnet/startAnvil.js'
+import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
+import { createEntryPoint } from '../../src/entrypoint/index.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import { encodeTankData, sponsorshipHash, type TimeRange } from '../../src/paymaster/tankData.js'
+import { ENTRY_POINT_09_CANDIDATE, LATER_ENTRY_POINTS } from '../support/laterEntryPoints.js'
+
+export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
+
+const SOURCES = [...ENTRY_POINT_SOURCES, ...LATER_ENTRY_POINTS, ENTRY_POINT_09_CANDIDATE]
+
+/** Whose SimpleAccount takes the userOpHash as a signed message (EIP-191). */
+const SIGNING_MESSAGES: readonly Version[] = ['0.6', '0.7']
+
+export const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
+export const OWNER_KEY = keyFromSeed('tank owner')
+export const SIGNER_A = keyFromSeed('signer a')
+export const SIGNER_B = keyFromSeed('signer b')
+export const lower = (address: Address): Address => address.toLowerCase() as Address
+
+const depositAbi = parseAbi([
+  'function depositTo(address account) payable',
+  'function balanceOf(address account) view returns (uint256)',
+])
+
+type TankOptions = {
+  readonly wei?: bigint
+  readonly signerB?: Address
+  /** Another EntryPoint. */
+  readonly at?: Address
+}
+
+/** What is signed, where it differs from the truth. */
+type SponsorOptions = Partial<TimeRange> & {
+  readonly signerKey?: Hex
+  readonly tank?: Address
+  readonly entryPoint?: Address
+  /** What the sender's code points to (EIP-7702). */
+  readonly delegate?: Address
+}
+
+/** A chain with every EntryPoint, and what the tests of tanks on `version` do on it. */
+export const openTankChain = async (version: Version, chainId = 31337) => {
+  const anvil = await startAnvil({ chainId, logger: pino({ level: 'silent' }) })
+  const { entryPoints, factories } = await deployDevContracts(anvil.rpcUrl, SOURCES)
+  const wallet = await devWallet(anvil.rpcUrl)
+  const entryPoint = createEntryPoint(version, entryPoints[version]!)
+  const implementation = version === '0.6' ? TANK_06.address : TANK_07.address
+
+  const transact = async (to: Address, data: Hex, value = 0n) => {
+    const hash = await wallet.sendTransaction({ to, data, value, gas: 5_000_000n })
+    return wallet.waitForTransactionReceipt({ hash })
+  }
+
+  const deposit = (tank: Address, wei: bigint, at = entryPoint.address) => {
+    const args = [tank] as const
+    return transact(
+      at,
+      encodeFunctionData({ abi: depositAbi, functionName: 'depositTo', args }),
+      wei,
+    )
+  }
+
+  const depositOf = (tank: Address, at = entryPoint.address): Promise<bigint> =>
+    wallet.readContract({ address: at, abi: depositAbi, functionName: 'balanceOf', args: [tank] })
+
+  const tankArguments = (salt: number, { signerB, at }: TankOptions) =>
+    [
+      implementation,
+      at ?? entryPoint.address,
+      privateKeyToAddress(OWNER_KEY),
+      privateKeyToAddress(SIGNER_A),
+      signerB ?? privateKeyToAddress(SIGNER_B),
+      numberToHex(salt, { size: 32 }),
+    ] as const
+
+  const predictTank = async (salt: number, options: TankOptions = {}): Promise<Address> => {
+    const args = tankArguments(salt, options)
+    const call = { abi: factoryAbi, address: TANK_FACTORY.address, args } as const
+    return lower(await wallet.readContract({ ...call, functionName: 'predict' }))
+  }
+
+  /** A tank of its own for each `salt`, filled with `wei` (1 ETH). */
+  const createTank = async (salt: number, options: TankOptions = {}): Promise<Address> => {
+    const { wei = parseEther('1'), at = entryPoint.address } = options
+    const args = tankArguments(salt, options)
+    const data = encodeFunctionData({ abi: factoryAbi, functionName: 'create', args })
+    await transact(TANK_FACTORY.address, data)
+    const tank = await predictTank(salt, options)
+    if (wei > 0n) await deposit(tank, wei, at)
+    return tank
+  }
+
+  /** An operation of the account that `seed` owns, with generous limits, without sponsor. */
+  const draft = async (seed: string, call: Call = { to: TARGET }, nonceKey = 0n) => {
+    const account = await simpleAccount(
+      {
+        read: async (to, data) => (await wallet.call({ to, data })).data ?? '0x',
+        isDeployed: async (address) => (await wallet.getCode({ address })) !== undefined,
+      },
+      { ownerKey: keyFromSeed(seed), factory: factories[version]!, entryPoint: entryPoint.address },
+    )
+    const op: Operation = {
+      ...(await account.draft(call, nonceKey)),
+      callGasLimit: 100_000n,
+      verificationGasLimit: 600_000n,
+      preVerificationGas: 60_000n,
+      maxFeePerGas: 3_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
+    }
+    return op
+  }
+
+  /** The operation with what `signerKey` signs for it; `options` may bend the truth. */
+  const sponsor = async (op: Operation, tank: Address, options: SponsorOptions = {}) => {
+    const { signerKey = SIGNER_A, validUntil = 0, validAfter = 0, delegate } = options
+    const range = { validUntil, validAfter }
+    const paymasterVerificationGasLimit = version === '0.6' ? 0n : 100_000n
+    const paying = { ...op, paymaster: tank, paymasterVerificationGasLimit }
+    const hash = sponsorshipHash(
+      { ...paying, paymaster: options.tank ?? tank },
+      { version, address: options.entryPoint ?? entryPoint.address },
+      chainId,
+      range,
+      delegate,
+    )
+    const signature = await privateKeyToAccount(signerKey).sign({ hash })
+    return { ...paying, paymasterData: encodeTankData(range, signature) }
+  }
+
+  /** Signs as the account that `seed` owns, whatever the operation says. */
+  const sign = async (op: Operation, seed: string, at = entryPoint): Promise<Operation> => {
+    const owner = privateKeyToAccount(keyFromSeed(seed))
+    const hash = at.hash(op, chainId)
+    const signature = SIGNING_MESSAGES.includes(version)
+      ? await owner.signMessage({ message: { raw: hash } })
+      : await owner.sign({ hash })
+    return { ...op, signature }
+  }
+
+  /** The failure of handleOps in an eth_call, with the tank's own words; undefined when it passes. */
+  const failureOf = async (
+    ops: readonly Operation[],
+    at = entryPoint,
+  ): Promise<string | undefined> => {
+    const data = at.encodeHandleOps(ops, TARGET)
+    const error = await wallet.call({ to: at.address, data, gas: 10_000_000n }).then(
+      () => undefined,
+      (reason: BaseError) => reason,
+    )
+    return error && at.decodeFailure(revertDataOf(error))?.message
+  }
+
+  /** Sends the bundle; its outcomes in order. */
+  const handleOps = async (ops: readonly Operation[]): Promise<readonly OperationOutcome[]> => {
+    const receipt = await transact(entryPoint.address, entryPoint.encodeHandleOps(ops, TARGET))
+    return entryPoint.decodeOutcomes(receipt.logs)
+  }
+
+  return {
+    ...{ anvil, wallet, chainId, version, entryPoint, entryPoints, factories, implementation },
+    ...{ transact, deposit, depositOf, predictTank, createTank },
+    ...{ draft, sponsor, sign },
+    ...{ failureOf, handleOps },
+  }
+}
+
+export type TankChain = Awaited<ReturnType<typeof openTankChain>>
+
+/** The revert data that a failed viem call carries. */
+export const revertDataOf = (error: BaseError): Hex => {
+  const carrier = error.walk((cause) => isHex((cause as { data?: unknown }).data))
+  if (carrier === null) throw error
+  return (carrier as unknown as { data: Hex }).data
+}
+
+/** The text of an Error(string) revert. */
+export const revertReasonOf = (error: BaseError): string => {
+  const { args } = decodeErrorResult({
+    abi: parseAbi(['error Error(string)']),
+    data: revertDataOf(error),
+  })
+  return args[0]
+}
