@@ -1,6 +1,7 @@
 import { type Address, type Hex, parseTransaction } from 'viem'
 import { adviseFees } from '../chain/fees.js'
 import { getTransactionCount, type Head } from '../chain/nodeReads.js'
+import { faultPoint } from '../faults.js'
 import {
   type Attempt,
   addAttempt,
@@ -50,7 +51,9 @@ export async function followBundles(
 /** Broadcasts a bundle's newest transaction; one that can never be included ends the bundle. */
 export async function send(context: BundlingContext, bundle: OpenBundle): Promise<void> {
   const { raw, hash } = newestAttempt(bundle)
+  faultPoint('broadcast:before')
   const { kind, reason } = await broadcast(context.node, raw)
+  faultPoint('broadcast:after')
   const { id, executor, nonce } = bundle
   const facts = { bundleId: id, executor, nonce, hash }
   if (kind === 'refused') await fail(context, bundle, reason)
@@ -145,6 +148,7 @@ async function resubmit(
     ...fees,
   })
   await addAttempt(database, chainId, id, attempt)
+  faultPoint('resubmission:committed')
   logger.info({ bundleId: id, nonce, hash: attempt.hash, ...fees }, 'bundle resubmitted')
   await send(context, { ...bundle, attempts: [...bundle.attempts, { ...attempt, age: 0 }] })
 }

@@ -5,6 +5,7 @@ import {
   type RawReceipt,
   type TransactionReceipt,
 } from '../chain/transactionReceipt.js'
+import { faultPoint } from '../faults.js'
 import { openBundles } from '../store/bundles.js'
 import { type ChainBlock, indexedBlocks, pruneBlocks, putBlock } from '../store/chainBlocks.js'
 import { hasLiveOperations, knownHashes } from '../store/operations.js'
@@ -36,8 +37,10 @@ export async function indexBlocks(context: BundlingContext, head: Head): Promise
   if (fork.kind === 'reorg') {
     const hashes = await database.transaction().execute((trx) => rollBack(trx, chainId, fork.after))
     logger.warn({ fork: fork.after, head: head.number, hashes }, 'reorg: inclusions were undone')
+    faultPoint('reorg:undone')
   }
   for (let from = fork.after + 1n; from <= head.number; from += BigInt(logRange)) {
+    faultPoint('index:catching-up')
     const last = from + BigInt(logRange) - 1n
     const to = last < head.number ? await getBlock(node, last) : head
     if (!to || !(await indexRange(context, from, to))) return false
@@ -57,6 +60,7 @@ async function beginIndex(
   await database.transaction().execute(async (trx) => {
     for (const block of [...older.values(), head]) await putBlock(trx, chainId, toBlock(block))
   })
+  faultPoint('index:began')
   return true
 }
 
@@ -71,11 +75,15 @@ async function indexRange(context: BundlingContext, from: bigint, to: Head): Pro
   canonical.set(to.number, to)
   if (receipts.some((r) => canonical.get(r.blockNumber)?.hash !== r.blockHash)) return false
 
+  const settles = receipts.length > 0
+  if (settles) faultPoint('receipts:read')
   await database.transaction().execute(async (trx) => {
     await settleReceipts(trx, context, receipts)
     await putBlock(trx, chainId, toBlock(to))
     await pruneBlocks(trx, chainId, to.number - BigInt(finalityDepth))
+    if (settles) faultPoint('inclusion:settled')
   })
+  if (settles) faultPoint('inclusion:committed')
   return true
 }
 

@@ -1,5 +1,6 @@
 import { keccak256 } from 'viem'
 import { getTransactionCount } from '../chain/nodeReads.js'
+import { faultPoint } from '../faults.js'
 import {
   addAttempt,
   createBundle,
@@ -38,6 +39,7 @@ export async function signBundle(
       const id = await createBundle(trx, { chainId, ...bundle })
       await addAttempt(trx, chainId, id, attempt)
       if ((await claimOperations(trx, chainId, hashes, id)) < hashes.length) throw new Superseded()
+      faultPoint('bundle:claimed')
       return id
     })
     return { id, ...bundle, attempts: [{ ...attempt, age: 0 }] }

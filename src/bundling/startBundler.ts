@@ -3,6 +3,7 @@ import type { HeadFollower } from '../chain/headFollower.js'
 import { NodeRpcError } from '../chain/nodeErrors.js'
 import type { Head } from '../chain/nodeReads.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import { faultPoint } from '../faults.js'
 import { openBundles } from '../store/bundles.js'
 import { dropExpired } from '../store/operations.js'
 import { assembleBundle } from './assembleBundle.js'
@@ -130,8 +131,10 @@ async function sendBundle(
       const assembly = { head, executor: executor.address, entryPoint, waiting }
       const draft = await assembleBundle(context, assembly)
       if (!draft) break
+      faultPoint('bundle:simulated')
       const bundle = await signBundle(context, executor, draft)
       if (!bundle) continue
+      faultPoint('bundle:committed')
       const { hashes, gas, fees } = draft
       const facts = { bundleId: bundle.id, executor: executor.address, nonce: bundle.nonce }
       context.logger.info({ ...facts, operations: hashes.length, gas, ...fees }, 'bundle signed')

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { Config } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
+import { faultPoint } from '../faults.js'
 import { type Connection, type Database, openDatabase } from '../store/database.js'
 import { startEmbeddedPostgres } from '../store/embeddedPostgres.js'
 import { migrate } from '../store/migrate.js'
@@ -35,6 +36,7 @@ export const openStore = async (config: Config, logger: Logger): Promise<Store> 
   }
   try {
     await migrate(database)
+    faultPoint('start:migrated')
   } catch (cause) {
     await close()
     const where = config.databaseUrl ? new URL(config.databaseUrl).host : config.data

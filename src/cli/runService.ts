@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'
+import { armedFault } from '../faults.js'
 import { type Server, startServer } from '../server.js'
 import { acquireServiceLock } from '../store/serviceLock.js'
 import { loopback } from '../webhook/networkGuard.js'
@@ -29,6 +30,7 @@ export const runService = async (
   const close = async () => {
     for (const step of undo.splice(0).reverse()) await step()
   }
+  if (armedFault) logger.warn({ fault: armedFault }, 'this process will kill itself: PURSER_FAULT')
   try {
     const configured = resolveChains(config.chains, process.env)
     if (configured.length === 0 && !withDevChain)

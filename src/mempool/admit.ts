@@ -10,6 +10,7 @@ import {
   SignatureRejectedError,
 } from '../errors/operationErrors.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
+import { faultPoint } from '../faults.js'
 import { findOperation } from '../store/operations.js'
 import type { Validation } from '../validation/engine.js'
 import { requireTimeRange, toOperationError } from '../validation/operationFailure.js'
@@ -47,6 +48,7 @@ export function createMempool(context: MempoolContext): Mempool {
 
       requireLimits(entryPoint, op, definition)
       const { validUntil, deposit } = await requireValid(context, entryPoint, op, simulateExecution)
+      faultPoint('admission:simulated')
       const prefund = entryPoint.requiredPrefund(op)
       const entry = {
         ...{ chainId, hash, appId, prefund, validUntil },
@@ -54,6 +56,7 @@ export function createMempool(context: MempoolContext): Mempool {
         operation: op,
       }
       const decision = await commitAdmission(database, { entry, deposit }, definition)
+      faultPoint('admission:committed')
       if (decision.kind === 'refuse') throw decision.error
       if (decision.kind === 'insert') {
         const { sender, nonce } = op

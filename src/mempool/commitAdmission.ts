@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { faultPoint } from '../faults.js'
 import { lockAdmission, readOccupancy } from '../store/admissions.js'
 import {
   announceOperations,
@@ -44,5 +45,6 @@ async function admitWithin(
   if (decision.replaces) await markReplaced(trx, chainId, decision.replaces, hash)
   await putOperation(trx, entry)
   await announceOperations(trx, chainId)
+  faultPoint('admission:inserted')
   return decision
 }

@@ -10,6 +10,7 @@ import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { PurserError } from '../errors/purserError.js'
 import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
+import { faultPoint } from '../faults.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
 import { judgeApproval } from '../policy/approvalRule.js'
 import { judgeFees } from '../policy/feeRule.js'
@@ -155,6 +156,7 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
     const key = decryptSecret(context.masterKey, signerPurpose, tank.signer_key) as Hex
     const signer = { address: tank.signer, key }
     const signed = signSponsorship(unsigned, entryPoint, chainId, range, signer)
+    faultPoint('sponsorship:signed')
     const maxCost = entryPoint.requiredPrefund(signed)
     const decision = {
       decisionId,
@@ -170,6 +172,7 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
       toCallRows(calls),
       { deposit, blockNumber: head.number, timestamp: head.timestamp },
     )
+    faultPoint('sponsorship:committed')
     if (!granted) {
       const empty = tankEmpty(tank.address, { deposit, locked, maxCost })
       return refuse(subject, request, empty, calls)

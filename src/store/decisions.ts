@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { faultPoint } from '../faults.js'
 import type { Database } from './database.js'
 import type { Schema } from './schema.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
@@ -43,6 +44,7 @@ export const reserveSponsorship = (
     const { locked, same } = await liveReservations(trx, decision, head)
     const granted = [same, decision.max_cost].every((cost) => locked + cost <= head.deposit)
     if (granted) await insert(trx, decision, calls)
+    faultPoint('sponsorship:reserved')
     return { granted, locked }
   })
 

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { faultPoint } from '../../faults.js'
 
 /**
  * The first schema. Money is numeric(78,0) (uint256 wei), hashes and addresses lower-case text,
@@ -6,6 +7,7 @@ import { type Kysely, sql } from 'kysely'
  */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   for (const statement of statements) await sql.raw(statement).execute(db)
+  faultPoint('migration:applied')
 }
 
 const statements = [
