@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { applyAuthorizations, type Authorization } from './authorization.js'
+import { type Authorization, applyAuthorizations } from './authorization.js'
 import { createAddress } from './createAddress.js'
 import { FORKS } from './forks.js'
 import { REFUND_QUOTIENT } from './gasCosts.js'

@@ -25,8 +25,8 @@ import {
   type Outcome,
   toHex,
 } from '../../src/evm/index.js'
-import { createRandom } from './random.js'
 import { type Anvil, createNodeState, latestBlock, startAnvil } from './anvil.js'
+import { createRandom } from './random.js'
 
 const DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 const RICH: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
