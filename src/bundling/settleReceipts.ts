@@ -3,7 +3,7 @@ import { getBlock } from '../chain/nodeReads.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import { blameOperations, bundlesOfTransactions, closeBundle } from '../store/bundles.js'
 import { indexedBlocks } from '../store/chainBlocks.js'
-import { putInclusion, putReceipt } from '../store/inclusions.js'
+import { putInclusions, putReceipt } from '../store/inclusions.js'
 import { knownHashes } from '../store/operations.js'
 import type { Schema } from '../store/schema.js'
 import type { BundlingContext } from './bundlingContext.js'
@@ -27,7 +27,7 @@ export async function settleReceipts(
     entryPoints.flatMap((entryPoint) =>
       entryPoint
         .decodeOutcomes(receipt.logs)
-        .map((outcome) => ({ entryPoint, outcome, transactionHash: receipt.transactionHash })),
+        .map((outcome) => ({ entryPoint: entryPoint.address, outcome })),
     ),
   )
   const hashes = outcomes.map(({ outcome }) => outcome.userOpHash)
@@ -40,14 +40,14 @@ export async function settleReceipts(
   for (const receipt of receipts) {
     const { transactionHash, blockNumber, gasUsed, effectiveGasPrice, status } = receipt
     const settled = outcomes.filter(
-      (found) => found.transactionHash === transactionHash && known.has(found.outcome.userOpHash),
+      ({ outcome: { event, userOpHash } }) =>
+        event.transactionHash === transactionHash && known.has(userOpHash),
     )
     const bundleId = ours.get(transactionHash)
     if (bundleId === undefined && settled.length === 0) continue
 
     await putReceipt(trx, chainId, receipt)
-    for (const { entryPoint, outcome } of settled)
-      await putInclusion(trx, chainId, entryPoint.address, outcome, bundleId ?? null)
+    await putInclusions(trx, chainId, settled, bundleId ?? null)
     const facts = { transactionHash, blockNumber, operations: settled.length }
     if (bundleId === undefined) {
       logger.warn(facts, 'operations were included by a bundle of someone else')

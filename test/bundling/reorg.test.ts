@@ -2,6 +2,7 @@ import { type Hex, numberToHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { indexBlocks } from '../../src/bundling/indexBlocks.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
+import { openBundles } from '../../src/store/bundles.js'
 import { indexedBlocks } from '../../src/store/chainBlocks.js'
 import { findInclusion } from '../../src/store/inclusions.js'
 import { putOperation } from '../../src/store/operations.js'
@@ -142,6 +143,34 @@ describe('the index of inclusions', () => {
     expect((await chain.stored(hash)).state).toBe('pooled')
     await chain.settle()
     expect((await chain.stored(hash)).state).toBe('included')
+  })
+
+  test('includes one of two operations when a reorg frees a nonce and another one takes it', async () => {
+    const op = chain.operation(await chain.puppet())
+    const first = await chain.admit(op)
+    await chain.settle()
+    await chain.anvil.request('anvil_reorg', [1, []])
+    await chain.heads.refresh()
+    const second = await chain.admit({ ...op, callGasLimit: 61_000n })
+    await chain.settle()
+    const states = [(await chain.stored(first)).state, (await chain.stored(second)).state]
+    expect(states.filter((state) => state === 'included')).toHaveLength(1)
+    await mine(1)
+    expect(await openBundles(database(), chain.definition.chainId)).toEqual([])
+  })
+
+  test('catches up on blocks that it missed, in steps that a node allows', async () => {
+    await chain.stop()
+    chain = await startBundlingChain(database(), { definition: { logRange: 3 } })
+    const ops = [chain.operation(await chain.puppet()), chain.operation(await chain.puppet())]
+    const hashes = [await chain.admit(ops[0]!), await chain.admit(ops[1]!)]
+    for (const op of ops) {
+      await chain.anvil.request('anvil_mine', ['0x4'])
+      await chain.carry([op])
+    }
+    await chain.anvil.request('anvil_mine', ['0x4'])
+    await indexBlocks(chain.context, await chain.heads.refresh())
+    for (const hash of hashes) expect((await chain.stored(hash)).state).toBe('included')
   })
 
   test('leaves everything as it is while the node shows an older block', async () => {
