@@ -99,10 +99,14 @@ export class Machine {
 
   /** Gives the frames back for the next run. */
   release(): void {
-    for (const frame of this.frames) frame.trim()
+    this.frames.length = Math.min(this.frames.length, FRAMES_KEPT)
+    for (const frame of this.frames) frame.release()
     idle.push(this.frames)
   }
 }
+
+/** Frames kept for the next run: deeper calls are rare, and a frame is 36 kB. */
+const FRAMES_KEPT = 64
 
 /** Frame pools not in use: more than one only when runs nest, as a state source might make them. */
 const idle: Frame[][] = []
