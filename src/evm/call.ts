@@ -17,11 +17,12 @@ export type Call = MessageInput & {
 export function call(run: Run, input: Call): Outcome {
   const create = () => new Machine(run, input.from, input.gasPrice ?? 0n, [])
   return withMachine(run, input, create, (machine) => {
-    const refusal = gasRefusal(input, intrinsicGas(run.block.fork, input))
+    const needed = intrinsicGas(run.block.fork, input)
+    const refusal = gasRefusal(input, needed)
     if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
     if (input.value > 0n && machine.world.load(machine.origin).balance < input.value) {
       return { kind: 'invalid', reason: 'balance of the sender below the value' }
     }
-    return runMessage(machine, input)
+    return runMessage(machine, input, needed)
   })
 }
