@@ -22,7 +22,7 @@ export type OperationByHash = {
   readonly transactionHash: Hex | undefined
 }
 
-/** What biconomy_getUserOperationStatus answers (clients.md 2.7). */
+/** What biconomy_getUserOperationStatus answers. */
 export type OperationStatus = {
   readonly state:
     | 'BUNDLER_MEMPOOL'

@@ -77,7 +77,7 @@ export type EntryPoint = {
   chargeableGas(op: Operation): bigint
   /** wei per gas that the EntryPoint charges at `baseFee`. */
   gasPrice(op: Operation, baseFee: bigint): bigint
-  /** Gas one operation may use inside handleOps, for the bundle's gas limit (protocol.md §2.4). */
+  /** Gas one operation may use inside handleOps, for the bundle's gas limit. */
   bundleGas(op: Operation): bigint
   /** The failure in revert data of handleOps or a simulation; undefined when it is something else. */
   decodeFailure(revertData: Hex): Failure | undefined

@@ -1,7 +1,7 @@
 import { intrinsicGas } from './intrinsicGas.js'
 import { Machine, type Run } from './machine.js'
-import { gasRefusal, type MessageInput, runMessage, withMachine } from './runMessage.js'
 import type { Outcome } from './outcome.js'
+import { gasRefusal, type MessageInput, runMessage, withMachine } from './runMessage.js'
 
 /** The message of an `eth_call`. */
 export type Call = MessageInput & {
@@ -17,11 +17,12 @@ export type Call = MessageInput & {
 export function call(run: Run, input: Call): Outcome {
   const create = () => new Machine(run, input.from, input.gasPrice ?? 0n, [])
   return withMachine(run, input, create, (machine) => {
-    const refusal = gasRefusal(input, intrinsicGas(run.block.fork, input))
+    const needed = intrinsicGas(run.block.fork, input)
+    const refusal = gasRefusal(input, needed)
     if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
     if (input.value > 0n && machine.world.load(machine.origin).balance < input.value) {
       return { kind: 'invalid', reason: 'balance of the sender below the value' }
     }
-    return runMessage(machine, input)
+    return runMessage(machine, input, needed)
   })
 }

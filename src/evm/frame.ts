@@ -58,8 +58,12 @@ export class Frame {
     this.output = EMPTY_BYTES
   }
 
-  /** Lets go of unusually large memory. */
-  trim(): void {
+  /** Lets go of what the last run left behind, and of unusually large memory. */
+  release(): void {
+    this.record = undefined
+    this.input = EMPTY_BYTES
+    this.returnData = EMPTY_BYTES
+    this.output = EMPTY_BYTES
     if (this.memory.length > MEMORY_KEPT) this.memory = new Uint8Array(MEMORY_START)
   }
 

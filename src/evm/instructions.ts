@@ -9,10 +9,10 @@ import {
   modulo,
   mulmod,
   sar,
+  signExtend,
   signedCompare,
   signedDivide,
   signedModulo,
-  signExtend,
 } from './operations/arithmetic.js'
 import { blobBaseFee, blobHash, blockHash, blockWord, origin } from './operations/block.js'
 import { callFamily } from './operations/call.js'

@@ -1,4 +1,5 @@
 import {
+  bigAt,
   type Frame,
   loadWord,
   numberAt,
@@ -6,7 +7,6 @@ import {
   setBig,
   setNumber,
   storeWord,
-  bigAt,
 } from './frame.js'
 import type { Machine } from './machine.js'
 import { noteOpcode } from './record.js'

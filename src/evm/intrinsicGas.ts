@@ -32,7 +32,7 @@ export type IntrinsicGas = { intrinsic: number; floor: number }
 export function intrinsicGas(fork: Fork, envelope: Envelope): IntrinsicGas {
   const { to, data, accessList = [], authorizations = [] } = envelope
   let nonZero = 0
-  for (const byte of data) if (byte !== 0) nonZero++
+  for (let i = 0; i < data.length; i++) if (data[i] !== 0) nonZero++
   const tokens = data.length + 3 * nonZero
   let intrinsic = TRANSACTION + 4 * tokens + AUTHORIZATION * authorizations.length
   if (to === undefined) intrinsic += TRANSACTION_CREATE + INITCODE_WORD * wordCount(data.length)

@@ -65,11 +65,12 @@ export function limbsOf(hex: Hex, count: number): Uint32Array {
   return limbs
 }
 
+const scratch = Buffer.alloc(32)
+
 /** 0x hex of `count` limbs. */
 export function hexOfLimbs(limbs: Uint32Array, at: number, count: number): Hex {
-  let hex = ''
-  for (let i = count - 1; i >= 0; i--) hex += limbs[at + i]!.toString(16).padStart(8, '0')
-  return `0x${hex}`
+  for (let i = 0; i < count; i++) scratch.writeUInt32BE(limbs[at + i]!, 4 * (count - 1 - i))
+  return `0x${scratch.toString('hex', 0, 4 * count)}`
 }
 
 /** Lower-case address of the five limbs at `at`. */

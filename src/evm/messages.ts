@@ -44,6 +44,9 @@ export type Message = {
   outputSize: number
 }
 
+/** Steps that beginning and ending a message take the time of. */
+const STEPS_PER_MESSAGE = 10
+
 /**
  * Begins a call. Either it is over at once (precompile, no code, refused) and its result is with
  * the parent, or a frame waits to be run and ENTER is returned. `parent` is undefined for the
@@ -245,11 +248,13 @@ function refuse(
   return signal
 }
 
+/** Opens the record of a message, where one is wanted. */
 function begin(
   machine: Machine,
   parent: Frame | undefined,
   message: Message,
 ): FrameRecord | undefined {
+  machine.stepsLeft -= STEPS_PER_MESSAGE
   if (!machine.recording) return undefined
   const record: FrameRecord = {
     kind: message.kind,

@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
-import { applyAuthorizations, type Authorization } from './authorization.js'
+import { type Authorization, applyAuthorizations } from './authorization.js'
 import { createAddress } from './createAddress.js'
 import { FORKS } from './forks.js'
 import { REFUND_QUOTIENT } from './gasCosts.js'
-import { type Envelope, type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
+import type { Envelope, IntrinsicGas } from './intrinsicGas.js'
 import { limbsOf } from './limbs.js'
 import type { Machine, Run } from './machine.js'
 import { enterCall, enterCreate, type Message, runFrames } from './messages.js'
@@ -57,8 +57,7 @@ export function gasRefusal({ gas }: MessageInput, needed: IntrinsicGas): string 
  * Runs a message from after its checks to before its fees: access list, sender's nonce,
  * authorizations, execution, refund and floor.
  */
-export function runMessage(machine: Machine, input: MessageInput): Result {
-  const needed = intrinsicGas(machine.block.fork, input)
+export function runMessage(machine: Machine, input: MessageInput, needed: IntrinsicGas): Result {
   const { world } = machine
   const sender = machine.origin
   const { nonce } = world.load(sender)

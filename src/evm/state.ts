@@ -11,7 +11,8 @@ export type AccountState = {
 
 /**
  * World state as the caller knows it. `undefined` means unknown, not empty: the run then reports a
- * miss. Never asked for anything but synchronously; slots are 32-byte hex.
+ * miss. Slots are 32-byte hex. Give the same array for the same code each time: what is learnt from
+ * it (jump targets, hash) is kept by array.
  */
 export type State = {
   account(address: Address): AccountState | undefined

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { BlockEnv } from './block.js'
 import { BLOB, MAX_INITCODE_SIZE } from './gasCosts.js'
-import { intrinsicGas } from './intrinsicGas.js'
+import { type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
 import { Machine, type Run } from './machine.js'
 import type { Outcome, Result } from './outcome.js'
 import { gasRefusal, type MessageInput, runMessage, withMachine } from './runMessage.js'
@@ -25,12 +25,13 @@ export function transact(run: Run, tx: Transaction): Outcome {
   const { block } = run
   const create = () => new Machine(run, tx.from, gasPriceOf(block, tx), tx.blobHashes ?? [])
   return withMachine(run, tx, create, (machine) => {
-    const reason = refusal(machine, tx)
+    const needed = intrinsicGas(block.fork, tx)
+    const reason = refusal(machine, tx, needed)
     if (reason !== undefined) return { kind: 'invalid', reason }
     const { world, origin } = machine
     const blobFee = blobGas(tx) * block.blobBaseFee
     world.setBalance(origin, origin.balance - BigInt(tx.gas) * machine.gasPrice - blobFee)
-    return settleFees(machine, tx, runMessage(machine, tx))
+    return settleFees(machine, tx, runMessage(machine, tx, needed))
   })
 }
 
@@ -54,7 +55,7 @@ function blobGas(tx: Transaction): bigint {
 }
 
 /** Why a block may not contain this transaction, if so. */
-function refusal(machine: Machine, tx: Transaction): string | undefined {
+function refusal(machine: Machine, tx: Transaction, needed: IntrinsicGas): string | undefined {
   const { block, rules, world, origin } = machine
   const { nonce, balance, code } = world.load(origin)
   if (code.bytes.length > 0 && code.delegate === undefined) return 'sender is a contract'
@@ -69,8 +70,8 @@ function refusal(machine: Machine, tx: Transaction): string | undefined {
   if (tx.to === undefined && tx.data.length > MAX_INITCODE_SIZE) return 'initcode too large'
   const lists = listRefusal(machine, tx)
   if (lists !== undefined) return lists
-  const needed = gasRefusal(tx, intrinsicGas(block.fork, tx))
-  if (needed !== undefined) return needed
+  const gas = gasRefusal(tx, needed)
+  if (gas !== undefined) return gas
   const cost =
     BigInt(tx.gas) * tx.maxFeePerGas + tx.value + blobGas(tx) * (tx.maxFeePerBlobGas ?? 0n)
   return balance < cost ? `balance ${balance} below the maximum cost ${cost}` : undefined

@@ -10,7 +10,7 @@ export type FeeLimits = {
 
 /**
  * The tank pays what the operation offers, and a bundler keeps the tip, so an operation that offers
- * far more than inclusion needs drains the tank into a bundler's pocket (paymaster.md 2.3).
+ * far more than inclusion needs drains the tank into a bundler's pocket.
  */
 export const judgeFees = (
   offered: Fees,

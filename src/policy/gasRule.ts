@@ -20,7 +20,7 @@ const maxPreVerificationMultiple = 3n
 
 /**
  * Limits that a client chose for an operation that a tank pays: absurd ones lock the deposit or
- * hand it to a bundler (paymaster.md 2.3). `estimated` is our own preVerificationGas.
+ * hand it to a bundler. `estimated` is our own preVerificationGas.
  */
 export const judgeGas = (
   given: GivenGas,

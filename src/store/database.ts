@@ -53,9 +53,10 @@ export const openDatabase = (connection: Connection, logger: Logger, poolSize = 
   // Listened to on each connection, because between two queries of a transaction the pool does not
   // listen, and an error that nobody listens to ends the process.
   pool.on('connect', (client) =>
-    client.on('error', (error) =>
-      logger.warn({ reason: error.message }, 'database connection lost'),
-    ),
+    client.on('error', (error) => {
+      // A pool says that it has ended before its sessions have.
+      if (!pool.ending) logger.warn({ reason: error.message }, 'database connection lost')
+    }),
   )
   pool.on('error', () => {})
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })

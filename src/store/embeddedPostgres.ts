@@ -103,7 +103,7 @@ const joinServer = async (cluster: Cluster, connection: Connection): Promise<Ses
         throw new ConfigError(`The database did not start: ${reason} See ${cluster.log}.`)
       server = await spawnServer(cluster)
     }
-    await delay(10)
+    await delay(server?.isRunning() === false ? 100 : 10)
   }
 }
 

@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../errors/configError.js'
 
@@ -43,6 +43,24 @@ const parseKey = (text: string): Buffer | undefined => {
   return key.length === 32 ? key : undefined
 }
 
+/** Whole or not at all, and on disk before anything is encrypted with it. */
+const createKeyFile = (file: string): void => {
+  const draft = `${file}.${randomUUID()}`
+  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+    flush: true,
+  })
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    // Another process was quicker: its key is the one.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft)
+  }
+}
+
 /**
  * The master key: the configured one, else that in the data folder, which is created once and
  * readable by its owner only.
@@ -50,12 +68,11 @@ const parseKey = (text: string): Buffer | undefined => {
  */
 export const loadMasterKey = (configured: string | undefined, dataFolder: string): Buffer => {
   const file = join(dataFolder, 'master.key')
-  if (configured === undefined && !existsSync(file)) {
-    const text = randomBytes(32).toString('hex')
-    writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' })
-  }
+  if (configured === undefined && !existsSync(file)) createKeyFile(file)
   const key = parseKey(configured ?? readFileSync(file, 'utf8').trim())
-  if (key === undefined)
-    throw new ConfigError('The master key must be 32 bytes in hex or base64 (PURSER_MASTER_KEY).')
+  if (key === undefined) {
+    const where = configured === undefined ? `in ${file}` : '(PURSER_MASTER_KEY)'
+    throw new ConfigError(`The master key ${where} must be 32 bytes in hex or base64.`)
+  }
   return key
 }

@@ -1,6 +1,9 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { useDatabase } from '../../test/support/database.js'
@@ -104,7 +107,25 @@ describe('secrets at rest', () => {
       expect(statSync(join(folder, 'master.key')).mode & 0o777).toBe(0o600)
       expect(loadMasterKey(made.toString('base64'), '/none').equals(made)).toBe(true)
       expect(loadMasterKey(`0x${made.toString('hex')}`, '/none').equals(made)).toBe(true)
-      expect(() => loadMasterKey('short', folder)).toThrow('32 bytes')
+      expect(() => loadMasterKey('short', folder)).toThrow('PURSER_MASTER_KEY')
+      writeFileSync(join(folder, 'master.key'), 'cut')
+      expect(() => loadMasterKey(undefined, folder)).toThrow('master.key must be 32 bytes')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test('processes that start at once have one master key', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-key-'))
+    const program = pathToFileURL(resolve('dist/tenancy/secrets.js')).href
+    const script = `const { loadMasterKey } = await import('${program}')
+      console.log(loadMasterKey(undefined, process.argv[1]).toString('hex'))`
+    try {
+      const run = () =>
+        promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, folder])
+      const keys = await Promise.all([1, 2, 3, 4].map(run))
+      expect(new Set(keys.map(({ stdout }) => stdout)).size).toBe(1)
+      expect(readdirSync(folder)).toEqual(['master.key'])
     } finally {
       rmSync(folder, { recursive: true })
     }

@@ -8,9 +8,9 @@ import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { openBundles } from '../../src/store/bundles.js'
 import { type BundlingChain, executorKeys, startBundlingChain } from '../support/bundlingChain.js'
+import { useDatabase } from '../support/database.js'
 import { startHttpNode } from '../support/httpNode.js'
 import { silent } from '../support/logger.js'
-import { useDatabase } from '../support/database.js'
 
 const postgres = useDatabase()
 const database = () => postgres().database

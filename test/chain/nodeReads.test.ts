@@ -1,3 +1,4 @@
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ethCall } from '../../src/chain/ethCall.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
@@ -11,9 +12,8 @@ import {
   getTransactionReceipt,
   sendRawTransaction,
 } from '../../src/chain/nodeReads.js'
-import { privateKeyToAccount } from 'viem/accounts'
-import { type Anvil, startAnvil } from '../support/startAnvil.js'
 import { silent } from '../support/logger.js'
+import { type Anvil, startAnvil } from '../support/startAnvil.js'
 
 const executor = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',

@@ -3,7 +3,6 @@ import { encodeFunctionData, type Hex, hexToBigInt, slice } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { canDeploy } from '../support/entryPointContracts.js'
 import { logsOf } from '../support/logs.js'
 import {
   calldataGas,
@@ -29,7 +28,7 @@ const sum = (values: readonly bigint[]): bigint =>
   values.reduce((total, value) => total + value, 0n)
 
 describe.each(versions)('gas of a bundle in EntryPoint v%s', (version) => {
-  describe.skipIf(!canDeploy(version))('on a chain', () => {
+  describe('on a chain', () => {
     let chain: ScriptedChain
 
     beforeAll(async () => {

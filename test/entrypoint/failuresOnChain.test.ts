@@ -2,7 +2,6 @@ import { type Address, type Hex, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Failure, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { canDeploy } from '../support/entryPointContracts.js'
 import { revertDataOf } from '../support/revertDataOf.js'
 import {
   type ScriptedChain,
@@ -15,7 +14,7 @@ const ZERO: Address = `0x${'0'.repeat(40)}`
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 
 describe.each(versions)('failures of EntryPoint v%s', (version) => {
-  describe.skipIf(!canDeploy(version))('on a chain', () => {
+  describe('on a chain', () => {
     let chain: ScriptedChain
 
     beforeAll(async () => {

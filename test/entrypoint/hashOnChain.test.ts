@@ -13,7 +13,7 @@ import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import { canonicalAddresses, createEntryPoint } from '../../src/entrypoint/index.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { arbitraryDelegatedOperation, arbitraryOperation } from '../support/arbitraryOperation.js'
-import { deployEntryPoint, canDeploy } from '../support/entryPointContracts.js'
+import { deployEntryPoint } from '../support/entryPointContracts.js'
 import { type Anvil, startAnvil } from '../support/startAnvil.js'
 import { toPackedStruct, toStructV06 } from '../support/viemStructs.js'
 
@@ -63,7 +63,7 @@ const contractHash = async (
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 
 describe.each(versions)('EntryPoint v%s', (version) => {
-  describe.skipIf(!canDeploy(version))('as a contract', () => {
+  describe('as a contract', () => {
     let entryPoint: EntryPoint
 
     beforeAll(async () => {

@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createRequire } from 'node:module'
-import { type AddressInfo, createServer } from 'node:net'
-import { dirname, join } from 'node:path'
 import type { Address, Hex } from 'viem'
+import { launchAnvil } from '../../src/devnet/anvilProcess.js'
+import { endProcess } from '../../src/devnet/processIdentity.js'
 import { type BlockEnv, type Fork, fromHex, type Miss, type State } from '../../src/evm/index.js'
 
 type Request = { method: string; params: unknown[] }
@@ -19,13 +16,10 @@ export type Anvil = {
 
 /** Starts an anvil of the given hardfork on a free port and waits until it answers. */
 export async function startAnvil(hardfork: Fork): Promise<Anvil> {
-  const binary = binaryPath()
-  const port = await freePort()
-  const options = ['--hardfork', hardfork, '--port', `${port}`, '--prune-history', '64', '--silent']
-  const child = spawn(binary, [...options, '--code-size-limit', '24576'], { stdio: 'ignore' })
-  const url = `http://127.0.0.1:${port}`
+  const options = ['--hardfork', hardfork, '--code-size-limit', '24576']
+  const anvil = await launchAnvil(options, 0, () => {})
+  const url = `http://127.0.0.1:${anvil.port}`
   const batch = (requests: Request[]) => send(url, requests)
-  await answering(child, batch)
   return {
     batch,
     request: async <T>(method: string, params: unknown[]) => {
@@ -33,42 +27,7 @@ export async function startAnvil(hardfork: Fork): Promise<Anvil> {
       if (answer!.error !== undefined) throw new Error(`${method}: ${answer!.error.message}`)
       return answer!.result as T
     },
-    stop: async () => {
-      const ended = once(child, 'exit')
-      child.kill()
-      await ended
-    },
-  }
-}
-
-function binaryPath(): string {
-  const require = createRequire(import.meta.url)
-  const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
-  const anvil = createRequire(require.resolve('@foundry-rs/anvil/package.json'))
-  return join(dirname(anvil.resolve(`${name}/package.json`)), 'bin/anvil')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function answering(
-  child: ChildProcess,
-  batch: (requests: Request[]) => Promise<Response[]>,
-): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`anvil ended with ${child.exitCode}`)
-    try {
-      await batch([{ method: 'eth_chainId', params: [] }])
-      return
-    } catch {
-      await new Promise(setImmediate)
-    }
+    stop: () => endProcess(anvil),
   }
 }
 

@@ -4,10 +4,10 @@ import { type Anvil, startAnvil } from './anvil.js'
 import { type Comparison, createComparison } from './differential.js'
 
 /** `npm run fuzz:evm` raises the count and takes another seed. */
-const COUNT = Number(process.env.PURSER_EVM_FUZZ_COUNT ?? 1500)
+const COUNT = Number(process.env.PURSER_EVM_FUZZ_COUNT ?? 1200)
 const SEED = Number(process.env.PURSER_EVM_FUZZ_SEED ?? 1)
 const BATCH = 50
-const FORKS: Fork[] = ['cancun', 'prague', 'osaka']
+const FORKS: Fork[] = ['shanghai', 'cancun', 'prague', 'osaka']
 
 describe.each(FORKS)('random programs on %s, compared with anvil', (fork) => {
   let anvil: Anvil

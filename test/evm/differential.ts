@@ -233,12 +233,14 @@ function hexOverride({ nonce, balance, code, state }: AccountOverride) {
 
 function difference(outcome: Outcome, trace: Trace, diff: Diff): string | undefined {
   if (outcome.kind !== 'done') return `we say ${JSON.stringify(outcome)}`
+  const gone = deleted(outcome)
+  const stays = (line: string) => !gone.some((address) => line.startsWith(address))
   const pairs: [string, unknown, unknown][] = [
     ['success', outcome.success, trace.error === undefined],
     ['output', toHex(outcome.output), trace.output ?? '0x'],
     ['gas used', outcome.gasUsed, Number(trace.gasUsed)],
     ['logs', ourLogs(outcome), outcome.success ? nodeLogs(trace) : []],
-    ['storage', ourStorage(outcome), nodeStorage(diff)],
+    ['storage', ourStorage(outcome), nodeStorage(diff).filter(stays)],
     ['frames', ourFrames(outcome.record!.root.calls), nodeFrames(trace)],
   ]
   for (const [what, ours, theirs] of pairs) {
@@ -246,6 +248,13 @@ function difference(outcome: Outcome, trace: Trace, diff: Diff): string | undefi
     if (a !== b) return `${what}: ours ${a}, the node's ${b}`
   }
   return undefined
+}
+
+/** Accounts destroyed before Cancun: the node lists what storage of theirs was touched, we do not. */
+function deleted({ changes }: Result): Address[] {
+  const isGone = ({ nonce, code, state }: AccountOverride) =>
+    nonce === 0n && code?.length === 0 && state?.size === 0
+  return [...changes].filter(([, change]) => isGone(change)).map(([address]) => address)
 }
 
 function ourLogs({ logs }: Result) {

@@ -1,5 +1,5 @@
-import type { Abi, Hex } from 'viem'
 import solc from 'solc'
+import type { Abi, Hex } from 'viem'
 
 export type Compiled = { readonly abi: Abi; readonly bytecode: Hex; readonly runtime: Hex }
 

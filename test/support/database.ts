@@ -1,33 +1,57 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { type Connection, type Database, openDatabase } from '../../src/store/database.js'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/store/embeddedPostgres.js'
+import { startEmbeddedPostgres } from '../../src/store/embeddedPostgres.js'
 import { migrate } from '../../src/store/migrate.js'
 import { silent } from './logger.js'
 
 export type TestDatabase = { readonly database: Database; readonly connection: Connection }
 
-/** A fresh, migrated PostgreSQL for all tests of a file; gone afterwards. */
+type SocketConnection = Extract<Connection, { socketFolder: string }>
+
+const TEMPLATE = 'purser_template'
+const DRAFT = 'purser_template_draft'
+
+const createTemplate = async (admin: Database, connection: SocketConnection): Promise<void> => {
+  await sql`drop database if exists ${sql.id(DRAFT)} with (force)`.execute(admin)
+  await sql`create database ${sql.id(DRAFT)}`.execute(admin)
+  const draft = openDatabase({ ...connection, database: DRAFT }, silent, 2)
+  await migrate(draft).finally(() => draft.destroy())
+  await sql`alter database ${sql.id(DRAFT)} rename to ${sql.id(TEMPLATE)}`.execute(admin)
+}
+
+/** Test files run in several processes; the first migrates a database that the others copy. */
+const ensureTemplate = (admin: Database, connection: SocketConnection): Promise<void> =>
+  admin.connection().execute(async (session) => {
+    await sql`select pg_advisory_lock(1)`.execute(session)
+    const { rows } = await sql`select from pg_database where datname = ${TEMPLATE}`.execute(session)
+    if (rows.length === 0) await createTemplate(session, connection)
+    await sql`select pg_advisory_unlock(1)`.execute(session)
+  })
+
+/** A fresh, migrated database for all tests of a file; gone afterwards. */
 export const useDatabase = (): (() => TestDatabase) => {
-  let folder: string
-  let postgres: EmbeddedPostgres | undefined
-  let database: Database | undefined
+  let admin: Database | undefined
+  let made: TestDatabase | undefined
+  const name = `test_${randomUUID()}`
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'purser-db-'))
-    chmodSync(folder, 0o711)
-    postgres = await startEmbeddedPostgres(folder, silent)
-    database = openDatabase(postgres.connection, silent)
-    await migrate(database)
+    // Not stopped: the next file uses it, and the run's end ends it.
+    const { connection: server } = await startEmbeddedPostgres(inject('databaseFolder'), silent)
+    if (!('socketFolder' in server)) throw new Error('The embedded database has a socket.')
+    admin = openDatabase(server, silent, 1)
+    await ensureTemplate(admin, server)
+    await sql`create database ${sql.id(name)} template ${sql.id(TEMPLATE)}`.execute(admin)
+    const connection = { ...server, database: name }
+    made = { connection, database: openDatabase(connection, silent) }
   })
   afterAll(async () => {
-    await database?.destroy()
-    await postgres?.stop()
-    rmSync(folder, { recursive: true, force: true })
+    await made?.database.destroy()
+    if (admin) await sql`drop database if exists ${sql.id(name)} with (force)`.execute(admin)
+    await admin?.destroy()
   })
   return () => {
-    if (!database || !postgres) throw new Error('The database does not run yet.')
-    return { database, connection: postgres.connection }
+    if (!made) throw new Error('The database does not run yet.')
+    return made
   }
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
+import type { ChainServices, Services, Webhook } from '../../src/api/services.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
-import type { ChainServices, Services, Webhook } from '../../src/api/services.js'
 import { address, entryPointNamed, operation, receipt } from './apiFixtures.js'
 
 /** What a service was called with, in the order of the calls. */

@@ -1,10 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Address, createPublicClient, type Hex, http, type PublicClient } from 'viem'
+import { launchAnvil } from '../../src/devnet/anvilProcess.js'
+import { endProcess } from '../../src/devnet/processIdentity.js'
 
 export type Receipt = {
   readonly status: Hex
@@ -45,20 +42,14 @@ const ANVIL_ACCOUNT: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 /** A fresh anvil on a free port; `stop` ends it. */
 export const startAnvil = async (args: readonly string[] = []): Promise<Anvil> => {
-  const port = await freePort()
-  const process = spawn(
-    anvilBinary(),
-    ['--port', String(port), '--prune-history', '64', '--silent', ...args],
-    { stdio: 'ignore' },
-  )
-  const url = `http://127.0.0.1:${port}`
+  const anvil = await launchAnvil(args, 0, () => {})
+  const url = `http://127.0.0.1:${anvil.port}`
   const client = createPublicClient({
     transport: http(url, { retryCount: 0 }),
     pollingInterval: 10,
   })
   const request: Anvil['request'] = (method, params) =>
     client.request({ method, params } as unknown as Parameters<typeof client.request>[0])
-  await untilListening(process, () => request('eth_chainId', []))
   return {
     url,
     client,
@@ -68,43 +59,7 @@ export const startAnvil = async (args: readonly string[] = []): Promise<Anvil> =
       const hash = await request('eth_sendTransaction', [{ from: ANVIL_ACCOUNT, ...transaction }])
       return untilMined(request, hash as Hex)
     },
-    stop: async () => {
-      const exited = once(process, 'exit')
-      if (process.kill()) await exited
-    },
-  }
-}
-
-const anvilBinary = (): string => {
-  const arch = process.arch === 'x64' ? 'amd64' : process.arch
-  const manifest = `@foundry-rs/anvil-${process.platform}-${arch}/package.json`
-  const resolve = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/bin.mjs'))
-  return join(dirname(resolve.resolve(manifest)), 'bin', 'anvil')
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}
-
-const untilListening = async (
-  process: ChildProcess,
-  probe: () => Promise<unknown>,
-): Promise<void> => {
-  for (;;) {
-    if (process.exitCode !== null) throw new Error(`anvil ended with ${process.exitCode}`)
-    const answered = await probe().then(
-      () => true,
-      () => false,
-    )
-    if (answered) return
-    await delay(20)
+    stop: () => endProcess(anvil),
   }
 }
 

@@ -2,7 +2,7 @@ import type { FeeAdvice, Fees } from '../../chain/feeAdvice.js'
 
 /**
  * The same in both dialects, since one object serves every client: older ones read the flat fields,
- * newer ones the tiers (clients.md 0.6). Decimal strings of wei.
+ * newer ones the tiers. Decimal strings of wei.
  */
 export const encodeFeeValues = ({ slow, standard, fast }: FeeAdvice) => ({
   ...encodeFees(standard),

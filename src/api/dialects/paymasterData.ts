@@ -13,7 +13,7 @@ export const encodeStub = (stub: VersionedStub) => ({
 
 /**
  * ERC-7677 data, with the gas limits that were signed: clients that ask once, before they
- * estimated, take them from here (clients.md 2.4).
+ * estimated, take them from here.
  */
 export const encodePaymasterData = (result: VersionedSponsorship) => ({
   ...encodeSponsor(result),

@@ -69,7 +69,7 @@ const remove: WebhookOperation = {
   },
 }
 
-/** The four operations of interface.md, by HTTP method. */
+/** The four operations of the interface, by HTTP method. */
 export const webhookOperations: ReadonlyMap<string, WebhookOperation> = new Map([
   ['POST', create],
   ['GET', read],

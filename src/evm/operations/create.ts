@@ -1,5 +1,5 @@
 import type { Account } from '../account.js'
-import { createAddress, create2Address } from '../createAddress.js'
+import { create2Address, createAddress } from '../createAddress.js'
 import type { Frame } from '../frame.js'
 import { INITCODE_WORD, KECCAK_WORD, MAX_INITCODE_SIZE, wordCount } from '../gasCosts.js'
 import type { Machine } from '../machine.js'

@@ -1,3 +1,4 @@
+import type { Frame } from '../frame.js'
 import {
   COLD_SLOT,
   STORAGE_CLEAR_REFUND,
@@ -6,7 +7,6 @@ import {
   STORAGE_SET,
   WARM_ACCESS,
 } from '../gasCosts.js'
-import type { Frame } from '../frame.js'
 import { hexOfLimbs, slotKey } from '../limbs.js'
 import type { Machine } from '../machine.js'
 import { CONTINUE, OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../signal.js'

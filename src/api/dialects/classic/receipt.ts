@@ -5,7 +5,7 @@ import { encodeBigNumberFields, encodeNumber } from './numbers.js'
 
 /**
  * The interface's receipt. The outer `logs` holds only the UserOperationEvent, `receipt.logs` all
- * logs of the transaction (clients.md 6.25). `reason` is additive and only there after a failure.
+ * logs of the transaction. `reason` is additive and only there after a failure.
  */
 export const encodeReceipt = (receipt: OperationReceipt) => ({
   userOpHash: receipt.userOpHash,

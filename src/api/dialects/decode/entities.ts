@@ -95,7 +95,7 @@ const decodeFactory = (value: unknown, field: string): Operation['factory'] => {
   return value === '0x7702' ? DELEGATION_MARKER : decodeAddress(value, field)
 }
 
-/** EntryPoint v0.9 takes the paymaster's signature as a suffix outside the hash (protocol.md 1.1). */
+/** EntryPoint v0.9 takes the paymaster's signature as a suffix outside the hash. */
 const decodePaymasterData = (object: Members, field: string, version: Version): Hex => {
   const bytes = (name: string) =>
     decodeOptionalBytes(member(object, name), `${field}.${name}`, maxProofBytes)

@@ -81,7 +81,7 @@ const checkSmartAccountInfo = (value: unknown, field: string): void => {
   }
 }
 
-/** `feeTokenAddress`, else `preferredToken`, else `tokenList`: what clients use (clients.md 6.15). */
+/** `feeTokenAddress`, else `preferredToken`, else `tokenList`: what clients use. */
 const decodeTokens = (object: Members, field: string): readonly Address[] => {
   const value = member(object, 'tokenInfo')
   if (value === undefined) return []
