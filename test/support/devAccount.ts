@@ -5,6 +5,8 @@ import {
   type Hex,
   http,
   parseEther,
+  size,
+  slice,
 } from 'viem'
 import { getUserOperationHash } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
@@ -68,10 +70,37 @@ export const devAccount = async (info: DevInfo, seed: string) => {
     return sign(withGas(draft, gas))
   }
 
+  /** An estimated and signed operation that the app's tank pays. */
+  const sponsored = async (call: Call = { to: TARGET }): Promise<Operation> => {
+    const fees = await result(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
+    const draft = withGas(await account.draft(call), fees)
+    const mode = { mode: 'SPONSORED', calculateGasLimits: true, expiryDuration: 1_800 }
+    const answer = await result(info.paymasterUrl, 'pm_sponsorUserOperation', [
+      toInterfaceOperation(draft),
+      mode,
+    ])
+    const data: Hex = answer.paymasterAndData
+    if (size(data) < 20) throw new Error(`not sponsored: ${JSON.stringify(answer.sponsorship)}`)
+    const paymaster = slice(data, 0, 20)
+    return sign({ ...withGas(draft, answer), paymaster, paymasterData: slice(data, 20) })
+  }
+
   const send = (op: Operation): Promise<Hex> =>
     result(info.bundlerUrl, 'eth_sendUserOperation', [toInterfaceOperation(op), entryPoint])
 
-  return { account, client, tester, entryPoint, withGas, hashOf, sign, fund, selfPaid, send }
+  return {
+    account,
+    client,
+    tester,
+    entryPoint,
+    withGas,
+    hashOf,
+    sign,
+    fund,
+    selfPaid,
+    sponsored,
+    send,
+  }
 }
 
 /** Waits until the operation has a receipt; the service is asked at every new answer of the node. */

@@ -14,6 +14,8 @@ export type RunningPurser = {
   readonly process: ChildProcess
   /** Everything the process has printed so far. */
   readonly output: () => string
+  /** How the process ended, once it has. */
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   /** Ends the process and waits until it is gone. */
   readonly end: (signal: NodeJS.Signals) => Promise<{ code: number | null }>
 }
@@ -55,12 +57,14 @@ export const runCli = async (
 export const startPurser = async (
   dataFolder: string,
   args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<RunningPurser> => {
   const child = spawn(
     process.execPath,
     [CLI, 'dev', '--data', dataFolder, '--port', '0', '--log-level', 'warn', ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    { env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   let output = ''
   const ready = new Promise<void>((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr]) {
@@ -69,7 +73,9 @@ export const startPurser = async (
         if (line.includes('Purser is ready')) resolve()
       })
     }
-    child.once('exit', (code) => reject(new Error(`purser dev ended with ${code}:\n${output}`)))
+    ended.then(([code, signal]) =>
+      reject(new Error(`purser dev ended with ${code ?? signal}:\n${output}`)),
+    )
   })
   await ready
   const info = JSON.parse(readFileSync(join(dataFolder, 'dev.json'), 'utf8')) as DevInfo
@@ -77,11 +83,10 @@ export const startPurser = async (
     info,
     process: child,
     output: () => output,
+    ended: ended.then(([code, signal]) => ({ code, signal })),
     end: async (signal) => {
-      if (child.exitCode !== null || child.signalCode !== null) return { code: child.exitCode }
-      const gone = once(child, 'exit')
       child.kill(signal)
-      const [code] = (await gone) as [number | null]
+      const [code] = await ended
       return { code }
     },
   }

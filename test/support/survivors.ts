@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { descendantsOf, isAlive } from './processes.js'
+import { until } from './until.js'
+
+const killAll = async (pids: readonly number[]): Promise<void> => {
+  for (const pid of pids.filter(isAlive)) process.kill(pid, 'SIGKILL')
+  await until(async () => !pids.some(isAlive))
+}
+
+const read = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Kills the embedded database of a data folder with all its processes, as if memory ran out. */
+export const killDatabase = async (dataFolder: string): Promise<void> => {
+  const pid = Number.parseInt(read(join(dataFolder, 'postgres/cluster/postmaster.pid')) ?? '', 10)
+  if (pid > 0 && read(`/proc/${pid}/comm`)?.trim() === 'postgres')
+    await killAll([pid, ...descendantsOf(pid)])
+}
+
+/** Kills the embedded chain of a data folder. */
+export const killChain = async (dataFolder: string): Promise<void> => {
+  const record = read(join(dataFolder, 'chain-31337.process.json'))
+  const { pid } = record ? (JSON.parse(record) as { pid: number }) : { pid: 0 }
+  if (pid > 0 && read(`/proc/${pid}/comm`)?.trim() === 'anvil') await killAll([pid])
+}
