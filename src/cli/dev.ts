@@ -81,7 +81,7 @@ export const registerDev = (program: Command): void => {
     try {
       const info = await prepare(service, config.data, config.publicUrl)
       console.log(welcome(info, `${config.data}/dev.json`))
-      await asked
+      await Promise.race([asked, service.replaced])
     } finally {
       await service.close()
     }

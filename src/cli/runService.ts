@@ -4,7 +4,7 @@ import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'
 import { armedFault } from '../faults.js'
 import { type Server, startServer } from '../server.js'
-import { acquireServiceLock } from '../store/serviceLock.js'
+import { holdServiceLock } from '../store/serviceLock.js'
 import { loopback } from '../webhook/networkGuard.js'
 import { type DevChain, startDevChain } from './devChain.js'
 import { openStore, type Store } from './openStore.js'
@@ -13,6 +13,8 @@ export type RunningService = {
   readonly server: Server
   readonly store: Store
   readonly devChain: DevChain | undefined
+  /** Rejects with a ConfigError when another process has taken our place. */
+  readonly replaced: Promise<never>
   close(): Promise<void>
 }
 
@@ -39,11 +41,10 @@ export const runService = async (
       )
     const store = await openStore(config, logger)
     undo.push(store.close)
-    const lock = await acquireServiceLock(store.connection)
-    if (lock === undefined) {
-      const where = config.databaseUrl ? 'this database' : `the data folder ${config.data}`
+    const where = config.databaseUrl ? 'this database' : `the data folder ${config.data}`
+    const lock = await holdServiceLock(store.connection, logger)
+    if (lock === undefined)
       throw new ConfigError(`Purser already runs on ${where}: stop it first, or use another one.`)
-    }
     undo.push(lock.release)
     const devChain = withDevChain ? await startDevChain(config, logger) : undefined
     if (devChain) undo.push(devChain.stop)
@@ -53,7 +54,12 @@ export const runService = async (
       webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
     })
     undo.push(server.close)
-    return { server, store, devChain, close }
+    const replaced = lock.lost.then(() => {
+      throw new ConfigError(`Another Purser has begun to run on ${where}; this one ends.`)
+    })
+    // Whoever waits for it hears of it; nobody may wait yet.
+    replaced.catch(() => {})
+    return { server, store, devChain, replaced, close }
   } catch (error) {
     await close()
     throw error

@@ -18,8 +18,11 @@ export const registerServe = (program: Command): void => {
     const asked = untilAskedToStop()
     const service = await runService(config, config.embeddedChain, logger)
     console.log(`Purser is ready at ${service.server.url}`)
-    const signal = await asked
-    logger.info({ signal }, 'stopping')
-    await service.close()
+    try {
+      const signal = await Promise.race([asked, service.replaced])
+      logger.info({ signal }, 'stopping')
+    } finally {
+      await service.close()
+    }
   })
 }

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Schema } from './schema.js'
+import { tellUnavailable } from './unavailable.js'
 
 export type Database = Kysely<Schema>
 
@@ -59,5 +60,5 @@ export const openDatabase = (connection: Connection, logger: Logger, poolSize = 
     }),
   )
   pool.on('error', () => {})
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tellUnavailable(pool) }) })
 }

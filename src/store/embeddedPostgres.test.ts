@@ -20,6 +20,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silent } from '../../test/support/logger.js'
 import { ownPostgres } from '../../test/support/postgresProcess.js'
 import { descendantsOf, isAlive } from '../../test/support/processes.js'
+import { killDatabase } from '../../test/support/survivors.js'
+import { until } from '../../test/support/until.js'
 import { serverPid } from './clusterServer.js'
 import { type Connection, openDatabase } from './database.js'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embeddedPostgres.js'
@@ -126,6 +128,22 @@ describe('after a kill', () => {
     const rows = await query<{ n: bigint }>(await start(), 'select n from kept')
     const kept = new Set(rows.map(({ n }) => n))
     expect(acknowledged.filter((n) => !kept.has(n))).toEqual([])
+  })
+
+  test('while it is used, it is started again and serves the same connection', async () => {
+    const postgres = await start()
+    await query(postgres, 'create table kept (n bigint)')
+    for (let round = 1; round <= 2; round++) {
+      await query(postgres, `insert into kept values (${round})`)
+      await killDatabase(folder)
+      const rows = await until(() =>
+        query<{ n: bigint }>(postgres, 'select n from kept').catch(() => undefined),
+      )
+      expect(rows).toHaveLength(round)
+    }
+    const pid = serverPid(cluster())!
+    await postgres.stop()
+    expect(isAlive(pid)).toBe(false)
   })
 
   test('of its Purser, it is taken over and ends with who took it', async () => {

@@ -22,6 +22,8 @@ export type EmbeddedPostgres = {
 const PRESENCE = 0x707265736e63n
 /** Recovery after a crash has to fit. */
 const START_DEADLINE = 120_000
+/** Milliseconds between attempts to start a server that does not start. */
+const RESTART_AFTER = 1_000
 
 /** Linux allows 107 bytes, others 103. */
 const LONGEST_SOCKET_PATH = 103
@@ -86,15 +88,20 @@ const isLast = async ({ client, socket }: Session): Promise<boolean> => {
 const mayStartLater = (lastWords: string): boolean =>
   /lock file "[^"]*" already exists|shared memory block .* is still in use/.test(lastWords)
 
-/** Finds the cluster's server, or starts it, and joins those who use it. */
-const joinServer = async (cluster: Cluster, connection: Connection): Promise<Session> => {
+/** Finds the cluster's server, or starts it, and joins those who use it; undefined when aborted. */
+const joinServer = async (
+  cluster: Cluster,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<Session | undefined> => {
   const deadline = Date.now() + START_DEADLINE
   let server: Server | undefined
   for (;;) {
     const attempt = await attach(connection)
     if (typeof attempt !== 'string') return attempt
-    if (Date.now() > deadline) {
+    if (signal.aborted || Date.now() > deadline) {
       server?.abort()
+      if (signal.aborted) return undefined
       throw new ConfigError(`The database does not answer; see ${cluster.log}.`)
     }
     if (attempt === 'absent' && !server?.isRunning() && serverPid(cluster.folder) === undefined) {
@@ -107,8 +114,12 @@ const joinServer = async (cluster: Cluster, connection: Connection): Promise<Ses
   }
 }
 
-const leave = async (session: Session, cluster: Cluster, connection: Connection): Promise<void> => {
-  const last = session.isOpen ? session : await attach(connection)
+const leave = async (
+  session: Session | undefined,
+  cluster: Cluster,
+  connection: Connection,
+): Promise<void> => {
+  const last = session?.isOpen ? session : await attach(connection)
   if (last === 'absent') return
   // A session that breaks over the question had a server that is ending.
   if (last !== 'busy' && !(await isLast(last).catch(() => true))) return last.client.end()
@@ -119,7 +130,8 @@ const leave = async (session: Session, cluster: Cluster, connection: Connection)
  * The database in the data folder: a real PostgreSQL whose programs come from npm, reachable only
  * through a Unix socket in a folder that other users cannot enter. It is created and started when
  * needed. A server that runs already is used: that of another Purser, which then goes on when we
- * stop, or one that outlived a killed Purser, which ends with us.
+ * stop, or one that outlived a killed Purser, which ends with us. One that ends while we use it is
+ * started again, and recovers what was committed.
  * @throws ConfigError with PostgreSQL's own reason when it does not start
  */
 export const startEmbeddedPostgres = async (
@@ -130,15 +142,38 @@ export const startEmbeddedPostgres = async (
   const socket = socketFolder(cluster.folder)
   const connection = { socketFolder: socket.path, user: CLUSTER_USER, database: 'postgres' }
   try {
-    const session = await joinServer(cluster, connection)
+    const stopped = new AbortController()
+    const { signal } = stopped
+    let session: Session | undefined
+    let rejoined: Promise<void> | undefined
+    const join = async (): Promise<void> => {
+      session = await joinServer(cluster, connection, signal)
+      session?.client.once('end', () => {
+        if (!signal.aborted) rejoined = rejoin()
+      })
+    }
+    const rejoin = async (): Promise<void> => {
+      logger.error({ log: cluster.log }, 'the embedded database ended; it is started again')
+      while (!session?.isOpen && !signal.aborted) {
+        try {
+          await join()
+        } catch (error) {
+          logger.error({ err: error }, 'the embedded database did not start again')
+          await delay(RESTART_AFTER, undefined, { signal }).catch(() => {})
+        }
+      }
+    }
+    const stop = async (): Promise<void> => {
+      stopped.abort()
+      await rejoined
+      await leave(session, cluster, connection)
+    }
+    await join()
     let stopping: Promise<void> | undefined
-    session.client.on('end', () => {
-      if (!stopping) logger.error({ log: cluster.log }, 'the embedded database broke our session')
-    })
     return {
       connection,
       stop: () => {
-        stopping ??= leave(session, cluster, connection).finally(socket.release)
+        stopping ??= stop().finally(socket.release)
         return stopping
       },
     }

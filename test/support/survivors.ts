@@ -3,8 +3,16 @@ import { join } from 'node:path'
 import { descendantsOf, isAlive } from './processes.js'
 import { until } from './until.js'
 
+const kill = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
 const killAll = async (pids: readonly number[]): Promise<void> => {
-  for (const pid of pids.filter(isAlive)) process.kill(pid, 'SIGKILL')
+  for (const pid of pids) kill(pid)
   await until(async () => !pids.some(isAlive))
 }
 
