@@ -7,8 +7,9 @@ import { sendRawTransaction } from '../chain/nodeReads.js'
  * What we know after sending signed bytes:
  * - `sent`: the node has it;
  * - `settled`: the nonce is used, by this transaction or another one: receipts tell;
- * - `refused`: no node can ever include these bytes;
- * - `unknown`: the node may or may not have it (no answer, too cheap now, executor out of funds): it
+ * - `refused`: the operations make the transaction too big or too dear for any block;
+ * - `unknown`: the node may or may not have it (no answer, too cheap now, executor out of funds), or
+ *   refuses for a reason that no operation can help (wrong chain id, unknown transaction type): it
  *   stays the bundle's transaction and is sent again.
  */
 export type BroadcastResult = {
@@ -38,4 +39,4 @@ export function classifyRefusal(reason: string): BroadcastResult {
 const known = /already known|already imported|known transaction|already in (?:the )?(?:mem)?pool/i
 const nonceUsed = /nonce (?:is )?too low|old nonce|nonce already used/i
 const final =
-  /intrinsic gas too low|exceeds block gas limit|gas limit (?:is )?too (?:high|large)|exceeds the transaction gas cap|gas limit too high|oversized data|max initcode size|type not supported|invalid chain ?id|invalid sender|invalid signature/i
+  /intrinsic gas too low|exceeds block gas limit|gas limit (?:is )?too (?:high|large)|exceeds the transaction gas cap|gas limit too high|oversized data|max initcode size/i

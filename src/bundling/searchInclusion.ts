@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { NodeUnavailableError } from '../chain/nodeErrors.js'
 import { getLogs, getTransactionReceipt } from '../chain/nodeReads.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { EntryPoint, OperationOutcome } from '../entrypoint/entryPoint.js'
@@ -15,7 +16,8 @@ export type FoundInclusion = {
 
 /**
  * Where the chain included an operation, asked from the node: one eth_getLogs over the last
- * `logRange` blocks up to `head`. For operations that our own index does not hold.
+ * `logRange` blocks up to `head`. For operations that our own index does not hold. A node that has the
+ * event but not its receipt contradicts itself: that is thrown, because "not included" would be wrong.
  */
 export async function searchInclusion(
   { definition, entryPoints, node }: Pick<BundlingContext, 'definition' | 'entryPoints' | 'node'>,
@@ -32,7 +34,11 @@ export async function searchInclusion(
   const entryPoint = entryPoints.find(({ address }) => address === event?.address)
   if (!event || !entryPoint) return undefined
   const receipt = await getTransactionReceipt(node, event.transactionHash)
-  const outcome =
-    receipt && entryPoint.decodeOutcomes(receipt.logs).find(({ userOpHash }) => userOpHash === hash)
+  if (!receipt) {
+    throw new NodeUnavailableError(`no receipt of ${event.transactionHash}, which has logs`)
+  }
+  const outcome = entryPoint
+    .decodeOutcomes(receipt.logs)
+    .find(({ userOpHash }) => userOpHash === hash)
   return outcome && { entryPoint, outcome, receipt }
 }

@@ -44,9 +44,12 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
       followWanted = false
       try {
         const head = heads.current()
-        if (follow && !(await followChain(context, head, executors))) continue
-        await sendBundles(context, head, executors, turn++)
+        // Until the chain was followed no other waking may send: its state is not what we know.
+        const followed = !follow || (await followChain(context, head, executors))
+        if (followed) await sendBundles(context, head, executors, turn++)
+        else followWanted = true
       } catch (error) {
+        followWanted ||= follow
         logger.warn({ err: error }, 'a bundling round failed; nothing was changed by what failed')
       }
     }
