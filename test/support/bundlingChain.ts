@@ -32,6 +32,7 @@ import { deployEntryPoint } from './entryPointContracts.js'
 import { silent } from './logger.js'
 import { puppetCode } from './puppet.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
+import { until } from './until.js'
 
 export const puppetAbi = parseAbi([
   'function set(bool refuses, bool refusesOdd, uint256 validationData)',
@@ -81,7 +82,7 @@ export type BundlingChain = {
   carry(ops: readonly Operation[]): Promise<Receipt>
   /** One bundling round at the chain's newest head. */
   round(): Promise<void>
-  /** Rounds, each after the transactions sent before it were mined, until nothing is in flight. */
+  /** Rounds until nothing is in flight. */
   settle(): Promise<void>
   stored(hash: Hex): Promise<StoredOperation>
   receipt(hash: Hex): Promise<OperationReceipt>
@@ -140,7 +141,6 @@ export async function startBundlingChain(
     const head = await heads.refresh()
     if (await followChain(context, head, executors)) await sendBundles(context, head, executors, 0)
   }
-  const inFlight = async () => (await openBundles(database, chainId)).length > 0
   const chain: BundlingChain = {
     ...{ anvil, entryPoint, definition, context, heads, mempool, executors, appId },
     async puppet(deposit = parseEther('1')) {
@@ -199,14 +199,11 @@ export async function startBundlingChain(
       return receipt
     },
     round,
-    async settle() {
-      do {
+    settle: () =>
+      until(async () => {
         await round()
-        for (const { attempts } of await openBundles(database, chainId)) {
-          await anvil.client.waitForTransactionReceipt({ hash: attempts[0].hash })
-        }
-      } while (await inFlight())
-    },
+        return (await openBundles(database, chainId)).length === 0
+      }).then(() => undefined),
     async stored(hash) {
       const operation = await findOperation(database, chainId, hash)
       if (!operation) throw new Error(`operation ${hash} is not stored`)
