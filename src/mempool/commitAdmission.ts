@@ -1,11 +1,6 @@
 import type { Kysely } from 'kysely'
 import { lockAdmission, readOccupancy } from '../store/admissions.js'
-import {
-  announceOperations,
-  markReplaced,
-  type NewOperation,
-  putOperation,
-} from '../store/operations.js'
+import { markReplaced, type NewOperation, putOperation } from '../store/operations.js'
 import type { Schema } from '../store/schema.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
 
@@ -43,6 +38,5 @@ async function admitWithin(
   if (decision.kind !== 'insert') return decision
   if (decision.replaces) await markReplaced(trx, chainId, decision.replaces, hash)
   await putOperation(trx, entry)
-  await announceOperations(trx, chainId)
   return decision
 }
