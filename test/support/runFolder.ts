@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { chmodSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -39,6 +39,8 @@ rm -rf "$1"
  */
 export default (project: TestProject): (() => Promise<void>) => {
   const folder = mkdtempSync(join(tmpdir(), 'purser-run-'))
+  // Some tests run programs as another user, below it.
+  chmodSync(folder, 0o711)
   const guardian = spawn('sh', ['-c', GUARDIAN, 'guardian', folder], {
     stdio: ['pipe', 'inherit', 'inherit'],
     // Ctrl-C ends the tests, not what cleans up after them.
