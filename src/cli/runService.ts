@@ -2,8 +2,10 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'
+import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
 import { type Server, startServer } from '../server.js'
 import { acquireServiceLock } from '../store/serviceLock.js'
+import { unwind } from '../unwind.js'
 import { loopback } from '../webhook/networkGuard.js'
 import { type DevChain, startDevChain } from './devChain.js'
 import { openStore, type Store } from './openStore.js'
@@ -12,6 +14,8 @@ export type RunningService = {
   readonly server: Server
   readonly store: Store
   readonly devChain: DevChain | undefined
+  /** Settles when another Purser may run on the database: then this one must not go on. */
+  readonly lockLost: Promise<void>
   close(): Promise<void>
 }
 
@@ -26,9 +30,6 @@ export const runService = async (
   logger: Logger,
 ): Promise<RunningService> => {
   const undo: (() => Promise<void>)[] = []
-  const close = async () => {
-    for (const step of undo.splice(0).reverse()) await step()
-  }
   try {
     const configured = resolveChains(config.chains, process.env)
     if (configured.length === 0 && !withDevChain)
@@ -45,15 +46,18 @@ export const runService = async (
     undo.push(lock.release)
     const devChain = withDevChain ? await startDevChain(config, logger) : undefined
     if (devChain) undo.push(devChain.stop)
+    const devChainId = devChain?.definition.chainId
+    if (configured.some(({ chainId }) => chainId === devChainId))
+      throw new ConfigError(`Chain ${devChainId} is configured and the development chain's too.`)
     const server = await startServer({
       ...{ config, logger, ...store },
       chains: [...(devChain ? [devChain.definition] : []), ...configured],
       webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
     })
     undo.push(server.close)
-    return { server, store, devChain, close }
+    return { server, store, devChain, lockLost: lock.lost, close: () => unwind(undo) }
   } catch (error) {
-    await close()
+    await unwind(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
 }
@@ -70,3 +74,25 @@ export const untilAskedToStop = (): Promise<NodeJS.Signals> =>
     process.on('SIGTERM', hear)
     process.on('SIGINT', hear)
   })
+
+/**
+ * Announces the service, lets it run until `asked` resolves and stops everything.
+ * @throws ServiceLockLostError; what `announce` throws
+ */
+export const serveUntil = async (
+  asked: Promise<NodeJS.Signals>,
+  { lockLost, close }: RunningService,
+  logger: Logger,
+  announce: () => void | Promise<void>,
+): Promise<void> => {
+  try {
+    await announce()
+    const lost = lockLost.then(() => {
+      throw new ServiceLockLostError()
+    })
+    const signal = await Promise.race([asked, lost])
+    logger.info({ signal }, 'stopping')
+  } finally {
+    await close()
+  }
+}

@@ -18,6 +18,7 @@ import type { ViewContext } from '../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../src/chain/definition.js'
 import { type HeadFollower, startHeadFollower } from '../../src/chain/headFollower.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
+import { TANK_FACTORY } from '../../src/contracts/deployments.js'
 import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../src/entrypoint/index.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
@@ -111,7 +112,7 @@ export async function startBundlingChain(
     name: 'test',
     rpcUrls: [anvil.url],
     entryPoints: [{ version: '0.6', address: entryPoint.address }],
-    tankFactory: undefined,
+    tankFactory: TANK_FACTORY.address,
     executorKeys: executorKeys.slice(0, 1),
     beneficiary: undefined,
     pollInterval: 3_600_000,
