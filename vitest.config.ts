@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts', 'test/support/databaseFolder.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/runFolder.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',

@@ -8,8 +8,9 @@ import { operationStatus } from './bundling/operationStatus.js'
 import { startBundler } from './bundling/startBundler.js'
 import type { ChainDefinition } from './chain/definition.js'
 import { adviseFees } from './chain/fees.js'
-import { startHeadFollower } from './chain/headFollower.js'
-import { createNodeClient } from './chain/nodeClient.js'
+import { type HeadFollower, startHeadFollower } from './chain/headFollower.js'
+import { createNodeClient, type NodeClient } from './chain/nodeClient.js'
+import { requireChain } from './chain/requireChain.js'
 import type { Config } from './config/options.js'
 import { createEntryPoint } from './entrypoint/index.js'
 import { ConfigError } from './errors/configError.js'
@@ -23,6 +24,7 @@ import { isReachable } from './store/isReachable.js'
 import { listen } from './store/notifications.js'
 import { operationsChannel } from './store/operations.js'
 import { createAuthenticator } from './tenancy/authenticate.js'
+import { unwind } from './unwind.js'
 import { createNodeEngine } from './validation/nodeEngine.js'
 import { version } from './version.js'
 import { type Approver, createApprover } from './webhook/approve.js'
@@ -68,9 +70,6 @@ const STALE = { polls: 10, milliseconds: 30_000 }
 export const startServer = async (options: ServerOptions): Promise<Server> => {
   const { config, connection, database, masterKey, webhookAllow, logger } = options
   const undo: (() => Promise<void>)[] = []
-  const close = async () => {
-    for (const step of undo.reverse()) await step()
-  }
   try {
     const guard = createNetworkGuard(webhookAllow)
     const client = createOutboundClient(guard)
@@ -102,9 +101,9 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
     const { host, port } = config
     const api: Api = await startApi({ services, host, port, logger, limits: defaultLimits })
     undo.push(api.close)
-    return { url: api.url, close }
+    return { url: api.url, close: () => unwind(undo) }
   } catch (error) {
-    await close()
+    await unwind(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
 }
@@ -117,8 +116,9 @@ const startChain = async (
   const { chainId } = definition
   const logger = parent.child({ chainId })
   const node = createNodeClient({ urls: definition.rpcUrls, logger })
-  const heads = await startHeadFollower({ node, definition, logger }).catch(async (cause) => {
+  const heads = await followChain(node, definition, logger).catch(async (cause) => {
     await node.close()
+    if (cause instanceof ConfigError) throw cause
     throw new ConfigError(
       `Chain ${chainId} does not answer at ${definition.rpcUrls.map(hostOf).join(', ')}: start its node or correct rpcUrls.`,
       { cause },
@@ -171,6 +171,15 @@ const startChain = async (
       await node.close()
     },
   }
+}
+
+const followChain = async (
+  node: NodeClient,
+  definition: ChainDefinition,
+  logger: Logger,
+): Promise<HeadFollower> => {
+  await requireChain(node, definition)
+  return startHeadFollower({ node, definition, logger })
 }
 
 /** Of a node's URL only the host is shown: the rest may hold a key. */

@@ -10,13 +10,8 @@ import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
+import type { PaymasterStub } from '../paymaster/sponsoredDraft.js'
 import type { SponsorshipRequest, SponsorshipResult } from '../paymaster/sponsorship.js'
-
-/** The paymaster's part of an operation before it is signed (ERC-7677 stub), final in length. */
-export type PaymasterStub = Pick<
-  Operation,
-  'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
-> & { readonly paymaster: Address }
 
 /**
  * What the interface needs of one chain. All arguments are decoded and checked for form; refusals

@@ -8,8 +8,8 @@ export type ChainDefinition = {
   /** JSON-RPC endpoints of nodes, preferred first. */
   readonly rpcUrls: readonly string[]
   readonly entryPoints: readonly { readonly version: Version; readonly address: Address }[]
-  /** Where our TankFactory is deployed; absent = no sponsorship tanks on this chain. */
-  readonly tankFactory: Address | undefined
+  /** Where our TankFactory is, or is going to be once the first tank is made. */
+  readonly tankFactory: Address
   /** Private keys of the executors. */
   readonly executorKeys: readonly Hex[]
   /** Receives the fees of handleOps; absent = the executor that sends. */

@@ -1,39 +1,26 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../errors/configError.js'
 import { insertAccount, listAccounts, revokeAccount } from '../store/accounts.js'
-import { insertApp, listApps, revokeApp } from '../store/apps.js'
+import { type App, findApp, insertApp, listApps, revokeApp } from '../store/apps.js'
 import type { Database } from '../store/database.js'
 import { insertKey, listKeys, revokeKey } from '../store/keys.js'
 import { generateApiKey, generateAuthToken, hashCredential } from '../tenancy/credential.js'
-import { createLogger } from './createLogger.js'
-import { withStore } from './openStore.js'
-import { configOf, withOptions } from './optionFlags.js'
+import { parseName } from './parseFlags.js'
 import { printTable } from './printTable.js'
+import { onStore } from './storeCommand.js'
 
-type Flags = Record<string, string | undefined>
+const unknown = (what: string, id: string | undefined): ConfigError =>
+  new ConfigError(`There is no live ${what} ${id}; see \`purser ${what} list\`.`)
 
-/** Gives a subcommand the store's options and runs it on the opened store. */
-const onStore = (
-  command: Command,
-  run: (db: Database, flags: Flags, id: string) => Promise<void>,
-) =>
-  withOptions(command, ['data', 'databaseUrl', 'masterKey']).action(async (...given: unknown[]) => {
-    const id = typeof given[0] === 'string' ? given[0] : ''
-    const flags = given.find((each): each is Flags => typeof each === 'object') ?? {}
-    await withStore(configOf(flags), createLogger('error'), ({ database }) =>
-      run(database, flags, id),
-    )
-  })
-
-const nameOf = ({ name = '' }: Flags): string => {
-  const trimmed = name.trim()
-  if (trimmed === '' || trimmed.length > 100 || /\p{Cc}/u.test(trimmed))
-    throw new ConfigError('--name must have 1 to 100 printable characters.')
-  return trimmed
+/** The live app that --app names. */
+export const requireApp = async (db: Database, id: string | undefined): Promise<App> => {
+  const app = await findApp(db, id ?? '')
+  if (app === undefined) throw unknown('app', id)
+  return app
 }
 
-const found = (what: string, id: string, done: boolean): void => {
-  if (!done) throw new ConfigError(`There is no live ${what} ${id}; see \`purser ${what} list\`.`)
+const reportRevoked = (what: string, id: string, done: boolean): void => {
+  if (!done) throw unknown(what, id)
   console.log(`Revoked ${what} ${id}.`)
 }
 
@@ -44,18 +31,22 @@ const registerAccount = (program: Command): void => {
       .command('create')
       .description('make an account and show its auth token once')
       .requiredOption('--name <name>', 'for people'),
-    async (db, flags) => {
+    async ({ store, flags }) => {
       const token = generateAuthToken()
-      const { id } = await insertAccount(db, nameOf(flags), hashCredential(token))
+      const { id } = await insertAccount(
+        store.database,
+        parseName(flags.name),
+        hashCredential(token),
+      )
       console.log(`account    ${id}\nauthToken  ${token}\nThe token is not shown again.`)
     },
   )
-  onStore(account.command('list').description('all accounts'), async (db) =>
-    printTable(await listAccounts(db)),
+  onStore(account.command('list').description('all accounts'), async ({ store }) =>
+    printTable(await listAccounts(store.database)),
   )
   onStore(
     account.command('revoke').argument('<id>').description('end an account, its apps and keys'),
-    async (db, _, id) => found('account', id, await revokeAccount(db, id)),
+    async ({ store, id }) => reportRevoked('account', id, await revokeAccount(store.database, id)),
   )
 }
 
@@ -67,16 +58,18 @@ const registerApp = (program: Command): void => {
       .description('make an app')
       .requiredOption('--account <id>', 'its account')
       .requiredOption('--name <name>', 'for people'),
-    async (db, flags) => {
-      const made = await insertApp(db, flags.account ?? '', nameOf(flags))
-      if (!made) throw new ConfigError(`There is no live account ${flags.account}.`)
+    async ({ store, flags }) => {
+      const made = await insertApp(store.database, flags.account ?? '', parseName(flags.name))
+      if (!made) throw unknown('account', flags.account)
       console.log(`app  ${made.id}`)
     },
   )
-  onStore(app.command('list').description('all apps'), async (db) => printTable(await listApps(db)))
+  onStore(app.command('list').description('all apps'), async ({ store }) =>
+    printTable(await listApps(store.database)),
+  )
   onStore(
     app.command('revoke').argument('<id>').description('end an app and its keys'),
-    async (db, _, id) => found('app', id, await revokeApp(db, id)),
+    async ({ store, id }) => reportRevoked('app', id, await revokeApp(store.database, id)),
   )
 }
 
@@ -88,21 +81,23 @@ const registerKey = (program: Command): void => {
       .description('make a key and show it once')
       .requiredOption('--app <id>', 'its app')
       .requiredOption('--name <name>', 'for people'),
-    async (db, flags) => {
+    async ({ store, flags }) => {
       const apiKey = generateApiKey()
-      const made = await insertKey(db, {
+      const made = await insertKey(store.database, {
         appId: flags.app ?? '',
-        name: nameOf(flags),
+        name: parseName(flags.name),
         hash: hashCredential(apiKey),
         last4: apiKey.slice(-4),
       })
-      if (!made) throw new ConfigError(`There is no live app ${flags.app}.`)
+      if (!made) throw unknown('app', flags.app)
       console.log(`key     ${made.id}\napiKey  ${apiKey}\nThe key is not shown again.`)
     },
   )
-  onStore(key.command('list').description('all keys'), async (db) => printTable(await listKeys(db)))
-  onStore(key.command('revoke').argument('<id>').description('end a key'), async (db, _, id) =>
-    found('key', id, await revokeKey(db, id)),
+  onStore(key.command('list').description('all keys'), async ({ store }) =>
+    printTable(await listKeys(store.database)),
+  )
+  onStore(key.command('revoke').argument('<id>').description('end a key'), async ({ store, id }) =>
+    reportRevoked('key', id, await revokeKey(store.database, id)),
   )
 }
 

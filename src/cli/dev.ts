@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { createNodeClient } from '../chain/nodeClient.js'
 import { createTanks } from '../paymaster/tanks.js'
@@ -5,7 +6,7 @@ import { devCredentials, fundDevTanks, writeDevInfo } from './bootstrap.js'
 import { createLogger } from './createLogger.js'
 import type { DevInfo } from './devInfo.js'
 import { configOf, withOptions } from './optionFlags.js'
-import { type RunningService, runService, untilAskedToStop } from './runService.js'
+import { type RunningService, runService, serveUntil, untilAskedToStop } from './runService.js'
 
 /** What a newcomer copies first. */
 const welcome = (info: DevInfo, file: string): string => `
@@ -78,12 +79,9 @@ export const registerDev = (program: Command): void => {
     const logger = createLogger(config.logLevel)
     const asked = untilAskedToStop()
     const service = await runService(config, true, logger)
-    try {
+    await serveUntil(asked, service, logger, async () => {
       const info = await prepare(service, config.data, config.publicUrl)
-      console.log(welcome(info, `${config.data}/dev.json`))
-      await Promise.race([asked, service.replaced])
-    } finally {
-      await service.close()
-    }
+      console.log(welcome(info, join(config.data, 'dev.json')))
+    })
   })
 }

@@ -3,12 +3,11 @@ import { createPublicClient, type Hex, http } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
 import { chainSchema, toChainDefinition } from '../config/chainSchema.js'
 import type { Config } from '../config/options.js'
-import { TANK_FACTORY } from '../contracts/deployments.js'
 import { type DeployedContracts, deployDevContracts } from '../devnet/deployDevContracts.js'
 import { devKey } from '../devnet/devKeys.js'
 import { startAnvil } from '../devnet/startAnvil.js'
 import { ConfigError } from '../errors/configError.js'
-import type { DevInfo } from './devInfo.js'
+import { type DevChainRecord, writeDevChain } from './devChainRecord.js'
 
 export type DevChain = {
   readonly rpcUrl: string
@@ -38,14 +37,13 @@ export const devChainDefinition = ({
   chainId,
   rpcUrl,
   entryPoints,
-}: Pick<DevInfo, 'chainId' | 'rpcUrl' | 'entryPoints'>): ChainDefinition =>
+}: DevChainRecord): ChainDefinition =>
   toChainDefinition(
     chainSchema.parse({
       chainId,
       name: 'development',
       rpcUrls: [rpcUrl],
       entryPoints: Object.entries(entryPoints).map(([version, address]) => ({ version, address })),
-      tankFactory: TANK_FACTORY.address,
       executorKeys: EXECUTORS.map(devKey),
       pollInterval: 100,
       resubmitAfter: 5_000,
@@ -69,12 +67,9 @@ export const startDevChain = async (
     const { rpcUrl, stop } = chain
     const chainId = await chainIdAt(rpcUrl)
     const contracts = await deployDevContracts(rpcUrl)
-    return {
-      rpcUrl,
-      contracts,
-      definition: devChainDefinition({ chainId, rpcUrl, entryPoints: contracts.entryPoints }),
-      stop,
-    }
+    const record = { chainId, rpcUrl, entryPoints: contracts.entryPoints }
+    writeDevChain(dataDir, record)
+    return { rpcUrl, contracts, definition: devChainDefinition(record), stop }
   } catch (error) {
     await chain.stop()
     throw error

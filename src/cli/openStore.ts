@@ -21,13 +21,32 @@ const connectionOf = async (config: Config, logger: Logger) => {
   return { connection: { url: config.databaseUrl }, stop: async () => {} }
 }
 
+/** Where the database is, without what in a URL may be secret. */
+const placeOf = ({ databaseUrl, data }: Config): string => {
+  if (databaseUrl === undefined) return data
+  const { host, searchParams } = new URL(databaseUrl)
+  return host || (searchParams.get('host') ?? 'localhost')
+}
+
+const openFolder = (config: Config): Buffer => {
+  try {
+    mkdirSync(config.data, { recursive: true })
+    return loadMasterKey(config.masterKey, config.data)
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw cause
+    throw new ConfigError(
+      `The data folder ${config.data} cannot be used: ${(cause as Error).message}.`,
+      { cause },
+    )
+  }
+}
+
 /**
  * The database of a configuration, its schema up to date, and the key of its secrets.
  * @throws ConfigError when the database cannot be reached or the master key is wrong
  */
 export const openStore = async (config: Config, logger: Logger): Promise<Store> => {
-  mkdirSync(config.data, { recursive: true })
-  const masterKey = loadMasterKey(config.masterKey, config.data)
+  const masterKey = openFolder(config)
   const { connection, stop } = await connectionOf(config, logger)
   const database = openDatabase(connection, logger)
   const close = async () => {
@@ -39,9 +58,8 @@ export const openStore = async (config: Config, logger: Logger): Promise<Store> 
     faultPoint('start:migrated')
   } catch (cause) {
     await close()
-    const where = config.databaseUrl ? new URL(config.databaseUrl).host : config.data
     throw new ConfigError(
-      `The database (${where}) cannot be used: ${(cause as Error).message || 'it does not answer'}.`,
+      `The database (${placeOf(config)}) cannot be used: ${(cause as Error).message || 'it does not answer'}.`,
       { cause },
     )
   }

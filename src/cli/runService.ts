@@ -2,9 +2,11 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'
+import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
 import { armedFault } from '../faults.js'
 import { type Server, startServer } from '../server.js'
 import { holdServiceLock } from '../store/serviceLock.js'
+import { unwind } from '../unwind.js'
 import { loopback } from '../webhook/networkGuard.js'
 import { type DevChain, startDevChain } from './devChain.js'
 import { openStore, type Store } from './openStore.js'
@@ -13,8 +15,8 @@ export type RunningService = {
   readonly server: Server
   readonly store: Store
   readonly devChain: DevChain | undefined
-  /** Rejects with a ConfigError when another process has taken our place. */
-  readonly replaced: Promise<never>
+  /** Settles when another Purser runs on the database instead: then this one must not go on. */
+  readonly lockLost: Promise<void>
   close(): Promise<void>
 }
 
@@ -29,9 +31,6 @@ export const runService = async (
   logger: Logger,
 ): Promise<RunningService> => {
   const undo: (() => Promise<void>)[] = []
-  const close = async () => {
-    for (const step of undo.splice(0).reverse()) await step()
-  }
   if (armedFault) logger.warn({ fault: armedFault }, 'this process will kill itself: PURSER_FAULT')
   try {
     const configured = resolveChains(config.chains, process.env)
@@ -48,20 +47,18 @@ export const runService = async (
     undo.push(lock.release)
     const devChain = withDevChain ? await startDevChain(config, logger) : undefined
     if (devChain) undo.push(devChain.stop)
+    const devChainId = devChain?.definition.chainId
+    if (configured.some(({ chainId }) => chainId === devChainId))
+      throw new ConfigError(`Chain ${devChainId} is configured and the development chain's too.`)
     const server = await startServer({
       ...{ config, logger, ...store },
       chains: [...(devChain ? [devChain.definition] : []), ...configured],
       webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
     })
     undo.push(server.close)
-    const replaced = lock.lost.then(() => {
-      throw new ConfigError(`Another Purser has begun to run on ${where}; this one ends.`)
-    })
-    // Whoever waits for it hears of it; nobody may wait yet.
-    replaced.catch(() => {})
-    return { server, store, devChain, replaced, close }
+    return { server, store, devChain, lockLost: lock.lost, close: () => unwind(undo) }
   } catch (error) {
-    await close()
+    await unwind(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
 }
@@ -78,3 +75,25 @@ export const untilAskedToStop = (): Promise<NodeJS.Signals> =>
     process.on('SIGTERM', hear)
     process.on('SIGINT', hear)
   })
+
+/**
+ * Announces the service, lets it run until `asked` resolves and stops everything.
+ * @throws ServiceLockLostError; what `announce` throws
+ */
+export const serveUntil = async (
+  asked: Promise<NodeJS.Signals>,
+  { lockLost, close }: RunningService,
+  logger: Logger,
+  announce: () => void | Promise<void>,
+): Promise<void> => {
+  try {
+    await announce()
+    const lost = lockLost.then(() => {
+      throw new ServiceLockLostError()
+    })
+    const signal = await Promise.race([asked, lost])
+    logger.info({ signal }, 'stopping')
+  } finally {
+    await close()
+  }
+}

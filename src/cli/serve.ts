@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { createLogger } from './createLogger.js'
 import { configOf, withOptions } from './optionFlags.js'
-import { runService, untilAskedToStop } from './runService.js'
+import { runService, serveUntil, untilAskedToStop } from './runService.js'
 
 export const registerServe = (program: Command): void => {
   const command = program
@@ -17,12 +17,11 @@ export const registerServe = (program: Command): void => {
     const logger = createLogger(config.logLevel)
     const asked = untilAskedToStop()
     const service = await runService(config, config.embeddedChain, logger)
-    console.log(`Purser is ready at ${service.server.url}`)
-    try {
-      const signal = await Promise.race([asked, service.replaced])
-      logger.info({ signal }, 'stopping')
-    } finally {
-      await service.close()
-    }
+    await serveUntil(asked, service, logger, () => {
+      const { server, devChain } = service
+      console.log(`Purser is ready at ${server.url}`)
+      if (devChain)
+        console.log(`Development chain ${devChain.definition.chainId} at ${devChain.rpcUrl}`)
+    })
   })
 }

@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition.js'
+import { TANK_FACTORY } from '../contracts/deployments.js'
 
 const address = z
   .string()
@@ -25,7 +26,7 @@ export const chainSchema = z.strictObject({
     .array(z.strictObject({ version: z.enum(['0.6', '0.7', '0.8', '0.9']), address }))
     .min(1)
     .default([{ version: '0.6', address: ENTRY_POINT_06 }]),
-  tankFactory: address.optional(),
+  tankFactory: address.default(TANK_FACTORY.address),
   executorKeys: z.array(privateKey).min(1),
   beneficiary: address.optional(),
   pollInterval: z.int().min(20).max(60_000).default(1_000),
@@ -48,7 +49,6 @@ export const toChainDefinition = (
 ): ChainDefinition => ({
   ...chain,
   name: chain.name ?? `chain ${chain.chainId}`,
-  tankFactory: chain.tankFactory,
   beneficiary: chain.beneficiary,
   executorKeys: chain.executorKeys.map(resolveKey),
   maxBundleGas: BigInt(chain.maxBundleGas),

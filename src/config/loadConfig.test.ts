@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TANK_FACTORY } from '../contracts/deployments.js'
 import { ConfigError } from '../errors/configError.js'
 import { loadConfig } from './loadConfig.js'
 import { flagOf, type OptionName, options, variableOf } from './options.js'
@@ -64,6 +65,15 @@ describe('loadConfig', () => {
     const fromFile = load({}, {}, { chains: [chain] })
     expect(fromEnvironment.chains).toEqual(fromFile.chains)
     expect(fromFile.chains[0]).toMatchObject({ chainId: 10, maxBundleGas: 16_777_216 })
+  })
+
+  test('a chain has the TankFactory of Purser unless it names another', () => {
+    const own = `0x${'AB'.repeat(20)}`
+    const { chains } = load({}, {}, { chains: [chain, { ...chain, tankFactory: own }] })
+    expect(chains.map(({ tankFactory }) => tankFactory)).toEqual([
+      TANK_FACTORY.address,
+      own.toLowerCase(),
+    ])
   })
 
   test.each([

@@ -15,6 +15,7 @@ import { findOperation } from '../store/operations.js'
 import type { Validation } from '../validation/engine.js'
 import { requireTimeRange, toOperationError } from '../validation/operationFailure.js'
 import { commitAdmission } from './commitAdmission.js'
+import { createAnnouncer } from './createAnnouncer.js'
 import type { MempoolContext } from './mempoolContext.js'
 import { requireLimits } from './requireLimits.js'
 
@@ -40,6 +41,7 @@ export type Mempool = {
 export function createMempool(context: MempoolContext): Mempool {
   const { definition, database, logger } = context
   const { chainId } = definition
+  const announce = createAnnouncer(database, chainId, logger)
   return {
     async admit(entryPoint, op, { appId, simulateExecution }) {
       const hash = entryPoint.hash(op, chainId)
@@ -59,6 +61,7 @@ export function createMempool(context: MempoolContext): Mempool {
       faultPoint('admission:committed')
       if (decision.kind === 'refuse') throw decision.error
       if (decision.kind === 'insert') {
+        announce()
         const { sender, nonce } = op
         logger.debug({ hash, sender, nonce, replaces: decision.replaces }, 'operation admitted')
       }

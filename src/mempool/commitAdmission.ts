@@ -1,12 +1,7 @@
 import type { Kysely } from 'kysely'
 import { faultPoint } from '../faults.js'
 import { lockAdmission, readOccupancy } from '../store/admissions.js'
-import {
-  announceOperations,
-  markReplaced,
-  type NewOperation,
-  putOperation,
-} from '../store/operations.js'
+import { markReplaced, type NewOperation, putOperation } from '../store/operations.js'
 import type { Schema } from '../store/schema.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
 
@@ -44,7 +39,6 @@ async function admitWithin(
   if (decision.kind !== 'insert') return decision
   if (decision.replaces) await markReplaced(trx, chainId, decision.replaces, hash)
   await putOperation(trx, entry)
-  await announceOperations(trx, chainId)
   faultPoint('admission:inserted')
   return decision
 }

@@ -4,7 +4,7 @@ import type { ChainDefinition } from '../chain/definition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getCode } from '../chain/nodeReads.js'
 import { sendTransaction } from '../chain/sendTransaction.js'
-import { DETERMINISTIC_DEPLOYER } from '../contracts/deployments.js'
+import { DETERMINISTIC_DEPLOYER, type Deployment, TANK_FACTORY } from '../contracts/deployments.js'
 import { abi as tankAbi } from '../contracts/generated/Tank06.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { TankError } from '../errors/tankErrors.js'
@@ -57,14 +57,23 @@ export type Tanks = {
 
 export const createTanks = (context: TanksContext): Tanks => {
   const { database, masterKey, node, definition } = context
-  const { chainId } = definition
-
-  const factory = (): Address => {
-    if (definition.tankFactory !== undefined) return definition.tankFactory
-    throw new TankError(`Chain ${chainId} has no tankFactory configured, so it has no tanks.`)
-  }
+  const { chainId, tankFactory } = definition
 
   const has = async (address: Address): Promise<boolean> => (await getCode(node, address)) !== '0x'
+
+  /** Puts a contract of ours at the address that follows from its code. */
+  const place = async ({ address, deployData }: Deployment, key: Hex): Promise<void> => {
+    if (await has(address)) return
+    if (!(await has(DETERMINISTIC_DEPLOYER))) {
+      throw new TankError(`Chain ${chainId} lacks the deployer ${DETERMINISTIC_DEPLOYER}.`)
+    }
+    await sendTransaction(context, key, { to: DETERMINISTIC_DEPLOYER, data: deployData })
+  }
+
+  const placeFactory = async (key: Hex): Promise<void> => {
+    if (tankFactory === TANK_FACTORY.address) return place(TANK_FACTORY, key)
+    if (!(await has(tankFactory))) throw new TankError(`There is no TankFactory at ${tankFactory}.`)
+  }
 
   return {
     async ensure(appId, entryPoint, owner) {
@@ -81,7 +90,7 @@ export const createTanks = (context: TanksContext): Tanks => {
         app_id: appId,
         chain_id: BigInt(chainId),
         entry_point: parts.entryPoint,
-        address: tankAddress(factory(), parts),
+        address: tankAddress(tankFactory, parts),
         owner: parts.owner,
         signer: parts.signer,
         signer_key: encryptSecret(masterKey, signerPurpose, key),
@@ -92,21 +101,14 @@ export const createTanks = (context: TanksContext): Tanks => {
     async deploy(tank, entryPoint, key) {
       if (await has(tank.address)) return
       const parts = { ...tank, version: entryPoint.version }
-      if (tankAddress(factory(), parts) !== tank.address) {
+      if (tankAddress(tankFactory, parts) !== tank.address) {
         throw new TankError(
-          `Tank ${tank.address} was made for another TankFactory than ${factory()}; configure that one.`,
+          `Tank ${tank.address} was made for another TankFactory than ${tankFactory}; configure that one.`,
         )
       }
-      if (!(await has(factory()))) throw new TankError(`There is no TankFactory at ${factory()}.`)
-      const implementation = tankImplementation(entryPoint.version)
-      if (!(await has(implementation.address))) {
-        if (!(await has(DETERMINISTIC_DEPLOYER))) {
-          throw new TankError(`Chain ${chainId} lacks the deployer ${DETERMINISTIC_DEPLOYER}.`)
-        }
-        const deployment = { to: DETERMINISTIC_DEPLOYER, data: implementation.deployData }
-        await sendTransaction(context, key, deployment)
-      }
-      await sendTransaction(context, key, { to: factory(), data: tankCreation(parts) })
+      await placeFactory(key)
+      await place(tankImplementation(entryPoint.version), key)
+      await sendTransaction(context, key, { to: tankFactory, data: tankCreation(parts) })
     },
 
     async show(appId, entryPoint) {

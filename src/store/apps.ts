@@ -41,14 +41,22 @@ export const insertApp = async (
 export const listApps = (db: Database): Promise<App[]> =>
   db.selectFrom('apps').select(columns).orderBy('created_at').execute()
 
-/** The live app with this id. */
+/** The app with this id when it and its account live. */
 export const findApp = async (db: Database, id: string): Promise<App | undefined> =>
   isUuid(id)
     ? db
         .selectFrom('apps')
-        .select(columns)
-        .where('id', '=', id)
-        .where('revoked_at', 'is', null)
+        .innerJoin('accounts', 'accounts.id', 'apps.account_id')
+        .select([
+          'apps.id',
+          'apps.account_id as accountId',
+          'apps.name',
+          'apps.created_at as createdAt',
+          'apps.revoked_at as revokedAt',
+        ])
+        .where('apps.id', '=', id)
+        .where('apps.revoked_at', 'is', null)
+        .where('accounts.revoked_at', 'is', null)
         .executeTakeFirst()
     : undefined
 

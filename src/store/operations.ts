@@ -153,12 +153,12 @@ export const putOperation = async (db: Kysely<Schema>, entry: NewOperation): Pro
     .execute()
 }
 
-/** The channel on which a chain's bundlers hear, after the commit, that operations wait. */
+/** The channel on which a chain's bundlers hear that operations wait. */
 export const operationsChannel = 'purser_operations'
 
-/** Wakes the bundlers of a chain when this transaction commits; the payload is the chain id. */
-export const announceOperations = async (trx: Kysely<Schema>, chainId: number): Promise<void> => {
-  await sql`select pg_notify(${operationsChannel}, ${String(chainId)})`.execute(trx)
+/** Wakes the bundlers of a chain; the payload is the chain id. */
+export const announceOperations = async (db: Kysely<Schema>, chainId: number): Promise<void> => {
+  await sql`select pg_notify(${operationsChannel}, ${String(chainId)})`.execute(db)
 }
 
 /** A pooled operation gives way to `by`; false when it is no longer pooled. */

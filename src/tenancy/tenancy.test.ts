@@ -61,12 +61,14 @@ describe('keys and tokens', () => {
 
   test('cannot be made for an account or app that is not there', async () => {
     const { db, account, app } = await tenant('gone')
+    const other = await tenant('app gone')
     await revokeAccount(db, account.id)
     expect(await insertApp(db, account.id, 'x')).toBeUndefined()
     expect(await insertApp(db, 'nonsense', 'x')).toBeUndefined()
-    await revokeApp(db, app.id)
+    await revokeApp(db, other.app.id)
     const hash = hashCredential('x')
-    expect(await insertKey(db, { appId: app.id, name: 'x', hash, last4: 'x' })).toBeUndefined()
+    for (const appId of [app.id, other.app.id])
+      expect(await insertKey(db, { appId, name: 'x', hash, last4: 'x' })).toBeUndefined()
     expect(await revokeKey(db, "'; drop table keys")).toBe(false)
   })
 })

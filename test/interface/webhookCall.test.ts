@@ -1,13 +1,15 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { commandsOn, rowsOf } from '../support/cliAnswers.js'
 import { devAccount, TARGET } from '../support/devAccount.js'
 import { type Json, result } from '../support/jsonRpc.js'
-import { usePurser } from '../support/usePurser.js'
+import { useRunningPurser } from '../support/usePurser.js'
 import { webhookApi } from '../support/webhookApi.js'
-import { useWebhookServer } from '../support/webhookServer.js'
+import { type ReceivedCall, useWebhookServer } from '../support/webhookServer.js'
 
-const info = usePurser()
+const purser = useRunningPurser()
+const info = () => purser().info
 const hook = useWebhookServer()
 
 const webhookData = { user: 'älice "q"', limits: { day: 3 }, list: [1, 2], amount: 7 }
@@ -121,15 +123,38 @@ describe('Webhook states and transitions', () => {
 })
 
 describe('signed requests', () => {
-  test('headers follow Standard Webhooks', () =>
-    withWebhook('POST', async (_, created) => {
+  const secretOf = async (webhookId: string): Promise<string> => {
+    const { answer } = commandsOn(purser().dataFolder)
+    const app = rowsOf(await answer('app', 'list')).find(({ name }) => name === 'development')?.id
+    const webhooks = rowsOf(await answer('webhook', 'list', '--app', app ?? ''))
+    expect(webhooks.map((row) => row.webhookId)).toEqual([webhookId])
+    return (await answer('webhook', 'secret', webhookId, '--app', app ?? '')).trim()
+  }
+
+  /** Verifies as a customer does, with the official library. */
+  const verify = (secret: string, content: string, { headers }: ReceivedCall) =>
+    new Webhook(secret).verify(content, headers as Record<string, string>, { jsonParse: false })
+
+  test('POST: verified by standardwebhooks with the secret that the command shows', () =>
+    withWebhook('POST', async (webhookId, created) => {
       await sponsor('signed')
-      const [call] = hook.calls
-      const headers = call?.headers as Record<string, string>
-      expect(headers['webhook-id']).toBeTruthy()
-      expect(headers['webhook-signature']).toMatch(/^v1,/)
-      expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
+      const call = hook.calls[0]!
+      const secret = await secretOf(webhookId)
+      expect(() => verify(secret, call.body, call)).not.toThrow()
+      expect(() => verify(secret, `${call.body} `, call)).toThrow('No matching signature')
+      const other = `whsec_${Buffer.alloc(32).toString('base64')}`
+      expect(() => verify(other, call.body, call)).toThrow('No matching signature')
       expect(Object.keys(created).sort()).toEqual(['requestType', 'webhookId', 'webhookUrl'])
-      expect(Webhook).toBeTypeOf('function')
+      expect(JSON.stringify(created)).not.toContain(secret)
+    }))
+
+  test('GET: the signature is over all that stands behind the question mark', () =>
+    withWebhook('GET', async (webhookId) => {
+      await sponsor('signed get')
+      const call = hook.calls[0]!
+      const secret = await secretOf(webhookId)
+      const query = call.url.slice(call.url.indexOf('?') + 1)
+      expect(() => verify(secret, query, call)).not.toThrow()
+      expect(() => verify(secret, '', call)).toThrow('No matching signature')
     }))
 })

@@ -18,6 +18,7 @@ import type { ViewContext } from '../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../src/chain/definition.js'
 import { type HeadFollower, startHeadFollower } from '../../src/chain/headFollower.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
+import { TANK_FACTORY } from '../../src/contracts/deployments.js'
 import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../src/entrypoint/index.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
@@ -32,6 +33,7 @@ import { deployEntryPoint } from './entryPointContracts.js'
 import { silent } from './logger.js'
 import { puppetCode } from './puppet.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
+import { until } from './until.js'
 
 export const puppetAbi = parseAbi([
   'function set(bool refuses, bool refusesOdd, uint256 validationData)',
@@ -81,7 +83,7 @@ export type BundlingChain = {
   carry(ops: readonly Operation[]): Promise<Receipt>
   /** One bundling round at the chain's newest head. */
   round(): Promise<void>
-  /** Rounds, each after the transactions sent before it were mined, until nothing is in flight. */
+  /** Rounds until nothing is in flight. */
   settle(): Promise<void>
   stored(hash: Hex): Promise<StoredOperation>
   receipt(hash: Hex): Promise<OperationReceipt>
@@ -110,7 +112,7 @@ export async function startBundlingChain(
     name: 'test',
     rpcUrls: [anvil.url],
     entryPoints: [{ version: '0.6', address: entryPoint.address }],
-    tankFactory: undefined,
+    tankFactory: TANK_FACTORY.address,
     executorKeys: executorKeys.slice(0, 1),
     beneficiary: undefined,
     pollInterval: 3_600_000,
@@ -140,7 +142,6 @@ export async function startBundlingChain(
     const head = await heads.refresh()
     if (await followChain(context, head, executors)) await sendBundles(context, head, executors, 0)
   }
-  const inFlight = async () => (await openBundles(database, chainId)).length > 0
   const chain: BundlingChain = {
     ...{ anvil, entryPoint, definition, context, heads, mempool, executors, appId },
     async puppet(deposit = parseEther('1')) {
@@ -199,14 +200,11 @@ export async function startBundlingChain(
       return receipt
     },
     round,
-    async settle() {
-      do {
+    settle: () =>
+      until(async () => {
         await round()
-        for (const { attempts } of await openBundles(database, chainId)) {
-          await anvil.client.waitForTransactionReceipt({ hash: attempts[0].hash })
-        }
-      } while (await inFlight())
-    },
+        return (await openBundles(database, chainId)).length === 0
+      }).then(() => undefined),
     async stored(hash) {
       const operation = await findOperation(database, chainId, hash)
       if (!operation) throw new Error(`operation ${hash} is not stored`)

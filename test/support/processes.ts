@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** Process ids of all descendants of `pid`. */
 export const descendantsOf = (pid: number): number[] => {
@@ -28,3 +28,19 @@ export const isAlive = (pid: number): boolean => {
     return false
   }
 }
+
+/** Command lines of the processes that work in `folder` or were told of it. */
+export const processesOn = (folder: string): string[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        const commandLine = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        const isOn =
+          commandLine.includes(folder) || readlinkSync(`/proc/${name}/cwd`).startsWith(folder)
+        return isOn ? [commandLine] : []
+      } catch {
+        // It ended while we were reading, or is a zombie.
+        return []
+      }
+    })

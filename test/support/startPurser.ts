@@ -9,8 +9,8 @@ import type { DevInfo } from '../../src/cli/devInfo.js'
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
-export type RunningPurser = {
-  readonly info: DevInfo
+/** A service that runs as its own process. */
+export type RunningService = {
   readonly process: ChildProcess
   /** Everything the process has printed so far. */
   readonly output: () => string
@@ -19,6 +19,13 @@ export type RunningPurser = {
   /** Ends the process and waits until it is gone. */
   readonly end: (signal: NodeJS.Signals) => Promise<{ code: number | null }>
 }
+
+export type RunningPurser = RunningService & {
+  readonly info: DevInfo
+  readonly dataFolder: string
+}
+
+type Environment = Readonly<Record<string, string>>
 
 export const makeDataFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'purser-test-'))
@@ -32,7 +39,7 @@ export const removeDataFolder = (folder: string): void =>
 /** Runs the built command line as its own process and gives what it printed when it ended. */
 export const runCli = async (
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
+  environment: Environment = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> => {
   const child = spawn(process.execPath, [CLI, ...args], {
     env: { ...process.env, ...environment },
@@ -51,22 +58,22 @@ export const runCli = async (
 }
 
 /**
- * Starts `purser dev` as its own process and waits until it says that it is ready.
+ * Starts a command that runs a service and waits until it says that it is ready.
+ * @param cli the program, that of this checkout by default
  * @throws Error with all output when it ends before
  */
-export const startPurser = async (
-  dataFolder: string,
-  args: readonly string[] = [],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<RunningPurser> => {
-  const child = spawn(
-    process.execPath,
-    [CLI, 'dev', '--data', dataFolder, '--port', '0', '--log-level', 'warn', ...args],
-    { env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+export const startService = async (
+  args: readonly string[],
+  environment: Environment = {},
+  cli = CLI,
+): Promise<RunningService> => {
+  const child = spawn(process.execPath, [cli, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   let output = ''
-  const ready = new Promise<void>((resolve, reject) => {
+  await new Promise<void>((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         output += `${line}\n`
@@ -74,13 +81,10 @@ export const startPurser = async (
       })
     }
     ended.then(([code, signal]) =>
-      reject(new Error(`purser dev ended with ${code ?? signal}:\n${output}`)),
+      reject(new Error(`purser ${args[0]} ended with ${code ?? signal}:\n${output}`)),
     )
   })
-  await ready
-  const info = JSON.parse(readFileSync(join(dataFolder, 'dev.json'), 'utf8')) as DevInfo
   return {
-    info,
     process: child,
     output: () => output,
     ended: ended.then(([code, signal]) => ({ code, signal })),
@@ -90,4 +94,19 @@ export const startPurser = async (
       return { code }
     },
   }
+}
+
+/** What `purser dev` wrote into its data folder. */
+export const readDevInfo = (dataFolder: string): DevInfo =>
+  JSON.parse(readFileSync(join(dataFolder, 'dev.json'), 'utf8')) as DevInfo
+
+/** Starts `purser dev` on a free port. */
+export const startPurser = async (
+  dataFolder: string,
+  args: readonly string[] = [],
+  environment: Environment = {},
+): Promise<RunningPurser> => {
+  const own = ['--data', dataFolder, '--port', '0', '--log-level', 'warn']
+  const service = await startService(['dev', ...own, ...args], environment)
+  return { ...service, dataFolder, info: readDevInfo(dataFolder) }
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll } from 'vitest'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import { makeDataFolder, type RunningPurser, removeDataFolder, startPurser } from './startPurser.js'
 
-/** One service for all tests of a file. The returned function gives its addresses once it runs. */
-export const usePurser = (args: readonly string[] = []): (() => DevInfo) => {
+/** One `purser dev` for all tests of a file. The returned function gives it once it runs. */
+export const useRunningPurser = (args: readonly string[] = []): (() => RunningPurser) => {
   let folder: string
   let purser: RunningPurser | undefined
   beforeAll(async () => {
@@ -16,6 +16,12 @@ export const usePurser = (args: readonly string[] = []): (() => DevInfo) => {
   })
   return () => {
     if (!purser) throw new Error('The service does not run yet.')
-    return purser.info
+    return purser
   }
+}
+
+/** As above, for tests that only need its addresses. */
+export const usePurser = (args: readonly string[] = []): (() => DevInfo) => {
+  const purser = useRunningPurser(args)
+  return () => purser().info
 }

@@ -10,8 +10,8 @@ import type { Draft } from '../../entrypoint/draft.js'
 import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
+import type { PaymasterStub } from '../../paymaster/sponsoredDraft.js'
 import type { SponsorshipRequest, SponsorshipResult } from '../../paymaster/sponsorship.js'
-import type { PaymasterStub } from '../services.js'
 
 /** A decoded request for sponsorship; the app comes from the key in the path. */
 export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & { readonly mode: 'SPONSORED' }

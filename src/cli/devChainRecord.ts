@@ -1,0 +1,24 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DevInfo } from './devInfo.js'
+
+/** Where the development chain of a data folder is, for commands beside the running service. */
+export type DevChainRecord = Pick<DevInfo, 'chainId' | 'rpcUrl' | 'entryPoints'>
+
+const fileIn = (dataFolder: string): string => join(dataFolder, 'devChain.json')
+
+/** undefined when no service with a development chain has run on this folder. */
+export const readDevChain = (dataFolder: string): DevChainRecord | undefined => {
+  try {
+    return JSON.parse(readFileSync(fileIn(dataFolder), 'utf8')) as DevChainRecord
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+export const writeDevChain = (dataFolder: string, record: DevChainRecord): void => {
+  const file = fileIn(dataFolder)
+  writeFileSync(`${file}.new`, `${JSON.stringify(record, null, 2)}\n`)
+  renameSync(`${file}.new`, file)
+}

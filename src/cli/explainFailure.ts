@@ -1,0 +1,17 @@
+import { NodeRpcError } from '../chain/nodeErrors.js'
+import { DevChainError } from '../devnet/devChainError.js'
+import { ConfigError } from '../errors/configError.js'
+import { ListenError } from '../errors/listenError.js'
+import { PurserError } from '../errors/purserError.js'
+import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
+
+/** Their messages are written for whoever started the command. */
+const expected = [ConfigError, ListenError, DevChainError, PurserError, ServiceLockLostError]
+
+/** What a command that failed says: one line, never a stack. */
+export const explainFailure = (error: unknown): string => {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+  if (expected.some((kind) => error instanceof kind)) return line
+  if (error instanceof NodeRpcError) return `The chain's node refused: ${line}`
+  return `Purser stopped: ${line}`
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import type { Config } from '../config/options.js'
+import { createLogger } from './createLogger.js'
+import { type Store, withStore } from './openStore.js'
+import { configOf, withOptions } from './optionFlags.js'
+
+/** The flags of a command that are no settings, by name, as the user gave them. */
+export type Flags = Readonly<Record<string, string | undefined>>
+
+type Run = (given: {
+  readonly store: Store
+  readonly config: Config
+  readonly flags: Flags
+  /** The command's argument, where it has one. */
+  readonly id: string
+}) => Promise<void>
+
+/** Gives a command the settings of the store and runs it on the opened store. */
+export const onStore = (command: Command, run: Run): Command =>
+  withOptions(command, ['data', 'databaseUrl', 'masterKey']).action(async () => {
+    const flags = command.opts<Flags>()
+    const [id = ''] = command.args
+    const config = configOf(flags)
+    await withStore(config, createLogger('error'), (store) => run({ store, config, flags, id }))
+  })

@@ -1,0 +1,22 @@
+import { describe, expect, test } from 'vitest'
+import { unwind } from './unwind.js'
+
+describe('unwind', () => {
+  test('undoes in reverse order, and only once', async () => {
+    const done: number[] = []
+    const steps = [1, 2, 3].map((step) => async () => void done.push(step))
+    await unwind(steps)
+    await unwind(steps)
+    expect(done).toEqual([3, 2, 1])
+  })
+
+  test('a step that fails keeps no other from running, and is told', async () => {
+    const done: number[] = []
+    const steps = [1, 2, 3, 4].map((step) => async () => {
+      done.push(step)
+      if (step % 2 === 1) throw new Error(`step ${step}`)
+    })
+    await expect(unwind(steps)).rejects.toThrow('step 3')
+    expect(done).toEqual([4, 3, 2, 1])
+  })
+})

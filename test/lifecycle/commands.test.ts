@@ -1,0 +1,130 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { commandsOn, labelled, rowsOf } from '../support/cliAnswers.js'
+import { rpc } from '../support/jsonRpc.js'
+import { processesOn } from '../support/processes.js'
+import { makeDataFolder, removeDataFolder } from '../support/startPurser.js'
+import { useRunningPurser } from '../support/usePurser.js'
+import { webhookApi } from '../support/webhookApi.js'
+
+const purser = useRunningPurser()
+const commands = () => commandsOn(purser().dataFolder)
+
+const unknownId = '00000000-0000-4000-8000-000000000000'
+
+const statusOf = async (apiKey: string): Promise<number> => {
+  const { url, chainId } = purser().info
+  return (await rpc(`${url}/api/v2/${chainId}/${apiKey}`, 'eth_chainId', [])).status
+}
+
+const webhookStatus = async (authToken: string, apiKey: string): Promise<number> => {
+  const request = { headers: { authToken, apiKey }, query: '?webhookId=none' }
+  return (await webhookApi(purser().info, 'GET', request)).status
+}
+
+/** Fails when the key still works after 3 s, which is what is promised. */
+const expectEnd = async (apiKey: string): Promise<void> => {
+  const deadline = Date.now() + 3_000
+  while ((await statusOf(apiKey)) !== 401) {
+    expect(Date.now()).toBeLessThan(deadline)
+    await delay(50)
+  }
+}
+
+const liveRow = (stdout: string, id: string) =>
+  rowsOf(stdout).find((row) => row.id === id && row.revokedAt === '-')
+
+describe('commands beside the running service', () => {
+  test('an account, an app and a key: made, listed, in use, revoked one after the other', async () => {
+    const { answer, refusal, tenant } = commands()
+    const { accountId, authToken, appId, keyId, apiKey } = await tenant('whole life')
+    expect(await statusOf(apiKey)).toBe(200)
+    expect(await webhookStatus(authToken, apiKey)).toBe(200)
+    expect(liveRow(await answer('account', 'list'), accountId)).toMatchObject({
+      name: 'whole life',
+    })
+    expect(liveRow(await answer('app', 'list'), appId)).toMatchObject({ accountId })
+    const listed = await answer('key', 'list')
+    expect(liveRow(listed, keyId)).toMatchObject({ appId, last4: apiKey.slice(-4) })
+    expect(listed).not.toContain(apiKey)
+
+    expect(await refusal('webhook', 'secret', unknownId, '--app', appId)).toContain(unknownId)
+
+    await answer('key', 'revoke', keyId)
+    await expectEnd(apiKey)
+    expect(liveRow(await answer('key', 'list'), keyId)).toBeUndefined()
+
+    const second = await answer('key', 'create', '--app', appId, '--name', 'second')
+    const secondKey = labelled(second, 'apiKey')
+    expect(await statusOf(secondKey)).toBe(200)
+    await answer('app', 'revoke', appId)
+    await expectEnd(secondKey)
+  })
+
+  test('revoking an account ends its token and the keys of its apps', async () => {
+    const { answer, refusal, tenant } = commands()
+    const { accountId, authToken, appId, apiKey } = await tenant('account to revoke')
+    expect(await statusOf(apiKey)).toBe(200)
+    await answer('account', 'revoke', accountId)
+    await expectEnd(apiKey)
+    expect(await webhookStatus(authToken, apiKey)).toBe(401)
+    expect(await refusal('app', 'create', '--account', accountId, '--name', 'x')).toContain(
+      accountId,
+    )
+    expect(await refusal('key', 'create', '--app', appId, '--name', 'x')).toContain(appId)
+    expect(await refusal('webhook', 'list', '--app', appId)).toContain(appId)
+  })
+
+  test('the service and its database run on', async () => {
+    const { answer } = commands()
+    const before = processesOn(purser().dataFolder)
+    await Promise.all([answer('account', 'list'), answer('app', 'list'), answer('migrate')])
+    expect(processesOn(purser().dataFolder).length).toBeGreaterThanOrEqual(before.length)
+    const { status, body } = await fetch(`${purser().info.url}/health/ready`).then(
+      async (response) => ({ status: response.status, body: await response.text() }),
+    )
+    expect({ status, body }).toMatchObject({ status: 200 })
+  })
+
+  test.each(['--version', '$(id) `id` %s \\n \'"\u{1F600}'])(
+    'a name may be odd: %s',
+    async (name) => {
+      const { answer } = commands()
+      const id = labelled(await answer('account', 'create', '--name', name), 'account')
+      expect(liveRow(await answer('account', 'list'), id)?.name).toBe(name)
+    },
+  )
+
+  test.each([
+    [['account', 'revoke', unknownId], unknownId],
+    [['key', 'revoke', "'; drop table keys"], 'drop table'],
+    [['app', 'create', '--account', unknownId, '--name', 'x'], unknownId],
+    [['key', 'create', '--app', unknownId, '--name', 'x'], unknownId],
+    [['webhook', 'secret', unknownId, '--app', 'nonsense'], 'nonsense'],
+    [['key', 'create', '--name', 'x'], '--app'],
+    [['account', 'create', '--name', ' '], '--name'],
+  ])('an unknown id or a missing flag ends with one sentence: %j', async (args, text) => {
+    expect(await commands().refusal(...args)).toContain(text)
+  })
+})
+
+describe('commands without a running service', () => {
+  test('start the database, keep what they made and leave no process', async () => {
+    const folder = makeDataFolder()
+    try {
+      const { answer, tenant } = commandsOn(folder)
+      const { accountId, keyId } = await tenant('alone')
+      expect(processesOn(folder)).toEqual([])
+      const answers = await Promise.all([
+        answer('account', 'list'),
+        answer('key', 'list'),
+        answer('account', 'create', '--name', 'beside'),
+      ])
+      expect(liveRow(answers[0], accountId)).toBeDefined()
+      expect(liveRow(answers[1], keyId)).toBeDefined()
+      expect(processesOn(folder)).toEqual([])
+    } finally {
+      removeDataFolder(folder)
+    }
+  })
+})

@@ -1,0 +1,85 @@
+import { type Address, type Hex, parseEther } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { devKey } from '../../src/devnet/devKeys.js'
+import { commandsOn, labelled } from '../support/cliAnswers.js'
+import { balanceOf, depositOf } from '../support/depositOf.js'
+import { useRunningPurser } from '../support/usePurser.js'
+
+const purser = useRunningPurser()
+const OWNER_KEY = devKey(1)
+const STRANGER_KEY = devKey(2)
+const owner = privateKeyToAddress(OWNER_KEY)
+let appId = ''
+
+const commands = () => commandsOn(purser().dataFolder, { OWNER_KEY, STRANGER_KEY })
+const chain = () => String(purser().info.chainId)
+const tank = (command: string, ...more: string[]) =>
+  commands().answer('tank', command, '--app', appId, '--chain', chain(), ...more)
+const refusal = (command: string, ...more: string[]) =>
+  commands().refusal('tank', command, '--app', appId, '--chain', chain(), ...more)
+
+/** What the EntryPoint itself says. */
+const deposited = (address: string): Promise<bigint> => {
+  const { rpcUrl, entryPoints } = purser().info
+  return depositOf(rpcUrl, entryPoints['0.6'] as Address, address as Address)
+}
+
+beforeAll(async () => {
+  appId = (await commands().tenant('tanks')).appId
+})
+
+describe('purser tank', () => {
+  test('show, deposit and withdraw, as the EntryPoint sees it', async () => {
+    expect(await tank('show')).toContain('no tank')
+    const made = await tank('deposit', '--amount', '1.5', '--key', 'env:OWNER_KEY')
+    const address = labelled(made, 'tank')
+    expect(labelled(made, 'deposit')).toBe('1.5 ETH')
+    expect(labelled(made, 'owner')).toBe(owner.toLowerCase())
+    expect(await deposited(address)).toBe(parseEther('1.5'))
+
+    // Anyone may fill it; who owns it does not change.
+    const filled = await tank('deposit', '--amount', '0.000000000000000001')
+    expect(labelled(filled, 'owner')).toBe(owner.toLowerCase())
+    expect(await deposited(address)).toBe(parseEther('1.5') + 1n)
+
+    const to = privateKeyToAddress(generatePrivateKey())
+    await tank('withdraw', '--amount', '0.5', '--key', OWNER_KEY, '--to', to)
+    expect(await deposited(address)).toBe(parseEther('1') + 1n)
+    expect(await balanceOf(purser().info.rpcUrl, to)).toBe(parseEther('0.5'))
+    expect(labelled(await tank('show'), 'deposit')).toBe('1.000000000000000001 ETH')
+  })
+
+  test("a stranger's key, more than there is, and a payer without ether change nothing", async () => {
+    const address = labelled(await tank('show'), 'tank')
+    const before = await deposited(address)
+    expect(await refusal('withdraw', '--amount', '0.1', '--key', 'env:STRANGER_KEY')).toMatch(
+      /only the owner/i,
+    )
+    expect(await refusal('withdraw', '--amount', '0.1')).toMatch(/only the owner/i)
+    expect(await refusal('withdraw', '--amount', '100', '--key', OWNER_KEY)).toMatch(/less than/)
+    const poor: Hex = generatePrivateKey()
+    expect(await refusal('deposit', '--amount', '0.1', '--key', poor)).toMatch(/funds/i)
+    expect(await deposited(address)).toBe(before)
+  })
+
+  test.each([
+    ['deposit', ['--amount', '0'], '--amount'],
+    ['withdraw', ['--amount=-1'], '--amount'],
+    ['deposit', ['--amount', '1', '--key', 'env:NO_SUCH_KEY'], '--key'],
+    ['withdraw', ['--amount', '1', '--key', OWNER_KEY, '--to', '0x12'], '--to'],
+    ['deposit', ['--amount', '1', '--entry-point', '0.9'], 'EntryPoint 0.9'],
+  ])('%s %j ends with one sentence', async (command, flags, text) => {
+    const sentence = await refusal(command, ...flags)
+    expect(sentence).toContain(text)
+    expect(sentence).not.toContain(OWNER_KEY)
+  })
+
+  test('an unknown app or chain ends with one sentence', async () => {
+    const { refusal } = commands()
+    const id = '00000000-0000-4000-8000-000000000000'
+    expect(await refusal('tank', 'show', '--app', id, '--chain', chain())).toContain(id)
+    const sentence = await refusal('tank', 'show', '--app', appId, '--chain', '5')
+    expect(sentence).toContain(chain())
+  })
+})
