@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { NodeUnavailableError } from '../chain/nodeErrors.js'
 import { decodeHead, getBlock, getLogs, type Head, headRequest } from '../chain/nodeReads.js'
 import {
   decodeReceipt,
@@ -12,7 +13,7 @@ import { hasLiveOperations, knownHashes } from '../store/operations.js'
 import { forgetChain, rollBack } from '../store/rollBack.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { findFork } from './findFork.js'
-import { userOperationEventTopic } from './searchInclusion.js'
+import { noReceipt, userOperationEventTopic } from './searchInclusion.js'
 import { settleReceipts } from './settleReceipts.js'
 
 /**
@@ -105,12 +106,19 @@ async function readReceipts(context: BundlingContext, from: bigint, to: bigint) 
   ])
   const hashOf = ({ topics }: { topics: readonly Hex[] }) => topics[1] ?? '0x'
   const known = await knownHashes(database, chainId, [...new Set(events.map(hashOf))])
-  const others = new Set(
+  const including = new Set(
     events.filter((event) => known.has(hashOf(event))).map((event) => event.transactionHash),
   )
-  for (const hash of attempts) others.delete(hash)
-  const foreign = await fetchReceipts(node, [...others])
-  return [...own, ...foreign].filter(({ blockNumber }) => blockNumber <= to)
+  const foreign = await fetchReceipts(
+    node,
+    [...including].filter((hash) => !attempts.includes(hash)),
+  )
+  const receipts = [...own, ...foreign].filter(({ blockNumber }) => blockNumber <= to)
+  // Going on without it would leave an operation of ours uncounted for ever.
+  for (const { transactionHash } of receipts) including.delete(transactionHash)
+  const [missing] = including
+  if (missing) throw new NodeUnavailableError(noReceipt(missing))
+  return receipts
 }
 
 async function fetchReceipts(

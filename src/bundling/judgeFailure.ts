@@ -23,6 +23,7 @@ export async function judgeFailure(
   const { hash } = stored
   const code = failure.code ?? 'REVERTED'
   switch (failure.code) {
+    case 'AA10':
     case 'AA25':
       return judgeNonce(context, entryPoint, head, stored, failure)
     case 'AA22':
@@ -42,15 +43,18 @@ export async function judgeFailure(
   }
 }
 
+/** AA10 and AA25 are also what an operation that is on the chain already fails with. */
 async function judgeNonce(
   context: BundlingContext,
   entryPoint: EntryPoint,
   head: Head,
   { hash, operation, receivedAt }: StoredOperation,
-  { message }: Failure,
+  { code = 'AA25', message }: Failure,
 ): Promise<Drop | undefined> {
   const { sender, nonce } = operation
   const next = await readNonce(context.node, entryPoint.address, sender, nonce)
+  // The account exists already, and this operation did not create it.
+  if (code === 'AA10' && next <= nonce) return { hash, code, reason: message }
   if (next === nonce) return undefined
   if (next < nonce && Date.now() - receivedAt.getTime() < predecessorGrace) return undefined
   if (next > nonce) {
@@ -61,7 +65,7 @@ async function judgeNonce(
     }
   }
   const reason = `${message}: the operation has nonce ${nonce}, the account is at ${next}`
-  return { hash, code: 'AA25', reason }
+  return { hash, code, reason }
 }
 
 function timeOver({ validUntil }: StoredOperation, { timestamp }: Head): string {

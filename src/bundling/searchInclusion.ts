@@ -8,6 +8,10 @@ import type { BundlingContext } from './bundlingContext.js'
 export const userOperationEventTopic: Hex =
   '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
 
+/** What is wrong with a node, or with several behind one address, that do not agree. */
+export const noReceipt = (transactionHash: Hex): string =>
+  `no receipt of ${transactionHash}, which has logs`
+
 export type FoundInclusion = {
   readonly entryPoint: EntryPoint
   readonly outcome: OperationOutcome
@@ -35,7 +39,7 @@ export async function searchInclusion(
   if (!event || !entryPoint) return undefined
   const receipt = await getTransactionReceipt(node, event.transactionHash)
   if (!receipt) {
-    throw new NodeUnavailableError(`no receipt of ${event.transactionHash}, which has logs`)
+    throw new NodeUnavailableError(noReceipt(event.transactionHash))
   }
   const outcome = entryPoint
     .decodeOutcomes(receipt.logs)

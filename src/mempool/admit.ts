@@ -9,8 +9,8 @@ import {
   PreVerificationGasTooLowError,
   SignatureRejectedError,
 } from '../errors/operationErrors.js'
-import { preVerificationGas } from '../gas/preVerificationGas.js'
 import { faultPoint } from '../faults.js'
+import { preVerificationGas } from '../gas/preVerificationGas.js'
 import { findOperation } from '../store/operations.js'
 import type { Validation } from '../validation/engine.js'
 import { requireTimeRange, toOperationError } from '../validation/operationFailure.js'

@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+type Request = { readonly id: unknown; readonly method: string; readonly params: unknown[] }
+
+/** What is wrong with a node. */
+export type Trouble =
+  /** Nobody listens. */
+  | { readonly kind: 'stopped' }
+  /** HTML instead of JSON. */
+  | { readonly kind: 'garbage' }
+  /** Each answer comes `milliseconds` later. */
+  | { readonly kind: 'slow'; readonly milliseconds: number }
+  /** `methods` answer a JSON-RPC error; whether they were carried out first is `late`. */
+  | { readonly kind: 'error'; readonly methods: readonly string[]; readonly late?: boolean }
+  /** `methods` answer null, as a node that has not heard of it yet. */
+  | { readonly kind: 'unaware'; readonly methods: readonly string[] }
+  /** `methods` (all when absent) answer as at an earlier block. */
+  | { readonly kind: 'old'; readonly block: bigint; readonly methods?: readonly string[] }
+
+export type TroubledNode = {
+  readonly url: string
+  /** Requests that met the present trouble. */
+  met(): number
+  begin(trouble: Trouble): Promise<void>
+  end(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A node that stands between the service and a real one, and is in trouble when a test says so. */
+export const startTroubledNode = async (target: string): Promise<TroubledNode> => {
+  let trouble: Trouble | undefined
+  let met = 0
+
+  const forward = async (body: unknown): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(body) })
+    return answer.json()
+  }
+
+  const answerOne = async (request: Request, now: Trouble | undefined): Promise<unknown> => {
+    const { id, method } = request
+    const chosen = now && 'methods' in now && now.methods ? now.methods.includes(method) : true
+    if (!now || !chosen) return forward(request)
+    met += 1
+    if (now.kind === 'error') {
+      if (now.late) await forward(request)
+      return { jsonrpc: '2.0', id, error: { code: -32603, message: 'internal error' } }
+    }
+    if (now.kind === 'unaware') return { jsonrpc: '2.0', id, result: null }
+    if (now.kind === 'slow') await delay(now.milliseconds)
+    return forward(now.kind === 'old' ? atBlock(request, now.block) : request)
+  }
+
+  const answer = async (text: string, response: ServerResponse): Promise<void> => {
+    const now = trouble
+    if (now?.kind === 'garbage') {
+      met += 1
+      response.end('<html>502 no gateway here</html>')
+      return
+    }
+    const body: unknown = JSON.parse(text)
+    const answers = Array.isArray(body)
+      ? await Promise.all(body.map((request: Request) => answerOne(request, now)))
+      : await answerOne(body as Request, now)
+    response.end(JSON.stringify(answers))
+  }
+
+  const server = createServer(async (incoming, response) => {
+    try {
+      let text = ''
+      for await (const chunk of incoming) text += chunk
+      await answer(text, response)
+    } catch {
+      // The service went away, or the real node did: either way nobody is answered.
+      response.destroy()
+    }
+  })
+  const listen = async (port: number): Promise<number> => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+  const close = async (): Promise<void> => {
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  const port = await listen(0)
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    met: () => met,
+    async begin(next) {
+      trouble = next
+      met = 0
+      if (next.kind === 'stopped') await close()
+    },
+    async end() {
+      trouble = undefined
+      if (!server.listening) await listen(port)
+    },
+    stop: close,
+  }
+}
+
+/** The request as a node asks itself that has seen nothing after `block`. */
+const atBlock = (request: Request, block: bigint): Request => {
+  const old = `0x${block.toString(16)}`
+  const { method, params } = request
+  if (method === 'eth_getLogs') {
+    const [filter] = params as [Record<string, string>]
+    const later = BigInt(filter.toBlock ?? 0) > block
+    return { ...request, params: [{ ...filter, ...(later ? { toBlock: old } : {}) }] }
+  }
+  const moved = params.map((each) => (each === 'latest' || each === 'pending' ? old : each))
+  return { ...request, params: moved }
+}
