@@ -77,6 +77,8 @@ export type EntryPoint = {
   chargeableGas(op: Operation): bigint
   /** wei per gas that the EntryPoint charges at `baseFee`. */
   gasPrice(op: Operation, baseFee: bigint): bigint
+  /** Whether verificationGasLimit also bounds the paymaster's validation, which has no limit of its own. */
+  readonly paymasterSharesVerificationGas: boolean
   /** Gas one operation may use inside handleOps, for the bundle's gas limit. */
   bundleGas(op: Operation): bigint
   /** The failure in revert data of handleOps or a simulation; undefined when it is something else. */

@@ -34,6 +34,7 @@ export const packedEntryPoint = (
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
     gasPrice,
+    paymasterSharesVerificationGas: false,
     bundleGas: bundleGasPacked,
     decodeFailure,
     decodeOutcomes: (logs) => decodeOutcomes(address, logs),

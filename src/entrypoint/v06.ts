@@ -35,6 +35,7 @@ export const createEntryPointV06 = (address: Address): EntryPoint => ({
   requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
   chargeableGas,
   gasPrice,
+  paymasterSharesVerificationGas: true,
   bundleGas: bundleGasV06,
   decodeFailure,
   decodeOutcomes: (logs) => decodeOutcomes(address, logs),
