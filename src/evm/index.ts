@@ -31,4 +31,5 @@ export {
   type State,
 } from './state.js'
 export { type Transaction, transact } from './transact.js'
+export type { WatchedCall, WatchedEnd, Watcher } from './watcher.js'
 export type { OnMiss } from './world.js'
