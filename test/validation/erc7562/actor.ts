@@ -231,6 +231,11 @@ export function actorInitcode(act?: Act): Hex {
   return `${actor.bytecode}${argument.slice(2)}`
 }
 
+/** Calldata that makes an actor create from `initcode` by CREATE2. */
+export function deployCall(initcode: Hex): Hex {
+  return encodeFunctionData({ abi: actor.abi, functionName: 'deploy', args: [initcode] })
+}
+
 export type Making = {
   readonly initcode: Hex
   /** CREATE2 by the factory (default), by `via`, or CREATE by the factory. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { addressOf, hex, pushAddress } from '../../evm/harness.js'
 import { type Act, actCall } from './actor.js'
 import { HOWS, type Play, playOf, ROLES, rulesOf, stages } from './stage.js'
+import { CHAIN_PRECOMPILE } from './world.js'
 
 const ACCESSES = [
   ['EXTCODESIZE', 0x3b],
@@ -78,6 +79,14 @@ describe.each(stages())('calls on EntryPoint %s', (_, stage) => {
       expect(rules(playOf(role, { ...act, subject: addressOf(0x12) }))).toEqual(['OP-041'])
     })
 
+    it('OP-062: no precompile of the chain’s own', () => {
+      const subject = addressOf(CHAIN_PRECOMPILE)
+      for (const what of ['CALL', 'STATICCALL', 'EXTCODESIZE']) {
+        const { violations } = stage.perform(playOf(role, { what, subject }, ROLES))
+        expect(violations).toMatchObject([{ rule: 'OP-062', entity: role, contract: subject }])
+      }
+    })
+
     it('OP-051: a test for existence of the EntryPoint', () => {
       const code = hex(pushAddress(entryPoint), '3b', '15', '00')
       for (const what of ['CALL', 'DELEGATECALL']) {
@@ -105,8 +114,11 @@ describe.each(stages())('calls on EntryPoint %s', (_, stage) => {
     })
 
     it('OP-054: no borrowing of its code', () => {
-      for (const what of ['DELEGATECALL', 'CALLCODE']) {
-        expect(rules(playOf(role, { what, subject: entryPoint, data: '0x00' }))).toEqual(['OP-054'])
+      for (const what of ['DELEGATECALL', 'CALLCODE', 'STATICCALL']) {
+        for (const data of ['0x', '0x00', depositTo(account), INCREMENT_NONCE] as const) {
+          const act = { what, subject: entryPoint, data }
+          expect(rules(playOf(role, act))).toContain('OP-054')
+        }
       }
     })
   })
@@ -198,5 +210,12 @@ describe.each(stages())('calls on EntryPoint %s', (_, stage) => {
   it('OP-020 counts in the EntryPoint too', () => {
     const pay = { what: 'CALL', subject: entryPoint, gas: 1_000n }
     expect(rules({ account: pay })).toEqual(['OP-020'])
+  })
+
+  it('COD-010 watches what has code, not precompiles', () => {
+    const visited = (act: Act) => [...stage.perform({ account: act }).visitedCode.keys()]
+    expect(visited({ what: 'STATICCALL', subject: addressOf(2) })).toEqual([account])
+    expect(visited({ what: 'EXTCODEHASH', subject: stranger })).toEqual([account, stranger])
+    expect(visited({ what: 'CALL', subject: entryPoint, value: 1n })).toEqual([account])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Act, actCall } from './actor.js'
+import { type Act, actCall, actorInitcode, deployCall } from './actor.js'
 import { HOWS, type Play, playOf, rulesOf, type Stage, stages } from './stage.js'
 
 const CREATE: Act = { what: 'CREATE' }
@@ -46,6 +46,25 @@ describe.each(stages())('creations on EntryPoint %s', (version, stage) => {
           { rule: 'OP-031', entity: 'factory', opcode: 0xf5, stakeNeeded: { role: 'factory' } },
         ])
       }
+    })
+
+    it('no second CREATE2 of the sender itself, which fails', () => {
+      const data = deployCall(actorInitcode())
+      const factory = { what: 'CALL', subject: stage.factory, gas: 500_000n, data }
+      const { violations } = stage.perform({ factory })
+      expect(violations).toMatchObject([{ rule: 'OP-031', entity: 'factory' }])
+    })
+
+    it('no CREATE2 of the sender in a later phase', () => {
+      const via = stage.stranger
+      const account = {
+        what: 'CALL',
+        subject: via,
+        gas: 500_000n,
+        data: deployCall(actorInitcode()),
+      }
+      const { violations } = stage.perform({ deploys: { how: 'VIA', via }, account })
+      expect(violations).toMatchObject([{ rule: 'OP-031', entity: 'account' }])
     })
 
     it('no CREATE2 by the sender constructed', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createAddress } from '../../../src/evm/index.js'
 import { LIMIT_PROFILES, type Limits } from '../../../src/validation/erc7562/index.js'
 import { type Play, rulesOf, stages } from './stage.js'
 
@@ -44,6 +45,13 @@ describe.each(stages())('verification slack on EntryPoint %s', (version, stage) 
   const margin = 100_000n
   const judged = (fields: Play['fields'] & object, verificationGasSlack: bigint) =>
     stage.perform({ ...play, fields, limits: { ...lenient, verificationGasSlack } }).violations
+
+  it('counts SenderCreator to the deployment', () => {
+    const { root } = stage.world.handleOps(stage.operation(play)).record!
+    const creator = createAddress(stage.world.entryPoint.address, 1n)
+    const { gasUsed } = root.calls.find(({ to }) => to === creator)!
+    expect(usedBy(['factory'])).toBe(BigInt(gasUsed))
+  })
 
   it('LIM-030: verificationGasLimit, which on v0.6 is for the paymaster too', () => {
     const roles = ['factory', 'account', ...(sharesLimit ? ['paymaster'] : [])]

@@ -179,6 +179,16 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
     })
   })
 
+  it.each([
+    ['persistent', '0x5f54505f5f55'],
+    ['transient', '0x5f5c505f5f5d'],
+  ] as const)('a %s slot that a frame reads and writes counts once, as written', (__, code) => {
+    const subject = stage.world.place(code)
+    const { violations } = stage.perform({ account: { what: 'CALL', subject } })
+    expect(violations).toMatchObject([{ rule: 'STO-033', contract: subject, slot: slot(0n) }])
+    expect(violations[0]!.message).toContain('writes')
+  })
+
   it('OP-070: says that a slot is transient', () => {
     const [tload] = stage.perform({ paymaster: { what: 'TLOAD' } }).violations
     expect(tload!.message).toContain('paymaster reads transient slot')
@@ -198,6 +208,12 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
       expect([...accessed.reads]).toEqual([[account, new Set([slot(2n)])]])
     })
 
+    it('leaves out what the EntryPoint writes for the account', () => {
+      const pay = { what: 'CALL', subject: stage.world.entryPoint.address, value: 1n }
+      const { reads, writes } = stage.perform({ account: pay }).accessed
+      expect([...reads, ...writes]).toEqual([])
+    })
+
     it('is that of the caller under DELEGATECALL', () => {
       const act = { ...own, how: 'DELEGATECALL', via: stranger } as const
       const { accessed } = stage.perform({ account: act })
@@ -212,6 +228,8 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
       const act = abroad({ what: 'SLOAD OF', subject: paymaster })
       expect(associatedIn({ paymaster: act })).toEqual([])
       expect(associatedIn({ paymaster: act, ...stake('paymaster') })).toEqual([stranger])
+      const ofFactory = abroad({ what: 'SLOAD OF', subject: factory })
+      expect(associatedIn({ factory: ofFactory, ...stake('factory') })).toEqual([stranger])
       expect(associatedIn({ account: own })).toEqual([])
     })
   })

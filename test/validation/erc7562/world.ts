@@ -21,6 +21,7 @@ import {
   call,
   fromHex,
   overlay,
+  p256VerifyRip7212,
   type Result,
   type State,
   toHex,
@@ -39,6 +40,9 @@ const DEPLOYER_CODE: Hex =
 const RICH: Address = '0x00000000000000000000000000000000000000aa'
 const BENEFICIARY: Address = '0x00000000000000000000000000000000000000bb'
 
+/** Where the chain of the tests has a precompile that no fork has. */
+export const CHAIN_PRECOMPILE = 0x2a00
+
 export const BLOCK: BlockEnv = {
   fork: 'osaka',
   chainId: 31_337n,
@@ -50,6 +54,7 @@ export const BLOCK: BlockEnv = {
   baseFee: 1_000_000_000n,
   blobBaseFee: 1n,
   blockHash: () => zeroHash,
+  chainPrecompiles: new Map([[CHAIN_PRECOMPILE, p256VerifyRip7212]]),
 }
 
 const NO_CODE = new Uint8Array(0)
