@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import type { CallLayout } from './callLayout.js'
 import type { Operation } from './operation.js'
 
 export type Version = '0.6' | '0.7' | '0.8' | '0.9'
@@ -57,6 +58,13 @@ export type EntryPoint = {
   readonly version: Version
   readonly address: Address
   readonly overhead: Overhead
+  /** How to read the calls that handleOps makes. */
+  readonly callLayout: CallLayout
+  /**
+   * Whether a paymaster has gas limits of its own; else verificationGasLimit bounds its validation
+   * together with the account's, and its postOp.
+   */
+  readonly hasPaymasterLimits: boolean
   /**
    * userOpHash on `chainId`. An operation with the EIP-7702 marker as factory needs the delegate of
    * its sender: that of `op.authorization`, else `delegate`, what the sender's code points to.
@@ -77,6 +85,8 @@ export type EntryPoint = {
   chargeableGas(op: Operation): bigint
   /** wei per gas that the EntryPoint charges at `baseFee`. */
   gasPrice(op: Operation, baseFee: bigint): bigint
+  /** Whether verificationGasLimit also bounds the paymaster's validation, which has no limit of its own. */
+  readonly paymasterSharesVerificationGas: boolean
   /** Gas one operation may use inside handleOps, for the bundle's gas limit. */
   bundleGas(op: Operation): bigint
   /** The failure in revert data of handleOps or a simulation; undefined when it is something else. */

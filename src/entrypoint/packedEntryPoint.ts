@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { bundleGasPacked } from './bundleGas.js'
+import { callLayoutPacked } from './callLayout.js'
 import { decodeFailure } from './decodeFailure.js'
 import { decodeOutcomes } from './decodeOutcomes.js'
 import type { EntityAndData } from './entity.js'
@@ -28,12 +29,15 @@ export const packedEntryPoint = (
   }
   return {
     address,
+    callLayout: callLayoutPacked,
+    hasPaymasterLimits: true,
     encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
     encodeOperation: (op) => encodeOperation(codec, op),
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
     gasPrice,
+    paymasterSharesVerificationGas: false,
     bundleGas: bundleGasPacked,
     decodeFailure,
     decodeOutcomes: (logs) => decodeOutcomes(address, logs),

@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { callLayoutV06 } from './callLayout.js'
 import { boundHash } from './boundHash.js'
 import { bundleGasV06 } from './bundleGas.js'
 import { decodeFailure } from './decodeFailure.js'
@@ -28,6 +29,8 @@ export const createEntryPointV06 = (address: Address): EntryPoint => ({
   version: '0.6',
   address,
   overhead: { fixed: 13_427, perOp: 8_218 },
+  callLayout: callLayoutV06,
+  hasPaymasterLimits: false,
   hash: (op, chainId) => boundHash(hashUserOperationV06(op), address, chainId),
   encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
   decodeHandleOps: (input) => decodeHandleOps(codec, input),
@@ -35,6 +38,7 @@ export const createEntryPointV06 = (address: Address): EntryPoint => ({
   requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
   chargeableGas,
   gasPrice,
+  paymasterSharesVerificationGas: true,
   bundleGas: bundleGasV06,
   decodeFailure,
   decodeOutcomes: (logs) => decodeOutcomes(address, logs),

@@ -5,6 +5,7 @@ export { type Call, call } from './call.js'
 export { create2Address, createAddress } from './createAddress.js'
 export { FORKS, type Fork } from './forks.js'
 export { fromHex, toHex } from './hex.js'
+export { isAssigned } from './instructionTable.js'
 export { type AccessList, type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
 export { keccak } from './keccak.js'
 export type { Log, Run } from './machine.js'
@@ -30,4 +31,5 @@ export {
   type State,
 } from './state.js'
 export { type Transaction, transact } from './transact.js'
+export type { WatchedCall, WatchedEnd, Watcher } from './watcher.js'
 export type { OnMiss } from './world.js'

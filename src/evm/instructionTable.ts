@@ -41,3 +41,8 @@ const tables = new Map(FORKS.map((fork) => [fork, build(fork)]))
 export function instructionTable(fork: Fork): InstructionTable {
   return tables.get(fork)!
 }
+
+/** Whether `fork` has an instruction with this opcode. INVALID (0xfe) is none. */
+export function isAssigned(fork: Fork, opcode: number): boolean {
+  return instructionTable(fork).least[opcode]! <= STACK_LIMIT
+}

@@ -8,6 +8,7 @@ import { type InstructionTable, instructionTable } from './instructionTable.js'
 import { type Precompile, precompilesOf } from './precompiles/index.js'
 import type { ExecutionRecord, FrameRecord, Preimage } from './record.js'
 import type { State } from './state.js'
+import type { Watcher } from './watcher.js'
 import { type OnMiss, World } from './world.js'
 
 /** A log as a contract emits it. */
@@ -30,6 +31,7 @@ export type Run = {
    * SimpleAccount operation takes about 7,000.
    */
   maxSteps: number
+  watcher?: Watcher | undefined
 }
 
 /** The parts of one run: world, tables of the fork, frames, logs and record. */
@@ -49,6 +51,7 @@ export class Machine {
   stepsLeft: number
   logs: Log[] = []
   readonly recording: boolean
+  readonly watcher: Watcher | undefined
   root: FrameRecord | undefined
   preimages: Preimage[] = []
   outOfGas = false
@@ -66,6 +69,7 @@ export class Machine {
     this.coinbase = this.world.account(run.block.coinbase)
     this.stepsLeft = run.maxSteps
     this.recording = run.record
+    this.watcher = run.watcher
     this.frames = idle.pop() ?? []
   }
 

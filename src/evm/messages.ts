@@ -21,6 +21,7 @@ import {
   type Signal,
 } from './signal.js'
 import { Exhausted, Unsupported } from './stops.js'
+import type { WatchedCall } from './watcher.js'
 
 /** A call or creation about to begin. */
 export type Message = {
@@ -54,6 +55,13 @@ const STEPS_PER_MESSAGE = 10
  */
 export function enterCall(machine: Machine, parent: Frame | undefined, message: Message): Signal {
   const record = begin(machine, parent, message)
+  if (machine.watcher !== undefined && parent !== undefined) {
+    const answer = machine.watcher.enter(watched(machine, message))
+    if (answer !== undefined) {
+      const signal = answer.success ? RETURN : REVERT
+      return settle(machine, parent, message, record, signal, message.gas, answer.output)
+    }
+  }
   const refusal = refusalOf(machine, message)
   if (refusal !== undefined) return refuse(machine, parent, message, record, refusal)
   const { world } = machine
@@ -230,10 +238,28 @@ function settle(
     else parent.pushNumber(0)
     return CONTINUE
   }
-  parent.returnData = output
-  parent.copyIn(output, 0, message.outputAt, Math.min(message.outputSize, output.length))
+  const seen = machine.watcher === undefined ? output : show(machine, message, signal, gas, output)
+  parent.returnData = seen
+  parent.copyIn(seen, 0, message.outputAt, Math.min(message.outputSize, seen.length))
   parent.pushNumber(signal === RETURN ? 1 : 0)
   return CONTINUE
+}
+
+/** The call as its watcher sees it, while its parent is the topmost frame. */
+function watched(machine: Machine, { from, to, input }: Message): WatchedCall {
+  return { depth: machine.depth + 1, from: from.address, to: to.address, input }
+}
+
+/** Tells the watcher how a call ended; what its parent is to see as the output. */
+function show(
+  machine: Machine,
+  message: Message,
+  signal: Signal,
+  gas: number,
+  output: Uint8Array,
+): Uint8Array {
+  const end = { success: signal === RETURN, output, gasUsed: message.gas - gas }
+  return machine.watcher!.leave(watched(machine, message), end) ?? output
 }
 
 function refuse(

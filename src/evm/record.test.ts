@@ -10,12 +10,15 @@ import {
   runCode,
   runOn,
   SENDER,
+  TEST_BLOCK,
   word,
   worldOf,
 } from '../../test/evm/harness.js'
 import { call } from './call.js'
 import { create2Address, createAddress } from './createAddress.js'
+import type { Fork } from './forks.js'
 import { fromHex } from './hex.js'
+import { isAssigned } from './instructionTable.js'
 import { keccak } from './keccak.js'
 import { opcodesOf, usesOpcode } from './record.js'
 
@@ -118,6 +121,20 @@ describe('record: opcodes', () => {
   })
 })
 
+describe('assigned opcodes', () => {
+  it.each([
+    ['shanghai', 0x5c, false],
+    ['cancun', 0x5c, true],
+    ['prague', 0x1e, false],
+    ['osaka', 0x1e, true],
+    ['osaka', 0x0c, false],
+    ['osaka', 0xfe, false],
+    ['shanghai', 0x00, true],
+  ] as const)('%s has %i: %s', (fork, opcode, assigned) => {
+    expect(isAssigned(fork, opcode)).toBe(assigned)
+  })
+})
+
 describe('record: storage', () => {
   it('keeps the first value read and counts writes', () => {
     const code = '0x600154506007600155600154506008600155'
@@ -171,8 +188,24 @@ describe('record: code accesses', () => {
     const others = { [OTHER]: { code: hex('ef0100', library) } } as const
     const { accesses } = runCode(hex(callTo('f1', OTHER)), others).record.root
     expect(accesses).toEqual([
-      { opcode: 0xf1, address: OTHER, codeSize: 23, delegate: library, testsExistence: false },
+      {
+        opcode: 0xf1,
+        address: OTHER,
+        codeSize: 23,
+        delegate: library,
+        precompile: false,
+        testsExistence: false,
+      },
     ])
+  })
+
+  it('tells a precompile from an address without code, by fork', () => {
+    const p256 = addressOf(0x100)
+    const code = hex(callTo('fa', p256))
+    const accessOn = (fork: Fork) =>
+      runCode(code, {}, { block: { ...TEST_BLOCK, fork } }).record.root.accesses
+    expect(accessOn('osaka')).toMatchObject([{ address: p256, codeSize: 0, precompile: true }])
+    expect(accessOn('prague')).toMatchObject([{ address: p256, codeSize: 0, precompile: false }])
   })
 })
 

@@ -11,6 +11,8 @@ export type CodeAccess = {
   codeSize: number
   /** The EIP-7702 delegate, when the account has one. */
   delegate: Address | undefined
+  /** A precompile of this block's fork or chain, which runs although it has no code (OP-062). */
+  precompile: boolean
   /** EXTCODESIZE directly followed by ISZERO: a mere test for existence (OP-051). */
   testsExistence: boolean
 }

@@ -34,6 +34,8 @@ const maxSignatureBytes = 8192
  *
  * - callGasLimit, verificationGasLimit: found by search (see `Engine.measure`), nothing added, but
  *   verificationGasLimit is at least the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp.
+ * - Limits of a paymaster (v0.7 and later): the draft's, else found by search; those of verification
+ *   then have 4,000 more. A verification limit of 0, with which none can pay, counts as unset.
  * - preVerificationGas: for the widest operation that may come of the draft (see `widestOperation`).
  *
  * The signature need only have its final length: a wrong one is no error. Neither is lack of money to
@@ -54,14 +56,16 @@ export async function estimateOperation(
   const { bundleSize, dataGas, definition, engine } = context
   const fees = chooseFees(draft, context.advice.standard)
   const bounds = { call: definition.maxBundleGas, verification: definition.maxVerificationGas }
+  const hasPaymasterLimits = entryPoint.hasPaymasterLimits && draft.paymaster !== undefined
+  const unset = hasPaymasterLimits ? bounds.verification : 0n
   const filled: Operation = {
     ...draft,
     ...fees,
     callGasLimit: bounds.call,
     verificationGasLimit: bounds.verification,
     preVerificationGas: 0n,
-    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
-    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
+    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit || unset,
+    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? unset,
   }
   const widest = widestOperation(filled)
   const share = (verificationGasUsed: bigint) =>
@@ -80,19 +84,36 @@ export async function estimateOperation(
   const { callGasLimit, verificationGasUsed, validAfter, validUntil } = measured.gas
   return {
     callGasLimit,
-    verificationGasLimit: verificationLimit(measured.gas),
     preVerificationGas: share(atLeast(verificationGasUsed - validationGasSlack, 0n)),
-    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit,
-    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit,
+    ...(hasPaymasterLimits
+      ? separateLimits(measured.gas, draft)
+      : sharedLimits(measured.gas, draft)),
     ...fees,
     validAfter,
     validUntil,
   }
 }
 
-function verificationLimit(gas: GasMeasurement): bigint {
+type VerificationLimits = Pick<
+  GasEstimate,
+  'verificationGasLimit' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit'
+>
+
+function sharedLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
+  const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = draft
   const withSlack = atLeast(gas.verificationGasLimit, gas.verificationGasUsed + validationGasSlack)
-  return atLeast(withSlack, gas.postOpGasLimit)
+  const verificationGasLimit = atLeast(withSlack, gas.postOpGasLimit)
+  return { verificationGasLimit, paymasterVerificationGasLimit, paymasterPostOpGasLimit }
+}
+
+/** How much of the gas each used is known for both together only, so the slack goes on the limits. */
+function separateLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
+  return {
+    verificationGasLimit: gas.verificationGasLimit + validationGasSlack,
+    paymasterVerificationGasLimit:
+      draft.paymasterVerificationGasLimit || gas.paymasterVerificationGasLimit + validationGasSlack,
+    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? gas.postOpGasLimit,
+  }
 }
 
 /** A fee the draft lacks is advised; an advised tip never exceeds a given maximum. */

@@ -1,8 +1,9 @@
-import { type Address, encodeAbiParameters, type Hex, keccak256 } from 'viem'
+import type { Hex } from 'viem'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
+import { depositSlot } from '../entrypoint/storageLayout.js'
 
 /** wei; above what any operation can cost, and low enough to be added to in the EntryPoint's uint112 */
 const plenty = 2n ** 96n
@@ -32,12 +33,4 @@ export async function fundPayer(
     entryPoint.requiredPrefund(op) - BigInt.asUintN(112, BigInt(deposit.result as Hex))
   const wei = BigInt(balance.result as Hex) + (missing > 0n ? missing : 0n)
   return { [op.sender]: { balance: `0x${wei.toString(16)}` } }
-}
-
-/**
- * Where an EntryPoint of any version keeps the deposit of `account`: the mapping `deposits` is its
- * first storage variable, and a deposit is the low 112 bits of the first word of its entry.
- */
-function depositSlot(account: Address): Hex {
-  return keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [account, 0n]))
 }

@@ -33,16 +33,24 @@ export type ExecutionResult =
     }
   | { readonly ok: false; readonly failure: Failure }
 
-/** Gas limits that a measurement may try at most. */
+/**
+ * Gas limits that a measurement may try at most; `verification` holds for what the paymaster does
+ * too, each time by itself.
+ */
 export type GasBounds = { readonly call: bigint; readonly verification: bigint }
 
 /** The smallest limits (gas) under which an operation does what it does under ample ones. */
 export type GasMeasurement = {
   readonly callGasLimit: bigint
   readonly verificationGasLimit: bigint
+  /** 0 without paymaster, and where the version has no such limit */
+  readonly paymasterVerificationGasLimit: bigint
   /** gas of validation without preVerificationGas */
   readonly verificationGasUsed: bigint
-  /** gas that the paymaster's postOp needs; 0 when it is not called */
+  /**
+   * gas that the paymaster's postOp needs; 0 when it is not called. Where it has no limit of its own it
+   * is granted verificationGasLimit, and needs no more when this is below.
+   */
   readonly postOpGasLimit: bigint
   /** Unix seconds over account and paymaster; 0 = no bound. */
   readonly validAfter: number
@@ -56,9 +64,9 @@ export type MeasureResult =
   /** The call of the account reverts. */
   | { readonly outcome: 'reverted'; readonly revertData: Hex }
 
-/** Runs operations without sending them: on a node, or later in-process. One way in for all callers. */
+/** Runs operations without sending them: on a node, or in-process. One way in for all callers. */
 export type Engine = {
-  /** Validation phase only, on the latest state. Refusals are data; node trouble is thrown. */
+  /** Validation phase only, on the state of the head. Refusals are data; node trouble is thrown. */
   validate(
     entryPoint: EntryPoint,
     op: Operation,

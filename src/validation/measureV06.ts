@@ -1,13 +1,13 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import { ethCall } from '../chain/ethCall.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { NodeUnavailableError } from '../chain/nodeErrors.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import { decodeFailure } from '../entrypoint/decodeFailure.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { describeRevert } from '../entrypoint/revertReason.js'
 import type { GasBounds, MeasureResult } from './engine.js'
 import { type Bracket, decodeMeasure, decodeProbeError, encodeMeasure } from './probeV06.js'
+import { postOpReverted, unexplained } from './refusals.js'
 
 const nothingKnown: Bracket = { floor: 0n, ceiling: 0n, used: 0n }
 
@@ -28,7 +28,7 @@ export async function measure(
   for (;;) {
     const data = encodeMeasure(op, bounds, known)
     const outcome = await ethCall(node, { to: entryPoint, data }, 'latest', probed)
-    if (!outcome.ok) return refusal(outcome.revertData, outcome.message)
+    if (!outcome.ok) return refusal(outcome.revertData)
     const found = decodeMeasure(outcome.data)
     const stuck = found.call.floor === known.floor && found.call.ceiling === known.ceiling
     if (!found.complete && !stuck) {
@@ -42,6 +42,7 @@ export async function measure(
         callGasLimit: found.call.ceiling,
         verificationGasLimit: found.verification.ceiling,
         verificationGasUsed: found.verification.used,
+        paymasterVerificationGasLimit: 0n,
         postOpGasLimit: found.postOp.ceiling,
         validAfter: found.validAfter,
         validUntil: found.validUntil === unbounded ? 0 : found.validUntil,
@@ -52,32 +53,18 @@ export async function measure(
 
 const unbounded = 2 ** 48 - 1
 
-function refusal(revertData: `0x${string}`, message: string): MeasureResult {
+function refusal(revertData: Hex): MeasureResult {
   const own = decodeProbeError(revertData)
   switch (own?.name) {
     case 'CallReverted':
       return { outcome: 'reverted', revertData: own.revertData }
-    case 'PostOpReverted': {
-      const reason = describeRevert(own.revertData) ?? 'no reason given'
-      return refused('AA50', `AA50 postOp reverted: ${reason}`, own.revertData)
-    }
+    case 'PostOpReverted':
+      return { outcome: 'refused', failure: postOpReverted(own.revertData) }
     case 'OutOfGas':
       throw tooLittleGas()
-    default: {
-      const failure = decodeFailure(revertData)
-      return failure
-        ? { outcome: 'refused', failure }
-        : refused(
-            undefined,
-            `validation reverted: ${describeRevert(revertData) ?? message}`,
-            revertData,
-          )
-    }
+    default:
+      return { outcome: 'refused', failure: decodeFailure(revertData) ?? unexplained(revertData) }
   }
-}
-
-function refused(code: string | undefined, message: string, revertData: `0x${string}`) {
-  return { outcome: 'refused', failure: { index: 0, code, message, revertData } } as const
 }
 
 function tooLittleGas(): NodeUnavailableError {

@@ -4,9 +4,8 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import { NodeUnavailableError } from '../chain/nodeErrors.js'
 import { getCode } from '../chain/nodeReads.js'
 import type { StateOverride } from '../chain/stateOverride.js'
-import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { describeRevert } from '../entrypoint/revertReason.js'
 import {
   decodeSimulation,
   encodeSimulateHandleOp,
@@ -16,6 +15,7 @@ import {
 import type { Engine } from './engine.js'
 import { measure } from './measureV06.js'
 import { decodeOutcome, outcomeCall, placeProbe } from './probeV06.js'
+import { aggregated, unexplained } from './refusals.js'
 
 const beneficiary: Address = '0x0000000000000000000000000000000000000001'
 
@@ -45,7 +45,7 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
   async function simulate(address: Address, data: Hex, override?: StateOverride) {
     const outcome = await ethCall(node, { to: address, data }, 'latest', override)
     if (outcome.ok) throw new Error(`no EntryPoint v0.6 answers at ${address}`)
-    return decodeSimulation(outcome.revertData) ?? unexplained(outcome.revertData)
+    return decodeSimulation(outcome.revertData) ?? refused(outcome.revertData)
   }
 
   return {
@@ -122,19 +122,6 @@ async function whoseSignature(
   return failure?.code === 'AA34' ? 'paymaster' : 'account'
 }
 
-function aggregated(aggregator: Address): Failure {
-  return {
-    index: 0,
-    code: 'AA24',
-    message: `AA24 signature error: signature aggregator ${aggregator} is not supported`,
-    revertData: '0x',
-  }
-}
-
-/** The EntryPoint reverts without a word when an account or paymaster returns malformed data. */
-function unexplained(revertData: Hex): Simulated {
-  const reason =
-    describeRevert(revertData) ?? 'no reason given, malformed return data or out of gas'
-  const message = `validation reverted: ${reason}`
-  return { kind: 'failure', failure: { index: 0, code: undefined, message, revertData } }
+function refused(revertData: Hex): Simulated {
+  return { kind: 'failure', failure: unexplained(revertData) }
 }

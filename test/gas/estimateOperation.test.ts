@@ -2,7 +2,8 @@ import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
-import { getBalance, getBlock } from '../../src/chain/nodeReads.js'
+import { getBalance, getBlock, type Head } from '../../src/chain/nodeReads.js'
+import { createStateProvider } from '../../src/chain/stateProvider.js'
 import type { StateOverride } from '../../src/chain/stateOverride.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Log, OperationOutcome } from '../../src/entrypoint/entryPoint.js'
@@ -16,6 +17,8 @@ import {
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../src/gas/gasEstimate.js'
 import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import type { Engine } from '../../src/validation/engine.js'
+import { createInProcessEngine } from '../../src/validation/inProcessEngine.js'
 import { createNodeEngine } from '../../src/validation/nodeEngine.js'
 import { silent } from '../support/logger.js'
 import { type Account, executeCall, startV06Chain, type V06Chain } from '../support/v06Chain.js'
@@ -45,12 +48,24 @@ const call = (functionName: string, ...args: unknown[]): Hex =>
 const on = (functionName: string, ...args: unknown[]) =>
   executeCall(target, call(functionName, ...args))
 
+/** Every engine estimates alike. */
+const engines: Record<string, (head: Head) => Promise<Engine>> = {
+  node: async () => createNodeEngine({ node: chain.node }),
+  'in-process': async (head) => {
+    const heads = { current: () => head, onHead: () => () => false }
+    return createInProcessEngine({
+      state: await createStateProvider({ node: chain.node, heads, chainId: 31_337 }),
+    })
+  },
+}
+let makeEngine: (head: Head) => Promise<Engine>
+
 async function estimate(draft: Draft, override?: StateOverride): Promise<GasEstimate> {
   const head = await getBlock(chain.node, 'latest')
   if (head === undefined) throw new Error('no head')
   const context = {
     node: chain.node,
-    engine: createNodeEngine({ node: chain.node }),
+    engine: await makeEngine(head),
     definition: { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
     advice: await adviseFees(chain.node, head),
     bundleSize: 1,
@@ -120,247 +135,255 @@ const calls: Record<string, () => Partial<Operation>> = {
   'a sponsored call': () => ({ callData: on('write', 0n, 2n), paymaster }),
 }
 
-describe.each(Object.entries(accounts))('an operation of a %s account', (_, makeAccount) => {
-  test.each(Object.entries(calls))('with %s succeeds with its estimate', async (_, makeCall) => {
-    const account = await makeAccount()
-    const draft = await chain.draft(account, makeCall())
-    const gas = await estimate(draft)
-    const outcome = await outcomeOf(account, withGas(draft, gas))
-    expect(outcome).toMatchObject({ success: true, sender: account.address })
-    expect(gas.maxFeePerGas).toBeGreaterThan(0n)
-    expect(gas).toMatchObject({ validAfter: 0, validUntil: 0 })
+describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
+  beforeAll(() => {
+    makeEngine = engineOf
   })
 
-  test.each(Object.entries(calls))('with %s has tight limits', async (name, makeCall) => {
-    const account = await makeAccount()
-    const draft = await chain.draft(account, makeCall())
-    const gas = await estimate(draft)
-    const op = withGas(draft, gas)
-    const verification = await smallest(account, op, 'verificationGasLimit')
-    // LIM-030 asks for 4,000 above what is used, which is the smallest limit that does here; paying
-    // the prefund costs some gas more under the probe.
-    expect(gas.verificationGasLimit).toBeLessThanOrEqual(verification + 4300n)
-    if (name === 'no call') {
-      expect(gas.callGasLimit).toBe(0n)
-    } else if (!name.includes('swallows')) {
-      const smallestCall = await smallest(account, op, 'callGasLimit')
-      expect(gas.callGasLimit).toBeLessThanOrEqual((smallestCall * 102n) / 100n + 64n)
-    }
-  })
-})
-
-describe('a call', () => {
-  test('that swallows an inner failure is given the gas that the inner call needs', async () => {
-    const account = await accounts.deployed()
-    const draft = await chain.draft(account, { callData: on('swallow', 30n) })
-    const op = withGas(draft, await estimate(draft))
-    await chain.handleOps([await chain.sign(account, op)])
-    const written = await chain.anvil.client.readContract({
-      address: target,
-      abi: contracts.Target!.abi,
-      functionName: 'slots',
-      args: [29n],
-    })
-    expect(written).toBe(30n)
-  })
-
-  test('too heavy for the trials of one eth_call is still measured', async () => {
-    const account = await accounts.deployed()
-    const draft = await chain.draft(account, { callData: on('burn', 80_000n) })
-    const gas = await estimate(draft)
-    expect(gas.callGasLimit).toBeGreaterThan(8_000_000n)
-    const op = withGas(draft, gas)
-    expect(await outcomeOf(account, op)).toMatchObject({ success: true })
-    const less = { ...op, callGasLimit: (gas.callGasLimit * 98n) / 100n }
-    expect(await outcomeOf(account, less)).toMatchObject({ success: false })
-  })
-
-  test('that reverts is an execution error with the reason', async () => {
-    const draft = await chain.draft(await accounts.deployed(), { callData: on('fail', 'too late') })
-    const error = await estimate(draft).catch((thrown) => thrown)
-    expect(error).toBeInstanceOf(ExecutionRevertedError)
-    expect(error.message).toContain('too late')
-    expect(error.data.revertData).toMatch(/^0x08c379a0/)
-  })
-
-  test('that reverts after the account is created too', async () => {
-    const draft = await chain.draft(await chain.account(9), { callData: on('failCustom') })
-    const error = await estimate(draft).catch((thrown) => thrown)
-    expect(error).toBeInstanceOf(ExecutionRevertedError)
-    expect(error.message).toMatch(/custom error 0x[0-9a-f]{8}/)
-  })
-
-  test('that sends more than the sender has reverts, though gas is paid for it', async () => {
-    const account = await accounts.deployed()
-    const callData = executeCall(target, '0x', parseEther('1') + 1n)
-    const poor = await chain.draft(account, { callData })
-    await expect(estimate(poor)).rejects.toBeInstanceOf(ExecutionRevertedError)
-    const sponsored = await chain.draft(account, { callData, paymaster })
-    await expect(estimate(sponsored)).rejects.toBeInstanceOf(ExecutionRevertedError)
-    const all = await chain.draft(account, {
-      callData: executeCall(target, '0x', parseEther('1')),
-    })
-    expect((await estimate(all)).callGasLimit).toBeGreaterThan(0n)
-  })
-})
-
-describe('a payer', () => {
-  test('without a wei does not fail an estimate', async () => {
-    const account = await chain.account(3)
-    expect(await getBalance(chain.node, account.address)).toBe(0n)
-    const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
-    expect((await estimate(draft)).verificationGasLimit).toBeGreaterThan(100_000n)
-  })
-
-  test('that must pay its prefund is measured paying it', async () => {
-    const account = await chain.deployedAccount(4)
-    const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
-    const withDeposit = await estimate(draft)
-    const dear = { ...draft, maxFeePerGas: parseEther('0.0001'), maxPriorityFeePerGas: 1n }
-    const paying = await estimate(dear)
-    expect(paying.verificationGasLimit).toBeGreaterThan(withDeposit.verificationGasLimit + 5000n)
-    await chain.setBalance(account.address, parseEther('1000'))
-    expect(await outcomeOf(account, withGas(dear, paying))).toMatchObject({ success: true })
-  })
-
-  test('that is a paymaster without deposit does not fail an estimate', async () => {
-    const poor = await chain.deploy(contracts.Paymaster!.bytecode)
-    const draft = await chain.draft(await accounts.deployed(), {
-      callData: on('write', 0n, 1n),
-      paymaster: poor,
-    })
-    expect((await estimate(draft)).callGasLimit).toBeGreaterThan(0n)
-  })
-})
-
-describe('a paymaster', () => {
-  const set = (work: bigint, until: bigint, badSignature: boolean, failsAt: bigint) =>
-    chain.anvil.send({
-      to: paymaster,
-      data: encodeFunctionData({
-        abi: contracts.Paymaster!.abi,
-        functionName: 'set',
-        args: [work, until, badSignature, failsAt],
-      }),
+  describe.each(Object.entries(accounts))('an operation of a %s account', (_, makeAccount) => {
+    test.each(Object.entries(calls))('with %s succeeds with its estimate', async (_, makeCall) => {
+      const account = await makeAccount()
+      const draft = await chain.draft(account, makeCall())
+      const gas = await estimate(draft)
+      const outcome = await outcomeOf(account, withGas(draft, gas))
+      expect(outcome).toMatchObject({ success: true, sender: account.address })
+      expect(gas.maxFeePerGas).toBeGreaterThan(0n)
+      expect(gas).toMatchObject({ validAfter: 0, validUntil: 0 })
     })
 
-  test('with a context has its postOp covered by verificationGasLimit', async () => {
-    await set(30n, 0n, false, 0n)
-    const account = await accounts.deployed()
-    const draft = await chain.draft(account, { callData: on('write', 0n, 1n), paymaster })
-    const gas = await estimate(draft)
-    expect(gas.verificationGasLimit).toBeGreaterThan(30n * 20_000n)
-    const op = withGas(draft, gas)
-    expect(await outcomeOf(account, op)).toMatchObject({ success: true, paymaster })
-    const least = await smallest(account, op, 'verificationGasLimit')
-    expect(gas.verificationGasLimit).toBeLessThanOrEqual((least * 102n) / 100n + 64n)
-  })
-
-  test('whose postOp reverts is refused with its reason', async () => {
-    await set(1n, 0n, false, 2n)
-    const draft = await chain.draft(await accounts.deployed(), { paymaster })
-    const error = await estimate(draft).catch((thrown) => thrown)
-    expect(error).toBeInstanceOf(PaymasterRejectedError)
-    expect(error).toMatchObject({ code: -32501, rule: 'AA50', data: { paymaster } })
-    expect(error.message).toBe('AA50 postOp reverted: cannot charge')
-  })
-
-  test('that refuses is an error with its reason', async () => {
-    await set(0n, 0n, false, 1n)
-    const draft = await chain.draft(await accounts.deployed(), { paymaster })
-    const error = await estimate(draft).catch((thrown) => thrown)
-    expect(error).toBeInstanceOf(PaymasterRejectedError)
-    expect(error.message).toBe('AA33 reverted: not today')
-  })
-
-  test('whose signature fails is accepted, and its time range is told', async () => {
-    await set(0n, 2_000_000_000n, true, 0n)
-    const draft = await chain.draft(await accounts.deployed(), { paymaster })
-    expect(await estimate(draft)).toMatchObject({ validUntil: 2_000_000_000 })
-  })
-})
-
-describe('validation', () => {
-  test('refusals are operation errors', async () => {
-    const account = await accounts.deployed()
-    const draft = await chain.draft(account, {})
-    const refused = (op: Draft) => estimate(op).catch((thrown) => thrown)
-    const stale = await refused({ ...draft, nonce: draft.nonce + 7n })
-    expect(stale).toBeInstanceOf(ValidationRejectedError)
-    expect(stale).toMatchObject({ code: -32500, message: 'AA25 invalid account nonce' })
-    const factory = account.address
-    expect(await refused({ ...draft, factory })).toMatchObject({ rule: 'AA10' })
-    const nobody: Address = '0x00000000000000000000000000000000000000dd'
-    expect(await refused({ ...draft, sender: nobody })).toMatchObject({ rule: 'AA20' })
-    expect(await refused({ ...draft, paymaster: nobody })).toMatchObject({
-      code: -32501,
-      rule: 'AA30',
+    test.each(Object.entries(calls))('with %s has tight limits', async (name, makeCall) => {
+      const account = await makeAccount()
+      const draft = await chain.draft(account, makeCall())
+      const gas = await estimate(draft)
+      const op = withGas(draft, gas)
+      const verification = await smallest(account, op, 'verificationGasLimit')
+      // LIM-030 asks for 4,000 above what is used, which is the smallest limit that does here; paying
+      // the prefund costs some gas more under the probe.
+      expect(gas.verificationGasLimit).toBeLessThanOrEqual(verification + 4300n)
+      if (name === 'no call') {
+        expect(gas.callGasLimit).toBe(0n)
+      } else if (!name.includes('swallows')) {
+        const smallestCall = await smallest(account, op, 'callGasLimit')
+        expect(gas.callGasLimit).toBeLessThanOrEqual((smallestCall * 102n) / 100n + 64n)
+      }
     })
   })
 
-  test('a signature of no or absurd length is refused', async () => {
-    const draft = await chain.draft(await accounts.deployed(), {})
-    await expect(estimate({ ...draft, signature: '0x' })).rejects.toBeInstanceOf(
-      OperationLimitError,
-    )
-    const long: Hex = `0x${'ab'.repeat(8193)}`
-    await expect(estimate({ ...draft, signature: long })).rejects.toBeInstanceOf(
-      OperationLimitError,
-    )
-  })
-})
-
-describe('fees', () => {
-  test('given ones come back, missing ones are advised', async () => {
-    const draft = await chain.draft(await accounts.deployed(), {})
-    const given = { maxFeePerGas: 5_000_000_123n, maxPriorityFeePerGas: 77n }
-    expect(await estimate({ ...draft, ...given })).toMatchObject(given)
-    const advised = await estimate(draft)
-    expect(await estimate({ ...draft, maxPriorityFeePerGas: 77n })).toMatchObject({
-      maxFeePerGas: advised.maxFeePerGas - advised.maxPriorityFeePerGas + 77n,
-      maxPriorityFeePerGas: 77n,
+  describe('a call', () => {
+    test('that swallows an inner failure is given the gas that the inner call needs', async () => {
+      const account = await accounts.deployed()
+      const draft = await chain.draft(account, { callData: on('swallow', 30n) })
+      const op = withGas(draft, await estimate(draft))
+      await chain.handleOps([await chain.sign(account, op)])
+      const written = await chain.anvil.client.readContract({
+        address: target,
+        abi: contracts.Target!.abi,
+        functionName: 'slots',
+        args: [29n],
+      })
+      expect(written).toBe(30n)
     })
-    expect(await estimate({ ...draft, maxFeePerGas: 3n })).toMatchObject({
-      maxFeePerGas: 3n,
-      maxPriorityFeePerGas: 3n,
+
+    test('too heavy for the trials of one eth_call is still measured', async () => {
+      const account = await accounts.deployed()
+      const draft = await chain.draft(account, { callData: on('burn', 80_000n) })
+      const gas = await estimate(draft)
+      expect(gas.callGasLimit).toBeGreaterThan(8_000_000n)
+      const op = withGas(draft, gas)
+      expect(await outcomeOf(account, op)).toMatchObject({ success: true })
+      const less = { ...op, callGasLimit: (gas.callGasLimit * 98n) / 100n }
+      expect(await outcomeOf(account, less)).toMatchObject({ success: false })
+    })
+
+    test('that reverts is an execution error with the reason', async () => {
+      const draft = await chain.draft(await accounts.deployed(), {
+        callData: on('fail', 'too late'),
+      })
+      const error = await estimate(draft).catch((thrown) => thrown)
+      expect(error).toBeInstanceOf(ExecutionRevertedError)
+      expect(error.message).toContain('too late')
+      expect(error.data.revertData).toMatch(/^0x08c379a0/)
+    })
+
+    test('that reverts after the account is created too', async () => {
+      const draft = await chain.draft(await chain.account(9), { callData: on('failCustom') })
+      const error = await estimate(draft).catch((thrown) => thrown)
+      expect(error).toBeInstanceOf(ExecutionRevertedError)
+      expect(error.message).toMatch(/custom error 0x[0-9a-f]{8}/)
+    })
+
+    test('that sends more than the sender has reverts, though gas is paid for it', async () => {
+      const account = await accounts.deployed()
+      const callData = executeCall(target, '0x', parseEther('1') + 1n)
+      const poor = await chain.draft(account, { callData })
+      await expect(estimate(poor)).rejects.toBeInstanceOf(ExecutionRevertedError)
+      const sponsored = await chain.draft(account, { callData, paymaster })
+      await expect(estimate(sponsored)).rejects.toBeInstanceOf(ExecutionRevertedError)
+      const all = await chain.draft(account, {
+        callData: executeCall(target, '0x', parseEther('1')),
+      })
+      expect((await estimate(all)).callGasLimit).toBeGreaterThan(0n)
     })
   })
-})
 
-describe('preVerificationGas', () => {
-  test('suffices for the signed operation that comes of the estimate, within 1 %', async () => {
-    const account = await accounts.deployed()
-    const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
-    const gas = await estimate(draft)
-    const op = await chain.sign(account, withGas(draft, gas))
-    const share = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas }
-    const required = preVerificationGas(chain.entryPoint, op, share)
-    expect(gas.preVerificationGas).toBeGreaterThanOrEqual(required)
-    expect(gas.preVerificationGas).toBeLessThanOrEqual((required * 101n) / 100n)
-  })
-})
+  describe('a payer', () => {
+    test('without a wei does not fail an estimate', async () => {
+      const account = await chain.account(3)
+      expect(await getBalance(chain.node, account.address)).toBe(0n)
+      const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
+      expect((await estimate(draft)).verificationGasLimit).toBeGreaterThan(100_000n)
+    })
 
-describe("the caller's state override", () => {
-  test('is what the operation meets', async () => {
-    const account = await accounts.deployed()
-    const fresh: Address = '0x00000000000000000000000000000000000000ee'
-    const callData = executeCall(fresh, call('burn', 100n))
-    const draft = await chain.draft(account, { callData })
-    const plain = await estimate(draft)
-    const overridden = await estimate(draft, { [fresh]: { code: contracts.Target!.runtime } })
-    expect(overridden.callGasLimit).toBeGreaterThan(plain.callGasLimit + 10_000n)
-  })
+    test('that must pay its prefund is measured paying it', async () => {
+      const account = await chain.deployedAccount(4)
+      const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
+      const withDeposit = await estimate(draft)
+      const dear = { ...draft, maxFeePerGas: parseEther('0.0001'), maxPriorityFeePerGas: 1n }
+      const paying = await estimate(dear)
+      expect(paying.verificationGasLimit).toBeGreaterThan(withDeposit.verificationGasLimit + 5000n)
+      await chain.setBalance(account.address, parseEther('1000'))
+      expect(await outcomeOf(account, withGas(dear, paying))).toMatchObject({ success: true })
+    })
 
-  test('of the sender balance wins', async () => {
-    const draft = await chain.draft(await chain.account(5), {})
-    const poor = estimate(draft, { [draft.sender]: { balance: '0x1' } })
-    await expect(poor).rejects.toMatchObject({ rule: 'AA21' })
+    test('that is a paymaster without deposit does not fail an estimate', async () => {
+      const poor = await chain.deploy(contracts.Paymaster!.bytecode)
+      const draft = await chain.draft(await accounts.deployed(), {
+        callData: on('write', 0n, 1n),
+        paymaster: poor,
+      })
+      expect((await estimate(draft)).callGasLimit).toBeGreaterThan(0n)
+    })
   })
 
-  test('of the EntryPoint code is respected', async () => {
-    const draft = await chain.draft(await accounts.deployed(), {})
-    const broken = estimate(draft, { [chain.entryPoint.address]: { code: '0x60006000fd' } })
-    await expect(broken).rejects.toBeInstanceOf(ValidationRejectedError)
+  describe('a paymaster', () => {
+    const set = (work: bigint, until: bigint, badSignature: boolean, failsAt: bigint) =>
+      chain.anvil.send({
+        to: paymaster,
+        data: encodeFunctionData({
+          abi: contracts.Paymaster!.abi,
+          functionName: 'set',
+          args: [work, until, badSignature, failsAt],
+        }),
+      })
+
+    test('with a context has its postOp covered by verificationGasLimit', async () => {
+      await set(30n, 0n, false, 0n)
+      const account = await accounts.deployed()
+      const draft = await chain.draft(account, { callData: on('write', 0n, 1n), paymaster })
+      const gas = await estimate(draft)
+      expect(gas.verificationGasLimit).toBeGreaterThan(30n * 20_000n)
+      const op = withGas(draft, gas)
+      expect(await outcomeOf(account, op)).toMatchObject({ success: true, paymaster })
+      const least = await smallest(account, op, 'verificationGasLimit')
+      expect(gas.verificationGasLimit).toBeLessThanOrEqual((least * 102n) / 100n + 64n)
+    })
+
+    test('whose postOp reverts is refused with its reason', async () => {
+      await set(1n, 0n, false, 2n)
+      const draft = await chain.draft(await accounts.deployed(), { paymaster })
+      const error = await estimate(draft).catch((thrown) => thrown)
+      expect(error).toBeInstanceOf(PaymasterRejectedError)
+      expect(error).toMatchObject({ code: -32501, rule: 'AA50', data: { paymaster } })
+      expect(error.message).toBe('AA50 postOp reverted: cannot charge')
+    })
+
+    test('that refuses is an error with its reason', async () => {
+      await set(0n, 0n, false, 1n)
+      const draft = await chain.draft(await accounts.deployed(), { paymaster })
+      const error = await estimate(draft).catch((thrown) => thrown)
+      expect(error).toBeInstanceOf(PaymasterRejectedError)
+      expect(error.message).toBe('AA33 reverted: not today')
+    })
+
+    test('whose signature fails is accepted, and its time range is told', async () => {
+      await set(0n, 2_000_000_000n, true, 0n)
+      const draft = await chain.draft(await accounts.deployed(), { paymaster })
+      expect(await estimate(draft)).toMatchObject({ validUntil: 2_000_000_000 })
+    })
+  })
+
+  describe('validation', () => {
+    test('refusals are operation errors', async () => {
+      const account = await accounts.deployed()
+      const draft = await chain.draft(account, {})
+      const refused = (op: Draft) => estimate(op).catch((thrown) => thrown)
+      const stale = await refused({ ...draft, nonce: draft.nonce + 7n })
+      expect(stale).toBeInstanceOf(ValidationRejectedError)
+      expect(stale).toMatchObject({ code: -32500, message: 'AA25 invalid account nonce' })
+      const factory = account.address
+      expect(await refused({ ...draft, factory })).toMatchObject({ rule: 'AA10' })
+      const nobody: Address = '0x00000000000000000000000000000000000000dd'
+      expect(await refused({ ...draft, sender: nobody })).toMatchObject({ rule: 'AA20' })
+      expect(await refused({ ...draft, paymaster: nobody })).toMatchObject({
+        code: -32501,
+        rule: 'AA30',
+      })
+    })
+
+    test('a signature of no or absurd length is refused', async () => {
+      const draft = await chain.draft(await accounts.deployed(), {})
+      await expect(estimate({ ...draft, signature: '0x' })).rejects.toBeInstanceOf(
+        OperationLimitError,
+      )
+      const long: Hex = `0x${'ab'.repeat(8193)}`
+      await expect(estimate({ ...draft, signature: long })).rejects.toBeInstanceOf(
+        OperationLimitError,
+      )
+    })
+  })
+
+  describe('fees', () => {
+    test('given ones come back, missing ones are advised', async () => {
+      const draft = await chain.draft(await accounts.deployed(), {})
+      const given = { maxFeePerGas: 5_000_000_123n, maxPriorityFeePerGas: 77n }
+      expect(await estimate({ ...draft, ...given })).toMatchObject(given)
+      const advised = await estimate(draft)
+      expect(await estimate({ ...draft, maxPriorityFeePerGas: 77n })).toMatchObject({
+        maxFeePerGas: advised.maxFeePerGas - advised.maxPriorityFeePerGas + 77n,
+        maxPriorityFeePerGas: 77n,
+      })
+      expect(await estimate({ ...draft, maxFeePerGas: 3n })).toMatchObject({
+        maxFeePerGas: 3n,
+        maxPriorityFeePerGas: 3n,
+      })
+    })
+  })
+
+  describe('preVerificationGas', () => {
+    test('suffices for the signed operation that comes of the estimate, within 1 %', async () => {
+      const account = await accounts.deployed()
+      const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
+      const gas = await estimate(draft)
+      const op = await chain.sign(account, withGas(draft, gas))
+      const share = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas }
+      const required = preVerificationGas(chain.entryPoint, op, share)
+      expect(gas.preVerificationGas).toBeGreaterThanOrEqual(required)
+      expect(gas.preVerificationGas).toBeLessThanOrEqual((required * 101n) / 100n)
+    })
+  })
+
+  describe("the caller's state override", () => {
+    test('is what the operation meets', async () => {
+      const account = await accounts.deployed()
+      const fresh: Address = '0x00000000000000000000000000000000000000ee'
+      const callData = executeCall(fresh, call('burn', 100n))
+      const draft = await chain.draft(account, { callData })
+      const plain = await estimate(draft)
+      const overridden = await estimate(draft, { [fresh]: { code: contracts.Target!.runtime } })
+      expect(overridden.callGasLimit).toBeGreaterThan(plain.callGasLimit + 10_000n)
+    })
+
+    test('of the sender balance wins', async () => {
+      const draft = await chain.draft(await chain.account(5), {})
+      const poor = estimate(draft, { [draft.sender]: { balance: '0x1' } })
+      await expect(poor).rejects.toMatchObject({ rule: 'AA21' })
+    })
+
+    test('of the EntryPoint code is respected', async () => {
+      const draft = await chain.draft(await accounts.deployed(), {})
+      const broken = estimate(draft, { [chain.entryPoint.address]: { code: '0x60006000fd' } })
+      await expect(broken).rejects.toBeInstanceOf(ValidationRejectedError)
+    })
   })
 })
 

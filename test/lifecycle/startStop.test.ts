@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { expectOneSentence } from '../support/cliAnswers.js'
 import { descendantsOf, isAlive } from '../support/processes.js'
 import { makeDataFolder, removeDataFolder, runCli, startPurser } from '../support/startPurser.js'
 
@@ -11,13 +12,6 @@ const withFolder = async (run: (folder: string) => Promise<void>) => {
   } finally {
     removeDataFolder(folder)
   }
-}
-
-const oneSentence = (text: string) => {
-  const lines = text.trim().split('\n')
-  expect(lines).toHaveLength(1)
-  expect(lines[0]).not.toMatch(/^\s+at /)
-  return lines[0]
 }
 
 describe('start and stop', () => {
@@ -42,7 +36,7 @@ describe('start and stop', () => {
       try {
         const { code, stderr } = await runCli(['dev', '--data', folder, '--port', '0'])
         expect(code).toBe(1)
-        expect(oneSentence(stderr)).toMatch(/already/i)
+        expect(expectOneSentence(stderr)).toMatch(/already/i)
         const answer = await fetch(`${purser.info.url}/health`)
         expect(answer.status).toBe(200)
       } finally {
@@ -66,7 +60,7 @@ describe('start and stop', () => {
           'error',
         ])
         expect(code).toBe(1)
-        expect(oneSentence(stderr)).toContain(String(port))
+        expect(expectOneSentence(stderr)).toContain(String(port))
       } finally {
         blocker.close()
       }
@@ -85,7 +79,7 @@ describe('start and stop', () => {
     withFolder(async (folder) => {
       const { code, stderr } = await runCli([...args, '--data', folder])
       expect(code).toBe(1)
-      expect(oneSentence(stderr)).toMatch(text)
+      expect(expectOneSentence(stderr)).toMatch(text)
     }),
   )
 

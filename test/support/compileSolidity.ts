@@ -4,14 +4,17 @@ import type { Abi, Hex } from 'viem'
 export type Compiled = { readonly abi: Abi; readonly bytecode: Hex; readonly runtime: Hex }
 
 /** Compiles contracts that only a test needs, by name. */
-export function compileSolidity(source: string): Record<string, Compiled> {
+export function compileSolidity(
+  source: string,
+  evmVersion: 'shanghai' | 'cancun' = 'shanghai',
+): Record<string, Compiled> {
   const output = JSON.parse(
     solc.compile(
       JSON.stringify({
         language: 'Solidity',
         sources: { 'test.sol': { content: `pragma solidity ^0.8.30;\n${source}` } },
         settings: {
-          evmVersion: 'shanghai',
+          evmVersion,
           optimizer: { enabled: true },
           outputSelection: {
             '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },

@@ -22,8 +22,14 @@ import { result } from './jsonRpc.js'
 
 export const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
 
+/** A chain as a client of the service sees it. */
+export type ClientView = Pick<
+  DevInfo,
+  'chainId' | 'rpcUrl' | 'bundlerUrl' | 'paymasterUrl' | 'entryPoints' | 'factories'
+>
+
 /** A test's view of one SimpleAccount on the running service (EntryPoint v0.6). */
-export const devAccount = async (info: DevInfo, seed: string) => {
+export const devAccount = async (info: ClientView, seed: string) => {
   const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
   const tester = createTestClient({ mode: 'anvil', chain: foundry, transport: http(info.rpcUrl) })
   const entryPoint = info.entryPoints['0.6'] as Address
@@ -104,7 +110,11 @@ export const devAccount = async (info: DevInfo, seed: string) => {
 }
 
 /** Waits until the operation has a receipt; the service is asked at every new answer of the node. */
-export const receiptOf = async (info: DevInfo, hash: Hex, url = info.bundlerUrl) => {
+export const receiptOf = async (
+  info: Pick<DevInfo, 'bundlerUrl'>,
+  hash: Hex,
+  url = info.bundlerUrl,
+) => {
   const deadline = Date.now() + 20_000
   while (Date.now() < deadline) {
     const receipt = await result(url, 'eth_getUserOperationReceipt', [hash])

@@ -36,15 +36,22 @@ export const makeDataFolder = (): string => {
 export const removeDataFolder = (folder: string): void =>
   rmSync(folder, { recursive: true, force: true })
 
+/**
+ * The built command line as its own process.
+ * @param cli the program, that of this checkout by default
+ */
+export const spawnCli = (args: readonly string[], environment: Environment = {}, cli = CLI) =>
+  spawn(process.execPath, [cli, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+
 /** Runs the built command line as its own process and gives what it printed when it ended. */
 export const runCli = async (
   args: readonly string[],
   environment: Environment = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> => {
-  const child = spawn(process.execPath, [CLI, ...args], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawnCli(args, environment)
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk) => {
@@ -67,10 +74,7 @@ export const startService = async (
   environment: Environment = {},
   cli = CLI,
 ): Promise<RunningService> => {
-  const child = spawn(process.execPath, [cli, ...args], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawnCli(args, environment, cli)
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   let output = ''
   await new Promise<void>((resolve, reject) => {
@@ -94,6 +98,13 @@ export const startService = async (
       return { code }
     },
   }
+}
+
+/** Where a service says that it answers. */
+export const urlOf = (service: RunningService): string => {
+  const url = /Purser is ready at (\S+)/.exec(service.output())?.[1]
+  if (url === undefined) throw new Error(`No URL in:\n${service.output()}`)
+  return url
 }
 
 /** What `purser dev` wrote into its data folder. */

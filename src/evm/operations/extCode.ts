@@ -49,6 +49,7 @@ export function noteAccess(machine: Machine, frame: Frame, op: number, account: 
     address: account.address,
     codeSize: account.code.bytes.length,
     delegate: delegate?.address,
+    precompile: account.precompile !== undefined,
     testsExistence: op === 0x3b && frame.code.padded[frame.pc] === ISZERO,
   })
 }

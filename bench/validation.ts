@@ -1,0 +1,141 @@
+/**
+ * Milliseconds and node requests per validation and per estimate: our EVM, the node engine (v0.6) and
+ * one bare eth_call, on a local anvil.
+ */
+import { createNodeClient, type NodeClient } from '../src/chain/nodeClient.js'
+import { ethCall } from '../src/chain/ethCall.js'
+import type { Version } from '../src/entrypoint/entryPoint.js'
+import type { Operation } from '../src/entrypoint/operation.js'
+import type { Engine } from '../src/validation/engine.js'
+import { createNodeEngine } from '../src/validation/nodeEngine.js'
+import { VERSIONS } from '../test/contracts/tankChain.js'
+import { type EngineChain, openEngine, openEngineChain } from '../test/support/engineChain.js'
+import { silent } from '../test/support/logger.js'
+
+const WARM_UP = 400
+const ROUNDS = 400
+const BLOCKS = 25
+const bounds = { call: 16_000_000n, verification: 5_000_000n }
+
+type Row = { name: string; ms: number; requests: number }
+
+const median = (times: number[]): number => times.sort((a, b) => a - b)[times.length >> 1] ?? 0
+
+async function timed(body: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await body()
+  return performance.now() - start
+}
+
+/** The median of many runs in the same block. */
+async function repeated(body: () => Promise<unknown>): Promise<number> {
+  for (let i = 0; i < WARM_UP; i++) await body()
+  const times: number[] = []
+  for (let i = 0; i < ROUNDS; i++) times.push(await timed(body))
+  return median(times)
+}
+
+async function benchInProcess(chain: EngineChain, op: Operation): Promise<Row[]> {
+  const { entryPoint, tester } = chain
+  const rows: Row[] = []
+  const cold: number[] = []
+  const coldBatches: number[] = []
+  for (let i = 0; i < 5; i++) {
+    const engine = await openEngine(chain.anvil.rpcUrl, chain.chainId)
+    cold.push(await timed(() => engine.validate(entryPoint, op)))
+    coldBatches.push(engine.batches().length)
+    await engine.close()
+  }
+  rows.push({ name: 'validate, nothing known', ms: median(cold), requests: median(coldBatches) })
+
+  const { engine } = chain
+  const must = async (run: Promise<{ ok: boolean }>) => {
+    const result = await run
+    if (!result.ok)
+      throw new Error(JSON.stringify(result, (_, v) => (typeof v === 'bigint' ? `${v}` : v)))
+  }
+  const validate = () => must(engine.validate(entryPoint, op))
+  const execute = () => must(engine.execute(entryPoint, op))
+  const measure = () =>
+    engine.measure(entryPoint, { ...op, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }, bounds)
+  const bodies = { validate, execute, measure } as const
+  for (const [name, body] of Object.entries(bodies)) {
+    const same = await repeated(body)
+    engine.batches()
+    await body()
+    rows.push({ name: `${name}, same block`, ms: same, requests: engine.batches().length })
+    const times: number[] = []
+    let batches = 0
+    for (let i = 0; i < BLOCKS; i++) {
+      await tester.mine({ blocks: 1 })
+      await engine.heads.refresh()
+      engine.batches()
+      times.push(await timed(body))
+      batches += engine.batches().length
+    }
+    rows.push({ name: `${name}, new block`, ms: median(times), requests: batches / BLOCKS })
+  }
+  return rows
+}
+
+/** A node client that counts its calls: the ones measured here go out one by one. */
+function countingNode(rpcUrl: string): { node: NodeClient; calls: () => number } {
+  let count = 0
+  const node = createNodeClient({ urls: [rpcUrl], logger: silent, onCall: () => count++ })
+  return { node, calls: () => count }
+}
+
+async function benchNode(chain: EngineChain, op: Operation): Promise<Row[]> {
+  const { node, calls } = countingNode(chain.anvil.rpcUrl)
+  const { entryPoint } = chain
+  const engine: Engine = createNodeEngine({ node })
+  const data = entryPoint.encodeHandleOps([op], chain.target)
+  const request = { to: entryPoint.address, data, gas: 5_000_000n }
+  const bodies: Record<string, () => Promise<unknown>> = {
+    'eth_call of handleOps': () => ethCall(node, request),
+  }
+  if (entryPoint.version === '0.6') {
+    bodies['node engine: validate'] = () => engine.validate(entryPoint, op)
+    bodies['node engine: execute'] = () => engine.execute(entryPoint, op)
+    bodies['node engine: measure'] = () =>
+      engine.measure(entryPoint, { ...op, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }, bounds)
+  }
+  const rows: Row[] = []
+  for (const [name, body] of Object.entries(bodies)) {
+    const ms = await repeated(body)
+    const before = calls()
+    await body()
+    rows.push({ name, ms, requests: calls() - before })
+  }
+  await node.close()
+  return rows
+}
+
+async function bench(version: Version): Promise<void> {
+  const chain = await openEngineChain(version)
+  try {
+    const tank = await chain.createTank(0)
+    const own = await chain.draft('deployed', 'own', chain.onTarget('write', 0n, 2n))
+    await chain.fund(own.sender)
+    const sponsored = await chain.sponsor(
+      await chain.draft('counterfactual', 'sponsored', chain.onTarget('write', 0n, 2n)),
+      tank,
+    )
+    await chain.engine.heads.refresh()
+    const ops = {
+      'deployed, pays itself': await chain.sign(own, 'own'),
+      'counterfactual, tank pays': await chain.sign(sponsored, 'sponsored'),
+    }
+    for (const [title, op] of Object.entries(ops)) {
+      console.log(`\nEntryPoint v${version}, ${title}`)
+      for (const row of [...(await benchInProcess(chain, op)), ...(await benchNode(chain, op))]) {
+        const { name, ms, requests } = row
+        console.log(`${name.padEnd(28)} ${ms.toFixed(3).padStart(8)} ms  ${requests} requests`)
+      }
+    }
+  } finally {
+    await chain.close()
+  }
+}
+
+for (const version of VERSIONS) await bench(version)

@@ -1,0 +1,91 @@
+import { type Address, concatHex, type Hex } from 'viem'
+import { type BlockEnv, type Fork, p256VerifyRip7212 } from '../evm/index.js'
+import type { Call, Settled } from './jsonRpc.js'
+import type { NodeClient } from './nodeClient.js'
+
+/** The rules by which a chain runs contracts, as far as our EVM has to be told. */
+export type ChainRules = Pick<BlockEnv, 'fork' | 'chainPrecompiles' | 'unknownPrecompiles'> & {
+  /** Whether the node reads state by block hash (EIP-1898), so that reads cannot mix blocks. */
+  readonly readsByHash: boolean
+}
+
+type Probe = { readonly to?: Address; readonly data: Hex; readonly expected: RegExp }
+
+/** What each fork brought that a call can see: the newest that works tells the fork. */
+const probes: Readonly<Record<Fork, Probe>> = {
+  // PUSH0; returns nothing.
+  shanghai: { data: '0x5f5ff3', expected: /^0x$/ },
+  // TLOAD, MCOPY; returns nothing.
+  cancun: { data: '0x5f5c5f5f5f5e5f5ff3', expected: /^0x$/ },
+  // BLS12_G1ADD of two points at infinity is the same.
+  prague: {
+    to: '0x000000000000000000000000000000000000000b',
+    data: `0x${'00'.repeat(256)}`,
+    expected: /^0x(00){128}$/,
+  },
+  // CLZ of 1.
+  osaka: { data: '0x60011e5f5260205ff3', expected: /^0x0{62}ff$/ },
+}
+
+/** P-256 at 0x100 (RIP-7212, EIP-7951): a valid signature is answered by 1. */
+const p256: Probe = {
+  to: '0x0000000000000000000000000000000000000100',
+  data: concatHex([
+    '0xeaa0e58dea2c9d3d12c06f452cdca0f0669fa2bd0441fb23ad36e391cbb6860c',
+    '0x01a74562ccd02819eabe7d5a1163953cb0d3b8477f0fe21867f58c0f4a994249',
+    '0x4830abd6c071b7cb08bb702772350ceeb35719aca82ffa8997f9f82de6f11cb7',
+    '0x1692c8404a8941c240905387252e0c8979f374ad334d3b5030d4df5139fd018f',
+    '0x2070a2c9f179263121701471ee43143c54fdc116751c7aad32ca23150ed0b38b',
+  ]),
+  expected: /^0x0{63}1$/,
+}
+
+const forksNewestFirst: readonly Fork[] = ['osaka', 'prague', 'cancun', 'shanghai']
+const lastForkPrecompile = 0x11n
+const p256Address = 0x100
+
+/**
+ * Asks the node which rules hold at `block`, in one batch: by calls that only a fork's rules let
+ * succeed, and by eth_config (EIP-7910) for precompiles of the chain's own. Undefined when the chain is
+ * older than Shanghai.
+ */
+export async function detectChainRules(
+  node: NodeClient,
+  block: Hex,
+): Promise<ChainRules | undefined> {
+  const tried = [...forksNewestFirst.map((fork) => probes[fork]), p256]
+  const nobody = `0x${'00'.repeat(20)}`
+  const [config, byHash, ...answers] = await node.batch([
+    { method: 'eth_config', params: [] },
+    { method: 'eth_getBalance', params: [nobody, { blockHash: block, requireCanonical: true }] },
+    ...tried.map(encodeProbe),
+  ])
+  const works = tried.map(({ expected }, at) => succeeded(answers[at], expected))
+  const fork = forksNewestFirst.find((_, at) => works[at])
+  if (fork === undefined) return undefined
+  const hasExtraP256 = fork !== 'osaka' && works[forksNewestFirst.length]
+  return {
+    fork,
+    ...(hasExtraP256 ? { chainPrecompiles: new Map([[p256Address, p256VerifyRip7212]]) } : {}),
+    unknownPrecompiles: unknownPrecompiles(config),
+    readsByHash: byHash?.ok ?? false,
+  }
+}
+
+function encodeProbe({ to, data }: Probe): Call {
+  return { method: 'eth_call', params: [to === undefined ? { data } : { to, data }, 'latest'] }
+}
+
+function succeeded(answer: Settled | undefined, expected: RegExp): boolean {
+  return answer?.ok === true && typeof answer.result === 'string' && expected.test(answer.result)
+}
+
+function unknownPrecompiles(config: Settled | undefined): ReadonlySet<Address> {
+  if (!config?.ok) return new Set()
+  const { current } = config.result as { current?: { precompiles?: Record<string, Address> } }
+  const unknown = Object.values(current?.precompiles ?? {}).filter((address) => {
+    const number = BigInt(address)
+    return number > lastForkPrecompile && number !== BigInt(p256Address)
+  })
+  return new Set(unknown.map((address) => address.toLowerCase() as Address))
+}

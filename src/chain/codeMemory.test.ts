@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { CodeMemory } from './codeMemory.js'
+import { Lru } from './lru.js'
+
+const first = '0x0000000000000000000000000000000000000001'
+const second = '0x0000000000000000000000000000000000000002'
+
+describe('code', () => {
+  test('is one array however many accounts have it, and has one hash', () => {
+    const memory = new CodeMemory()
+    const code = memory.take(first, '0x6001', 10n, 'cancun')
+    expect(memory.take(second, '0x6001', 11n, 'cancun')).toBe(code)
+    expect(memory.at(first)).toBe(code)
+    expect(memory.hashOf(code)).toMatch(/^0x[0-9a-f]{64}$/)
+    expect(memory.hashOf(new Uint8Array([0x60, 1]))).toBeUndefined()
+  })
+
+  test.each([
+    ['none', '0x', 'osaka'],
+    ['a designator', '0xef01000000000000000000000000000000000000000000ff', 'osaka'],
+    ['code before Cancun', '0x6001', 'shanghai'],
+  ] as const)('is not taken for lasting: %s', (_, code, fork) => {
+    const memory = new CodeMemory()
+    expect(memory.take(first, code, 10n, fork)).toHaveLength((code.length - 2) / 2)
+    expect(memory.at(first)).toBeUndefined()
+  })
+
+  test('that was learnt in blocks that a reorg took is forgotten', () => {
+    const memory = new CodeMemory()
+    memory.take(first, '0x6001', 10n, 'cancun')
+    memory.take(second, '0x6002', 11n, 'cancun')
+    memory.forget(11n)
+    expect(memory.at(first)).toBeDefined()
+    expect(memory.at(second)).toBeUndefined()
+  })
+})
+
+test('of too many entries the one that was not used longest leaves', () => {
+  const lru = new Lru<string, number>(2)
+  lru.set('a', 1)
+  lru.set('b', 2)
+  expect(lru.get('a')).toBe(1)
+  lru.set('c', 3)
+  expect([lru.get('a'), lru.get('b'), lru.get('c'), lru.size]).toEqual([1, undefined, 3, 2])
+  lru.drop((value) => value === 3)
+  expect([lru.get('c'), lru.size]).toEqual([undefined, 1])
+})

@@ -1,0 +1,197 @@
+import type { Address, Hex } from 'viem'
+import type { Miss, Outcome, Result, State } from '../evm/index.js'
+import { CannotSimulateError } from '../errors/simulationErrors.js'
+import { BlockGone } from './blockReads.js'
+import { BlockView } from './blockView.js'
+import { type ChainRules, detectChainRules } from './chainRules.js'
+import { CodeMemory } from './codeMemory.js'
+import type { HeadFollower } from './headFollower.js'
+import type { NodeClient } from './nodeClient.js'
+import { NodeUnavailableError } from './nodeErrors.js'
+import { getBlock, type Head } from './nodeReads.js'
+import { type RunSubject, type Touched, TouchMemory } from './touchMemory.js'
+
+/** What is to be run, as far as it tells which state will be touched. */
+export type RunKind = RunSubject & {
+  /** Runs that share a name touch alike: the more, the earlier the name. */
+  readonly names: readonly [string, ...string[]]
+  /** Contracts that are sure to be called, and slots to be read. */
+  readonly accounts: readonly Address[]
+  readonly slots: readonly (readonly [Address, Hex])[]
+}
+
+export type Provided = { readonly result: Result; readonly view: BlockView }
+
+/** Runs messages of our EVM on the state of the latest block, read from a node as needed. */
+export type StateProvider = {
+  /**
+   * Calls `attempt` until no state that it needs is missing; it runs a message with 'guess' on the given
+   * state. Throws CannotSimulateError when the EVM gives up, NodeUnavailableError when the node has no
+   * state to give.
+   */
+  run(kind: RunKind, attempt: (state: State, view: BlockView) => Outcome): Promise<Provided>
+  stop(): void
+}
+
+export type StateProviderContext = {
+  readonly node: NodeClient
+  readonly heads: Pick<HeadFollower, 'current' | 'onHead'>
+  readonly chainId: number
+  /** Called for every batch sent, with the number of its calls. */
+  readonly onBatch?: (calls: number) => void
+}
+
+/** Where an ERC-1967 proxy keeps what it runs. */
+const implementationSlot: Hex = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+/** How often the state may turn out to be of a block that is gone. */
+const maxBlocks = 4
+/** Rounds of guessing; a run that needs more follows its state from slot to slot. */
+const maxRounds = 24
+/** Accounts and slots that one run may ask for. */
+const maxReads = 4_000
+/** Accounts and slots that are kept of one block. */
+const maxKept = 200_000
+/** A fork may come: rules are looked at again after so many seconds of chain time. */
+const rulesLife = 3_600
+
+/**
+ * State by few, batched reads. A run goes on with zeros where state is unknown and tells all that it
+ * missed; that is fetched in one batch and the run repeated. Before the first run, what the last run
+ * of its kind touched is fetched, so that a known kind of run needs one batch in a new block and none
+ * in the same. All state of a run is that of one block: reads name it by hash, or, where the node
+ * cannot, by number with a look at the hash afterwards.
+ */
+export async function createStateProvider(context: StateProviderContext): Promise<StateProvider> {
+  const { node, heads, chainId, onBatch } = context
+  const codes = new CodeMemory()
+  const touches = new TouchMemory()
+  let rules = await rulesAt(heads.current())
+  let view: BlockView | undefined
+
+  async function rulesAt(head: Head): Promise<{ rules: ChainRules; until: number }> {
+    const found = await detectChainRules(node, head.hash)
+    if (found === undefined) throw new CannotSimulateError('the chain is older than Shanghai')
+    return { rules: found, until: head.timestamp + rulesLife }
+  }
+
+  async function viewOf(head: Head): Promise<BlockView> {
+    if (head.timestamp >= rules.until) rules = await rulesAt(head)
+    if (view?.head.hash === head.hash && view.size < maxKept) return view
+    view = new BlockView(head, {
+      chainId,
+      rules: rules.rules,
+      codes,
+      batch: (calls) => {
+        onBatch?.(calls.length)
+        return node.batch(calls)
+      },
+    })
+    return view
+  }
+
+  /** The names with what the sender's code tells before those without. */
+  function withCode(names: readonly string[], sender: Address, known: State): string[] {
+    const code = codes.at(sender) ?? known.account(sender)?.code
+    const hash = code && codes.hashOf(code)
+    return hash === undefined ? [...names] : [...names.map((name) => `${name} ${hash}`), ...names]
+  }
+
+  function expected(kind: RunKind, known: State): Miss[] {
+    const recalled = withCode(kind.names, kind.sender, known)
+      .map((name) => touches.recall(name, kind))
+      .find((reads) => reads !== undefined)
+    const slots = kind.slots.map(([address, slot]) => ({ kind: 'slot', address, slot }) as const)
+    return [...kind.accounts.flatMap(readsOfContract), ...slots, ...(recalled ?? [])]
+  }
+
+  /** A contract that is met for the first time may be a proxy: its slot saves a round. */
+  function readsOfContract(address: Address): Miss[] {
+    const account = { kind: 'account', address } as const
+    if (codes.at(address) !== undefined) return [account]
+    return [account, { kind: 'slot', address, slot: implementationSlot }]
+  }
+
+  function learn(kind: RunKind, known: State, touched: Touched, record: Result['record']): void {
+    const [name] = kind.names
+    const general = kind.names.at(-1) ?? name
+    const names = [...withCode([name], kind.sender, known), general]
+    touches.learn(names, kind, touched, record?.preimages ?? [])
+  }
+
+  async function runOn(
+    known: BlockView,
+    kind: RunKind,
+    attempt: (state: State, view: BlockView) => Outcome,
+  ): Promise<Provided> {
+    let asked = await known.fetch(expected(kind, known))
+    let reads = 0
+    for (let round = 0; round < maxRounds; round++) {
+      const { state, touched } = track(known)
+      const outcome = attempt(state, known)
+      if (outcome.kind === 'missing') {
+        reads += outcome.misses.length
+        if (reads > maxReads) throw new CannotSimulateError('it touches too much state')
+        asked = (await known.fetch(outcome.misses)) || asked
+        continue
+      }
+      if (outcome.kind === 'unsupported' || outcome.kind === 'exhausted') {
+        throw new CannotSimulateError(outcome.reason)
+      }
+      if (outcome.kind === 'invalid') throw new Error(`no node would run it: ${outcome.reason}`)
+      if (asked && !rules.rules.readsByHash) await requireCanonical(known.head)
+      if (asked) learn(kind, known, touched, outcome.record)
+      return { result: outcome, view: known }
+    }
+    throw new CannotSimulateError(`its state is not known after ${maxRounds} rounds of reading`)
+  }
+
+  async function requireCanonical({ number, hash }: Head): Promise<void> {
+    const now = await getBlock(node, number)
+    if (now?.hash !== hash) throw new BlockGone('replaced while it was read')
+  }
+
+  const stop = heads.onHead(({ reorgedFrom }) => {
+    if (reorgedFrom !== undefined) codes.forget(reorgedFrom)
+  })
+
+  return {
+    async run(kind, attempt) {
+      let head = heads.current()
+      for (let tried = 1; ; tried++) {
+        try {
+          return await runOn(await viewOf(head), kind, attempt)
+        } catch (error) {
+          if (!(error instanceof BlockGone)) throw error
+          // Not asked of the follower, which keeps its head when a node falls behind.
+          const latest = await getBlock(node, 'latest')
+          if (latest === undefined || latest.hash === head.hash || tried === maxBlocks) {
+            throw new NodeUnavailableError(`state of block ${head.hash}`, error)
+          }
+          head = latest
+        }
+      }
+    },
+    stop,
+  }
+}
+
+/** `known`, and what is asked of it. */
+function track(known: State): { state: State; touched: Touched } {
+  const accounts = new Set<Address>()
+  const slots = new Map<Address, Set<Hex>>()
+  return {
+    touched: { accounts, slots },
+    state: {
+      account: (address) => {
+        accounts.add(address)
+        return known.account(address)
+      },
+      slot: (address, slot) => {
+        const touched = slots.get(address)
+        if (touched === undefined) slots.set(address, new Set([slot]))
+        else touched.add(slot)
+        return known.slot(address, slot)
+      },
+    },
+  }
+}

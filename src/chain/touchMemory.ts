@@ -1,0 +1,137 @@
+import type { Address, Hex } from 'viem'
+import { fromHex, keccak, type Miss, type Preimage, toHex } from '../evm/index.js'
+import { Lru } from './lru.js'
+
+/** What changes from one run of the same code to the next. */
+export type RunSubject = {
+  readonly sender: Address
+  /** High 192 bits of the nonce. */
+  readonly nonceKey: bigint
+}
+
+/** What a run asked of the state. */
+export type Touched = {
+  readonly accounts: ReadonlySet<Address>
+  readonly slots: ReadonlyMap<Address, ReadonlySet<Hex>>
+}
+
+/** A word of a hashed input; a number is the position of an earlier hash. */
+type Term = Hex | number | 'sender' | 'nonceKey'
+type Place = Address | 'sender'
+/** A slot: a fixed word, or one at a short distance behind a hash. */
+type Slot = Hex | { readonly hash: number; readonly distance: bigint }
+
+/** What a run touched, said in a way that holds for another sender. */
+type Pattern = {
+  readonly accounts: readonly Place[]
+  readonly hashes: readonly (readonly Term[])[]
+  readonly slots: readonly (readonly [Place, Slot])[]
+}
+
+const maxPatterns = 2_000
+const maxTouched = 300
+/** Fields of a struct and elements of a short array stand this close behind the hash of their key. */
+const maxDistance = 16n
+
+/**
+ * Remembers what runs touched, to fetch it beforehand for the next run of the same kind. Storage of
+ * mappings lies at hashes of their keys, so a slot is remembered by what was hashed: the deposit and
+ * nonce of one sender tell where those of another are.
+ */
+export class TouchMemory {
+  readonly #patterns = new Lru<string, Pattern>(maxPatterns)
+
+  /** What a run of this kind by `subject` will likely touch. */
+  recall(kind: string, subject: RunSubject): readonly Miss[] | undefined {
+    const pattern = this.#patterns.get(kind)
+    return pattern && applyPattern(pattern, subject)
+  }
+
+  learn(
+    kinds: readonly string[],
+    subject: RunSubject,
+    touched: Touched,
+    preimages: readonly Preimage[],
+  ): void {
+    const pattern = makePattern(subject, touched, preimages)
+    if (pattern.accounts.length + pattern.slots.length > maxTouched) return
+    for (const kind of kinds) this.#patterns.set(kind, pattern)
+  }
+}
+
+const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
+const addressWord = (address: Address): Hex => `0x${address.slice(2).padStart(64, '0')}`
+
+function makePattern(
+  { sender, nonceKey }: RunSubject,
+  { accounts, slots }: Touched,
+  preimages: readonly Preimage[],
+): Pattern {
+  const positions = new Map<Hex, number>()
+  const hashes: Term[][] = []
+  const senderWord = addressWord(sender)
+  const keyWord = word(nonceKey)
+  for (const { input, hash } of preimages) {
+    const isMapping = input.length === 64
+    if (!isMapping && input.length !== 32) continue
+    const terms = wordsOf(input).map((value): Term => {
+      if (value === senderWord) return 'sender'
+      return positions.get(value) ?? value
+    })
+    // The key of a mapping inside a mapping by sender is likely a nonce's when it is that.
+    if (isMapping && terms[0] === keyWord && typeof terms[1] === 'number') terms[0] = 'nonceKey'
+    positions.set(toHex(hash), hashes.length)
+    hashes.push(terms)
+  }
+  const place = (address: Address): Place => (address === sender ? 'sender' : address)
+  return {
+    accounts: [...accounts].map(place),
+    hashes,
+    slots: [...slots].flatMap(([address, touched]) =>
+      [...touched].map((slot) => [place(address), describe(slot, positions)] as const),
+    ),
+  }
+}
+
+function wordsOf(input: Uint8Array): Hex[] {
+  const words: Hex[] = []
+  for (let at = 0; at < input.length; at += 32) words.push(toHex(input.subarray(at, at + 32)))
+  return words
+}
+
+function describe(slot: Hex, positions: ReadonlyMap<Hex, number>): Slot {
+  const exact = positions.get(slot)
+  if (exact !== undefined) return { hash: exact, distance: 0n }
+  const value = BigInt(slot)
+  for (const [hash, position] of positions) {
+    const distance = value - BigInt(hash)
+    if (distance > 0n && distance < maxDistance) return { hash: position, distance }
+  }
+  return slot
+}
+
+function applyPattern(pattern: Pattern, { sender, nonceKey }: RunSubject): Miss[] {
+  const made = new Map<number, Hex>()
+  const wordOf = (term: Term): Hex => {
+    if (term === 'sender') return addressWord(sender)
+    if (term === 'nonceKey') return word(nonceKey)
+    return typeof term === 'number' ? hashAt(term) : term
+  }
+  const hashAt = (position: number): Hex => {
+    const known = made.get(position)
+    if (known !== undefined) return known
+    const terms = pattern.hashes[position] ?? []
+    const hash = toHex(keccak(fromHex(`0x${terms.map((term) => wordOf(term).slice(2)).join('')}`)))
+    made.set(position, hash)
+    return hash
+  }
+  const addressOf = (place: Place): Address => (place === 'sender' ? sender : place)
+  return [
+    ...pattern.accounts.map((place) => ({ kind: 'account' as const, address: addressOf(place) })),
+    ...pattern.slots.map(([place, slot]) => ({
+      kind: 'slot' as const,
+      address: addressOf(place),
+      slot: typeof slot === 'string' ? slot : word(BigInt(hashAt(slot.hash)) + slot.distance),
+    })),
+  ]
+}

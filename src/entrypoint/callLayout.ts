@@ -1,0 +1,33 @@
+import type { Hex } from 'viem'
+
+/** What an observer of the calls that handleOps makes needs to know to read them. */
+export type CallLayout = {
+  /** Selectors. */
+  readonly validateUserOp: Hex
+  readonly validatePaymasterUserOp: Hex
+  readonly innerHandleOp: Hex
+  /** Where in the input of innerHandleOp, in bytes, the words prefund and preOpGas stand. */
+  readonly prefundAt: number
+  readonly preOpGasAt: number
+}
+
+/** Byte position of the argument word with this number, behind a selector. */
+const wordAt = (index: number): number => 4 + 32 * index
+
+/** In innerHandleOp the offset of callData comes first, then 8 words of operation and its hash. */
+export const callLayoutV06: CallLayout = {
+  validateUserOp: '0x3a871cdd',
+  validatePaymasterUserOp: '0xf465c77e',
+  innerHandleOp: '0x1d732756',
+  prefundAt: wordAt(10),
+  preOpGasAt: wordAt(12),
+}
+
+/** v0.7 and later: 10 words of operation, two more for the paymaster's limits. */
+export const callLayoutPacked: CallLayout = {
+  validateUserOp: '0x19822f7c',
+  validatePaymasterUserOp: '0x52b7512c',
+  innerHandleOp: '0x0042dc53',
+  prefundAt: wordAt(12),
+  preOpGasAt: wordAt(14),
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import {
+  addressOf,
+  CONTRACT,
+  hex,
+  OTHER,
+  pushAddress,
+  runCode,
+  word,
+} from '../../test/evm/harness.js'
+import { fromHex, toHex } from './hex.js'
+import type { WatchedCall, WatchedEnd, Watcher } from './watcher.js'
+
+const THIRD = addressOf(0xc0003n)
+/** Calls `to` with four bytes of data, then returns success and 32 bytes of its output. */
+const caller = (to: `0x${string}`) =>
+  hex('63aabbccdd5f52', '60205f6004601c5f', pushAddress(to), '5af1', '602052', '60405ff3')
+/** Returns the word 5, or reverts with it. */
+const five = (end: 'f3' | 'fd') => hex('60055f5260205f', end)
+
+type Seen = ['enter', WatchedCall] | ['leave', WatchedCall, WatchedEnd]
+
+function spy(changes: Partial<Watcher> = {}): Watcher & { seen: Seen[] } {
+  const seen: Seen[] = []
+  const copy = (call: WatchedCall) => ({ ...call, input: call.input.slice() })
+  return {
+    seen,
+    enter(call) {
+      seen.push(['enter', copy(call)])
+      return changes.enter?.(call)
+    },
+    leave(call, end) {
+      seen.push(['leave', copy(call), { ...end, output: end.output.slice() }])
+      return changes.leave?.(call, end)
+    },
+  }
+}
+
+describe('watcher', () => {
+  it('sees calls below the outermost message in order, with input, output and gas', () => {
+    const watcher = spy()
+    const middle = hex('5f5f5f5f5f', pushAddress(THIRD), '5af1', five('f3').slice(2))
+    const result = runCode(
+      caller(OTHER),
+      { [OTHER]: { code: middle }, [THIRD]: { code: five('fd') } },
+      { watcher },
+    )
+    const outer = { depth: 1, from: CONTRACT, to: OTHER, input: fromHex('0xaabbccdd') }
+    const inner = { depth: 2, from: OTHER, to: THIRD, input: new Uint8Array(0) }
+    const [frame] = result.record.root.calls
+    expect(watcher.seen).toEqual([
+      ['enter', outer],
+      ['enter', inner],
+      ['leave', inner, { success: false, output: fromHex(word(5)), gasUsed: 16 }],
+      ['leave', outer, { success: true, output: fromHex(word(5)), gasUsed: frame!.gasUsed }],
+    ])
+  })
+
+  it('changes nothing when it only looks', () => {
+    const others = { [OTHER]: { code: five('f3') } }
+    expect(runCode(caller(OTHER), others, { watcher: spy() })).toEqual(
+      runCode(caller(OTHER), others),
+    )
+  })
+
+  it('may stand in for a call, which then does not run and costs no gas', () => {
+    const answer = { success: true, output: fromHex(word(9)) }
+    const watcher = spy({ enter: () => answer })
+    const run = (code: `0x${string}`) => runCode(caller(OTHER), { [OTHER]: { code } }, { watcher })
+    const result = run(five('fd'))
+    expect(toHex(result.output)).toBe(hex(word(9), word(1)))
+    expect(result.executionGas).toBe(run(hex('5a'.repeat(1000))).executionGas)
+    expect(result.record.root.calls[0]!.calls).toEqual([])
+  })
+
+  it('may stand in with a failure', () => {
+    const watcher = spy({ enter: () => ({ success: false, output: fromHex(word(9)) }) })
+    const result = runCode(caller(OTHER), { [OTHER]: { code: five('f3') } }, { watcher })
+    expect(toHex(result.output)).toBe(hex(word(9), word(0)))
+  })
+
+  it('may change what the caller sees, at the same gas, while the record keeps the truth', () => {
+    const others = { [OTHER]: { code: five('f3') } }
+    const watcher = spy({ leave: () => fromHex(word(6)) })
+    const result = runCode(caller(OTHER), others, { watcher })
+    expect(toHex(result.output)).toBe(hex(word(6), word(1)))
+    expect(result.gasUsed).toBe(runCode(caller(OTHER), others).gasUsed)
+    expect(result.record.root.calls[0]!.output).toEqual(fromHex(word(5)))
+  })
+
+  it('sees precompiles, accounts without code and calls that are refused', () => {
+    const call = (to: `0x${string}`, value: string) =>
+      hex('5f5f5f5f', value, pushAddress(to), '5af150')
+    const code = hex(call(addressOf(4), '5f'), call(THIRD, '5f'), call(OTHER, '6001'))
+    const watcher = spy()
+    runCode(code, { [CONTRACT]: { code, balance: 0n }, [OTHER]: { code: five('f3') } }, { watcher })
+    const ends = watcher.seen.flatMap((event) => (event[0] === 'leave' ? [event[2]] : []))
+    expect(watcher.seen).toHaveLength(6)
+    expect(ends.map(({ success, gasUsed }) => [success, gasUsed])).toEqual([
+      [true, 15],
+      [true, 0],
+      [false, 0],
+    ])
+  })
+})

@@ -1,0 +1,58 @@
+import type { Address, Hex } from 'viem'
+import { framesOf, isEntryPointFrame, type Phase, type Scene } from './scene.js'
+import { belongsToEntity } from './storage.js'
+
+/** Slots by the contract that holds them. */
+export type SlotSets = ReadonlyMap<Address, ReadonlySet<Hex>>
+
+/** The storage that a validation depends on and changes, the EntryPoint's own books left out. */
+export type AccessedStorage = {
+  /** Transient slots stand among the persistent ones: a bundle is one transaction (OP-070). */
+  readonly reads: SlotSets
+  readonly writes: SlotSets
+  /** Foreign contracts in which slots of the account or of a staked entity were used (STO-041). */
+  readonly associatedIn: ReadonlySet<Address>
+}
+
+export function accessedStorage(scene: Scene, phases: readonly Phase[]): AccessedStorage {
+  const reads = new Map<Address, Set<Hex>>()
+  const writes = new Map<Address, Set<Hex>>()
+  for (const phase of phases) {
+    for (const frame of framesOf(phase.root)) {
+      if (isEntryPointFrame(scene, frame)) continue
+      const contract = frame.storageAddress
+      addAll(reads, contract, frame.reads.keys())
+      addAll(reads, contract, frame.transientReads)
+      addAll(writes, contract, frame.writes.keys())
+      addAll(writes, contract, frame.transientWrites)
+    }
+  }
+  return { reads, writes, associatedIn: associatedContracts(scene, [reads, writes]) }
+}
+
+function addAll(sets: Map<Address, Set<Hex>>, contract: Address, slots: Iterable<Hex>): void {
+  for (const slot of slots) {
+    let set = sets.get(contract)
+    if (set === undefined) {
+      set = new Set()
+      sets.set(contract, set)
+    }
+    set.add(slot)
+  }
+}
+
+function associatedContracts(scene: Scene, accesses: readonly SlotSets[]): Set<Address> {
+  const { factory, paymaster } = scene.entities
+  const owners = [scene.op.sender]
+  if (factory?.staked) owners.push(factory.address)
+  if (paymaster?.staked) owners.push(paymaster.address)
+  const found = new Set<Address>()
+  for (const sets of accesses) {
+    for (const [contract, slots] of sets) {
+      if (contract === scene.op.sender || belongsToEntity(scene, contract)) continue
+      const isOwned = (slot: Hex) => owners.some((owner) => scene.isAssociated(owner, slot))
+      if ([...slots].some(isOwned)) found.add(contract)
+    }
+  }
+  return found
+}

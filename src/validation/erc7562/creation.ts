@@ -1,0 +1,56 @@
+import type { Address } from 'viem'
+import { type FrameRecord, usesOpcode } from '../../evm/index.js'
+import { opcodeViolation } from './opcodes.js'
+import { framesOf, type FrameRule, isEntryPointFrame, type PhaseRule, type Scene } from './scene.js'
+import type { Party, Violation } from './violation.js'
+
+const CREATE = [0xf0, 'CREATE'] as const
+const CREATE2 = [0xf5, 'CREATE2'] as const
+
+/**
+ * OP-011 on CREATE, which is banned but for the sender of an operation with a factory (OP-032), a
+ * staked factory itself (EREP-060) and whatever runs in a staked factory's deployment (EREP-061).
+ */
+export const create: FrameRule = (scene, phase, frame) => {
+  if (!usesOpcode(frame, CREATE[0])) return []
+  const { factory } = scene.entities
+  const bySender = frame.storageAddress === scene.op.sender
+  if (factory !== undefined && bySender) return []
+  if (factory?.staked && (isBy(frame, factory.address) || phase.name === 'deployment')) return []
+  const stakeable = phase.name === 'deployment' || isBy(frame, factory?.address)
+  return [opcodeViolation('OP-011', phase, frame, CREATE, stakeOf(stakeable && factory))]
+}
+
+/**
+ * OP-031: in the deployment CREATE2 may run once, to create the sender, whoever of factory and its
+ * helpers does it. EREP-060: a staked factory, and the sender it made, may use it freely.
+ */
+export const create2: PhaseRule = (scene, phase) => {
+  const { factory } = scene.entities
+  const violations: Violation[] = []
+  let deployed = false
+  for (const frame of framesOf(phase.root)) {
+    if (!usesOpcode(frame, CREATE2[0]) || isEntryPointFrame(scene, frame)) continue
+    const free = isBy(frame, factory?.address) || isBy(frame, scene.op.sender)
+    if (free && factory?.staked) continue
+    if (!deployed && phase.name === 'deployment' && createsOnlySender(scene, frame)) {
+      deployed = true
+      continue
+    }
+    violations.push(opcodeViolation('OP-031', phase, frame, CREATE2, stakeOf(free && factory)))
+  }
+  return violations
+}
+
+function isBy(frame: FrameRecord, address: Address | undefined): boolean {
+  return frame.storageAddress === address
+}
+
+function createsOnlySender({ op }: Scene, frame: FrameRecord): boolean {
+  const created = frame.calls.filter(({ kind }) => kind === 'CREATE2')
+  return created.length === 1 && created[0]!.to === op.sender
+}
+
+function stakeOf(factory: Party | false | undefined): Pick<Violation, 'stakeNeeded'> {
+  return factory ? { stakeNeeded: { role: factory.role, address: factory.address } } : {}
+}

@@ -1,0 +1,69 @@
+import { type FrameKind, type FrameRecord, toHex } from '../../evm/index.js'
+import type { FrameRule, Phase, Scene } from './scene.js'
+import { violation } from './violation.js'
+
+const DEPOSIT_TO = '0xb760faf9'
+const INCREMENT_NONCE = '0x0bd28e3b'
+const EXTCODE = [0x3b, 0x3c, 0x3f]
+
+const OPCODES: Readonly<Partial<Record<FrameKind, number>>> = {
+  CALL: 0xf1,
+  CALLCODE: 0xf2,
+  DELEGATECALL: 0xf4,
+  STATICCALL: 0xfa,
+}
+
+/** OP-054: no call of the EntryPoint but depositTo(sender), its fallback and incrementNonce. */
+export const entryPointCalls: FrameRule = (scene, phase, frame) =>
+  frame.calls
+    .filter((call) => call.to === scene.entryPoint.address && !isAllowed(scene, phase, call))
+    .map(({ kind, to, input }) => {
+      const { entity } = phase
+      const what = input.length < 4 ? 'its fallback' : toHex(input.subarray(0, 4))
+      const message = `${entity.role} may not call the EntryPoint (${kind} of ${what}) in validation`
+      return violation('OP-054', entity, message, { opcode: OPCODES[kind]!, contract: to })
+    })
+
+/** OP-054 on EXTCODE*; OP-051: EXTCODESIZE ISZERO, by which Solidity tests for code, is allowed. */
+export const entryPointCode: FrameRule = ({ entryPoint }, { entity }, frame) =>
+  frame.accesses
+    .filter(({ address, opcode, testsExistence }) => {
+      return address === entryPoint.address && EXTCODE.includes(opcode) && !testsExistence
+    })
+    .map(({ address, opcode }) => {
+      const message = `${entity.role} may not look at the EntryPoint's code in validation`
+      return violation('OP-054', entity, message, { opcode, contract: address })
+    })
+
+function isAllowed(scene: Scene, phase: Phase, call: FrameRecord): boolean {
+  if (call.kind !== 'CALL') return false
+  return (
+    depositsForSender(scene, phase, call) ||
+    paysFallback(scene, phase, call) ||
+    incrementsNonce(scene, call)
+  )
+}
+
+/**
+ * OP-052: depositTo(sender) from the sender or the factory. Contracts that these call may do it for
+ * them, as the public compliance suite has it.
+ */
+function depositsForSender({ op, entities }: Scene, phase: Phase, call: FrameRecord): boolean {
+  const ownFrame = phase.name !== 'paymaster'
+  const byEntity = call.from === op.sender || call.from === entities.factory?.address
+  return (ownFrame || byEntity) && toHex(call.input.subarray(0, 36)) === depositTo(op.sender)
+}
+
+function depositTo(account: string): string {
+  return `${DEPOSIT_TO}${account.slice(2).padStart(64, '0')}`
+}
+
+/** OP-053: the fallback from the sender, or from what it calls in its own validation. */
+function paysFallback({ op }: Scene, phase: Phase, { from, input }: FrameRecord): boolean {
+  return input.length === 0 && (phase.entity.role === 'account' || from === op.sender)
+}
+
+/** OP-055: incrementNonce() from the sender: it raises the nonce of whoever calls. */
+function incrementsNonce({ op }: Scene, { from, input }: FrameRecord): boolean {
+  return from === op.sender && toHex(input.subarray(0, 4)) === INCREMENT_NONCE
+}

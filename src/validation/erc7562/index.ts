@@ -1,0 +1,17 @@
+/** ERC-7562: from the record of one validation run to a verdict. Pure, no I/O. */
+export type { AccessedStorage, SlotSets } from './accessedStorage.js'
+export { conflictingDelegate } from './auth.js'
+export { type CodeHashes, changedCode, type VisitedCode } from './code.js'
+export { changedContext } from './context.js'
+export { type Evidence, judge, type Verdict } from './judge.js'
+export {
+  fitsBundleContexts,
+  fitsBundleSize,
+  judgeFields,
+  LIMIT_PROFILES,
+  type LimitProfile,
+  type Limits,
+} from './limits.js'
+export { isStaked, type StakeInfo, type StakePolicy, type Stakes } from './stakes.js'
+export { toViolationError } from './toViolationError.js'
+export type { EntityRole, Party, Rule, Violation } from './violation.js'

@@ -1,0 +1,126 @@
+import type { Address } from 'viem'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import type { ExecutionRecord, Fork } from '../../evm/index.js'
+import { type AccessedStorage, accessedStorage } from './accessedStorage.js'
+import { createAssociation } from './association.js'
+import { delegatedAccess, delegatedEntity } from './auth.js'
+import { undeployedCode, unknownPrecompiles, valueCalls } from './calls.js'
+import { type VisitedCode, visitedCode } from './code.js'
+import { contextOfUnstaked, contextSizeOf, contextTooLong } from './context.js'
+import { create, create2 } from './creation.js'
+import { entryPointCalls, entryPointCode } from './entryPointAccess.js'
+import { judgeFields, type Limits, verificationSlack } from './limits.js'
+import { balances, bannedOpcodes, loneGas, outOfGas, unassignedOpcodes } from './opcodes.js'
+import { splitPhases } from './phases.js'
+import {
+  type Entity,
+  framesOf,
+  type FrameRule,
+  isEntryPointFrame,
+  type Phase,
+  type PhaseRule,
+  type Scene,
+} from './scene.js'
+import { isStaked, type StakePolicy, type Stakes } from './stakes.js'
+import { storage } from './storage.js'
+import type { EntityRole, Violation } from './violation.js'
+
+/** One validation run and what must be known to judge it. */
+export type Evidence = {
+  /** Of handleOps, or simulateValidation, with this one operation, called at the EntryPoint. */
+  readonly record: ExecutionRecord
+  readonly entryPoint: EntryPoint
+  readonly op: Operation
+  /** The fork the run took place under. */
+  readonly fork: Fork
+  /**
+   * Whether the sender had code before the run, or has it by the operation's authorization. Then
+   * there is no factory to speak of: that of an EIP-7702 account is a marker, and EntryPoint v0.9
+   * ignores any other.
+   */
+  readonly senderExists: boolean
+  readonly stakes: Stakes
+  readonly stakePolicy: StakePolicy
+  readonly limits: Limits
+}
+
+export type Verdict = {
+  /** Every rule that is broken, in the order of the run; none = the operation is valid. */
+  readonly violations: readonly Violation[]
+  readonly accessed: AccessedStorage
+  /** For COD-010 at the second validation: see `changedCode`. */
+  readonly visitedCode: VisitedCode
+  /** Entities in the order they ran, with the gas of their frames (EREP-070). */
+  readonly entities: readonly (Entity & { readonly gasUsed: number })[]
+  /** Bytes of the paymaster's context, for EREP-055 and LIM-050. */
+  readonly contextSize: number
+}
+
+const FRAME_RULES: readonly FrameRule[] = [
+  bannedOpcodes,
+  loneGas,
+  unassignedOpcodes,
+  balances,
+  create,
+  undeployedCode,
+  unknownPrecompiles,
+  valueCalls,
+  entryPointCalls,
+  entryPointCode,
+  delegatedAccess,
+  storage,
+]
+
+const PHASE_RULES: readonly PhaseRule[] = [
+  delegatedEntity,
+  create2,
+  contextOfUnstaked,
+  contextTooLong,
+]
+
+/** Judges a validation run by the rules of ERC-7562. Pure: the same evidence, the same verdict. */
+export function judge(evidence: Evidence): Verdict {
+  const { record, entryPoint, op, limits } = evidence
+  const scene = sceneOf(evidence)
+  const phases = splitPhases(scene, record.root)
+  return {
+    violations: [
+      ...judgeFields(entryPoint, op, limits),
+      ...phases.flatMap((phase) => judgePhase(scene, phase)),
+      ...verificationSlack(scene, phases),
+    ],
+    accessed: accessedStorage(scene, phases),
+    visitedCode: visitedCode(scene, phases),
+    entities: phases.map(({ entity, gasUsed }) => ({ ...entity, gasUsed })),
+    contextSize: contextSizeOf(phases),
+  }
+}
+
+function judgePhase(scene: Scene, phase: Phase): Violation[] {
+  const violations = PHASE_RULES.flatMap((rule) => rule(scene, phase))
+  for (const frame of framesOf(phase.root)) {
+    violations.push(...outOfGas(scene, phase, frame))
+    if (isEntryPointFrame(scene, frame)) continue
+    for (const rule of FRAME_RULES) violations.push(...rule(scene, phase, frame))
+  }
+  return violations
+}
+
+function sceneOf({ record, stakes, stakePolicy, ...rest }: Evidence): Scene {
+  const { sender, factory, paymaster } = rest.op
+  const entity = (role: EntityRole, address: Address): Entity => ({
+    role,
+    address,
+    staked: isStaked(stakes[role], stakePolicy),
+  })
+  return {
+    ...rest,
+    entities: {
+      account: entity('account', sender),
+      ...(factory && !rest.senderExists && { factory: entity('factory', factory) }),
+      ...(paymaster && { paymaster: entity('paymaster', paymaster) }),
+    },
+    isAssociated: createAssociation(record.preimages),
+  }
+}

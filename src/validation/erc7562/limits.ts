@@ -1,0 +1,147 @@
+import { type Hex, size } from 'viem'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import type { Phase, Scene } from './scene.js'
+import { type Party, type Violation, violation } from './violation.js'
+
+/** The numbers behind the LIM rules. Sizes in bytes. */
+export type Limits = {
+  /** LIM-010 */
+  readonly maxOperationSize: number
+  /** LIM-020 */
+  readonly maxContextSize: number
+  /** LIM-030, gas */
+  readonly verificationGasSlack: bigint
+  /** LIM-040 */
+  readonly maxBundleSize: number
+  /** LIM-050 */
+  readonly maxBundleContextSize: number
+  /** LIM-060, gas; a limit must be lower */
+  readonly maxVerificationGas: bigint
+  /** LIM-070, gas */
+  readonly preVerificationOverheadGas: bigint
+}
+
+/**
+ * `canonical` is ERC-7562 to the letter. `lenient` admits what wallets and the public compliance
+ * suite send: verification limits of millions or without slack, little preVerificationGas (what it
+ * must pay for is computed elsewhere), operations as large as a transaction may be.
+ */
+export const LIMIT_PROFILES = {
+  canonical: {
+    maxOperationSize: 8_192,
+    maxContextSize: 2_048,
+    verificationGasSlack: 4_000n,
+    maxBundleSize: 262_144,
+    maxBundleContextSize: 65_536,
+    maxVerificationGas: 500_000n,
+    preVerificationOverheadGas: 50_000n,
+  },
+  lenient: {
+    maxOperationSize: 117_964,
+    maxContextSize: 65_536,
+    verificationGasSlack: 0n,
+    maxBundleSize: 262_144,
+    maxBundleContextSize: 65_536,
+    maxVerificationGas: 10_000_000n,
+    preVerificationOverheadGas: 0n,
+  },
+} as const satisfies Readonly<Record<string, Limits>>
+
+export type LimitProfile = keyof typeof LIMIT_PROFILES
+
+/** The limits that need no run: LIM-010, LIM-060, LIM-070. */
+export function judgeFields(entryPoint: EntryPoint, op: Operation, limits: Limits): Violation[] {
+  const encoded = entryPoint.encodeOperation(op)
+  return [
+    ...operationSize(op, encoded, limits),
+    ...verificationGas(op, limits),
+    ...preVerificationGas(op, encoded, limits),
+  ]
+}
+
+/** LIM-010: the most bytes of one packed operation. */
+function operationSize(op: Operation, encoded: Hex, { maxOperationSize }: Limits): Violation[] {
+  const bytes = size(encoded)
+  if (bytes <= maxOperationSize) return []
+  const field = size(op.callData) >= size(op.factoryData) ? 'callData' : 'factoryData'
+  const message = `the operation is ${bytes} bytes long, the limit is ${maxOperationSize}`
+  return [violation('LIM-010', account(op), message, { field })]
+}
+
+/** LIM-060: both verification limits must be lower than the maximum. */
+function verificationGas(op: Operation, { maxVerificationGas }: Limits): Violation[] {
+  return verificationLimits(op)
+    .filter(({ limit }) => limit >= maxVerificationGas)
+    .map(({ party, field, limit }) => {
+      const message = `${limit} gas for the ${party.role}'s verification, must be lower than ${maxVerificationGas}`
+      return violation('LIM-060', party, message, { field })
+    })
+}
+
+/** LIM-070: preVerificationGas must cover calldata and what the EntryPoint cannot meter. */
+function preVerificationGas(op: Operation, encoded: Hex, limits: Limits): Violation[] {
+  const required = calldataGas(encoded) + limits.preVerificationOverheadGas
+  if (op.preVerificationGas >= required) return []
+  const message = `${op.preVerificationGas} gas before verification, must be at least ${required}`
+  return [violation('LIM-070', account(op), message, { field: 'preVerificationGas' })]
+}
+
+/**
+ * LIM-030: verification limits must exceed what validation used by the slack. Counted are the calls
+ * of the EntryPoint, not what it spends between them.
+ */
+export function verificationSlack(scene: Scene, phases: readonly Phase[]): Violation[] {
+  const { op, entryPoint, limits } = scene
+  return verificationLimits(op).flatMap(({ party, field, limit }) => {
+    const paidBy = phases.filter(({ name }) =>
+      entryPoint.paymasterSharesVerificationGas || name !== 'paymaster'
+        ? party.role === 'account'
+        : party.role === 'paymaster',
+    )
+    const used = BigInt(paidBy.reduce((sum, { gasUsed }) => sum + gasUsed, 0))
+    const required = used + limits.verificationGasSlack
+    if (paidBy.length === 0 || limit >= required) return []
+    const message = `${limit} gas for the ${party.role}'s verification, which used ${used}: must be at least ${required}`
+    return [violation('LIM-030', party, message, { field })]
+  })
+}
+
+/** LIM-040: whether calldata of handleOps of `bytes` may be one bundle. */
+export function fitsBundleSize({ maxBundleSize }: Limits, bytes: number): boolean {
+  return bytes <= maxBundleSize
+}
+
+/** LIM-050: whether operations with contexts of these sizes (bytes) may share a bundle. */
+export function fitsBundleContexts(limits: Limits, sizes: readonly number[]): boolean {
+  return sizes.reduce((sum, bytes) => sum + bytes, 0) <= limits.maxBundleContextSize
+}
+
+type VerificationLimit = { readonly party: Party; readonly field: string; readonly limit: bigint }
+
+function verificationLimits(op: Operation): VerificationLimit[] {
+  const { paymaster, verificationGasLimit, paymasterVerificationGasLimit } = op
+  const ofAccount = {
+    party: account(op),
+    field: 'verificationGasLimit',
+    limit: verificationGasLimit,
+  }
+  if (paymaster === undefined) return [ofAccount]
+  const party = { role: 'paymaster', address: paymaster } as const
+  const limit = paymasterVerificationGasLimit
+  return [ofAccount, { party, field: 'paymasterVerificationGasLimit', limit }]
+}
+
+function account({ sender }: Operation): Party {
+  return { role: 'account', address: sender }
+}
+
+const ZERO_BYTE = 4n
+const NON_ZERO_BYTE = 16n
+
+function calldataGas(encoded: Hex): bigint {
+  const bytes = Buffer.from(encoded.slice(2), 'hex')
+  let zeros = 0
+  for (const byte of bytes) if (byte === 0) zeros++
+  return BigInt(zeros) * ZERO_BYTE + BigInt(bytes.length - zeros) * NON_ZERO_BYTE
+}

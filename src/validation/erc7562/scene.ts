@@ -1,0 +1,49 @@
+import type { Address, Hex } from 'viem'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import type { Fork, FrameRecord } from '../../evm/index.js'
+import type { Limits } from './limits.js'
+import type { EntityRole, Party, Violation } from './violation.js'
+
+export type Entity = Party & { readonly staked: boolean }
+
+/** The frames for which one entity answers: everything below one call of the EntryPoint. */
+export type Phase = {
+  readonly name: 'deployment' | 'account' | 'paymaster'
+  readonly entity: Entity
+  /** The EIP-7702 delegate of the entity called. */
+  readonly delegate: Address | undefined
+  /** The frame of the entity. */
+  readonly root: FrameRecord
+  /** Gas of the EntryPoint's call: with that of SenderCreator in the deployment. */
+  readonly gasUsed: number
+}
+
+/** What the rules know of an operation beside the frame they look at. */
+export type Scene = {
+  readonly op: Operation
+  readonly entryPoint: EntryPoint
+  readonly fork: Fork
+  readonly limits: Limits
+  readonly senderExists: boolean
+  readonly entities: { readonly [role in EntityRole]?: Entity }
+  /** Whether `slot`, in any contract, is associated with `owner`. */
+  readonly isAssociated: (owner: Address, slot: Hex) => boolean
+}
+
+/** A rule about what one frame did. */
+export type FrameRule = (scene: Scene, phase: Phase, frame: FrameRecord) => readonly Violation[]
+
+/** A rule about a phase as a whole. */
+export type PhaseRule = (scene: Scene, phase: Phase) => readonly Violation[]
+
+/** The frames of a phase, callers before what they call. */
+export function* framesOf(root: FrameRecord): Generator<FrameRecord> {
+  yield root
+  for (const call of root.calls) yield* framesOf(call)
+}
+
+/** Whether the frame runs the EntryPoint on its own storage: its code is trusted and not judged. */
+export function isEntryPointFrame({ entryPoint }: Scene, frame: FrameRecord): boolean {
+  return frame.to === entryPoint.address && frame.storageAddress === entryPoint.address
+}

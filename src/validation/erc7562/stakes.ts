@@ -1,0 +1,19 @@
+import type { StakeInfo } from '../../entrypoint/simulationV06.js'
+import type { EntityRole } from './violation.js'
+
+export type { StakeInfo }
+
+/** What counts as staked on a chain (MIN_STAKE_VALUE in wei, MIN_UNSTAKE_DELAY in seconds). */
+export type StakePolicy = {
+  readonly minimumStake: bigint
+  readonly minimumUnstakeDelay: bigint
+}
+
+/** The stakes of an operation's entities in its EntryPoint; absent = none. */
+export type Stakes = { readonly [role in EntityRole]?: StakeInfo | undefined }
+
+/** SREP-010: whether a stake reaches both minima. */
+export function isStaked(stake: StakeInfo | undefined, policy: StakePolicy): boolean {
+  if (stake === undefined) return false
+  return stake.stake >= policy.minimumStake && stake.unstakeDelay >= policy.minimumUnstakeDelay
+}

@@ -1,0 +1,25 @@
+import { numberToHex } from 'viem'
+import { OperationLimitError } from '../../errors/operationErrors.js'
+import type { PurserError } from '../../errors/purserError.js'
+import { RuleViolationError, StakeTooLowError } from '../../errors/ruleErrors.js'
+import type { StakePolicy } from './stakes.js'
+import type { Violation } from './violation.js'
+
+/**
+ * The error of ERC-7769 for a broken rule: -32602 where a field of the operation must change,
+ * -32505 where a stake would have made a use of storage or a context legal, else -32502.
+ */
+export function toViolationError(violation: Violation, policy: StakePolicy): PurserError {
+  const { rule, entity, address, opcode, slot, contract, field, stakeNeeded, message } = violation
+  if (field !== undefined) return new OperationLimitError(field, message, rule)
+  const place = {
+    entity,
+    address,
+    ...(opcode !== undefined && { opcode: numberToHex(opcode) }),
+    ...(slot !== undefined && { slot }),
+    ...(contract !== undefined && { contract }),
+  }
+  return stakeNeeded !== undefined && opcode === undefined
+    ? new StakeTooLowError({ message, rule, place, ...policy }, stakeNeeded)
+    : new RuleViolationError({ message, rule, place })
+}

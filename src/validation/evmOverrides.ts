@@ -1,0 +1,45 @@
+import type { Address, Hex } from 'viem'
+import type { StateOverride } from '../chain/stateOverride.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { type AccountOverride, fromHex, type Overrides } from '../evm/index.js'
+
+/** State overrides of the JSON-RPC edge in the terms of our EVM. */
+export function toEvmOverrides(override: StateOverride): Overrides {
+  return new Map(
+    Object.entries(override).map(([address, { balance, nonce, code, state, stateDiff }]) => {
+      const account: AccountOverride = {
+        ...(balance === undefined ? {} : { balance: BigInt(balance) }),
+        ...(nonce === undefined ? {} : { nonce: BigInt(nonce) }),
+        ...(code === undefined ? {} : { code: fromHex(code) }),
+        ...(state === undefined ? {} : { state: slotsOf(state) }),
+        ...(stateDiff === undefined ? {} : { stateDiff: slotsOf(stateDiff) }),
+      }
+      return [address.toLowerCase() as Address, account]
+    }),
+  )
+}
+
+function slotsOf(slots: Readonly<Record<Hex, Hex>>): ReadonlyMap<Hex, bigint> {
+  return new Map(
+    Object.entries(slots).map(([slot, value]) => [
+      `0x${slot.slice(2).toLowerCase().padStart(64, '0')}`,
+      BigInt(value),
+    ]),
+  )
+}
+
+const nobody: Address = '0x0000000000000000000000000000000000000000'
+
+/**
+ * What the sender is once the operation's authorization is applied, as if it were signed correctly
+ * (EIP-7702, ERC-7769): it runs the delegate's code, or none for the zero address.
+ */
+export function authorizationOverride({
+  sender,
+  authorization,
+}: Pick<Operation, 'sender' | 'authorization'>): StateOverride {
+  if (authorization === undefined) return {}
+  const { address, nonce } = authorization
+  const code: Hex = address === nobody ? '0x' : `0xef0100${address.slice(2)}`
+  return { [sender]: { code, nonce: `0x${(nonce + 1n).toString(16)}` } }
+}

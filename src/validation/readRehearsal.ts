@@ -1,0 +1,84 @@
+import type { Address } from 'viem'
+import type { EntryPoint, Failure, Log, OperationOutcome } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { splitValidationData } from '../entrypoint/validationData.js'
+import { type Log as EvmLog, type Result, toHex } from '../evm/index.js'
+import type { Validation } from './engine.js'
+import type { Observation } from './observeOperation.js'
+import { unexplained } from './refusals.js'
+import type { Stage } from './rehearse.js'
+
+/** A rehearsal on known state. */
+export type Rehearsed = {
+  readonly result: Result
+  readonly observed: Observation
+  readonly stage: Stage
+}
+
+/** What handleOps would put on the chain for the operation; undefined when it refuses. */
+export function outcomeOf(entryPoint: EntryPoint, { logs }: Result): OperationOutcome | undefined {
+  return entryPoint.decodeOutcomes(logs.map(toLog))[0]
+}
+
+/** What the EntryPoint says; where it reverts without a word, whether a contract is missing. */
+export function refusal(
+  entryPoint: EntryPoint,
+  op: Operation,
+  { result: { output }, stage: { state } }: Rehearsed,
+): Failure {
+  const revertData = toHex(output)
+  const failure = entryPoint.decodeFailure(revertData)
+  if (failure !== undefined) return failure
+  const isMissing = (address: Address) => state.account(address)?.code.length === 0
+  const said = (code: string, message: string) => ({ index: 0, code, message, revertData })
+  if (op.factory === undefined && isMissing(op.sender)) {
+    return said('AA20', 'AA20 account not deployed')
+  }
+  if (op.paymaster !== undefined && isMissing(op.paymaster)) {
+    return said('AA30', 'AA30 paymaster not deployed')
+  }
+  return unexplained(revertData)
+}
+
+export function readValidation(
+  observed: Observation,
+  { preOpGas, prefund }: NonNullable<Observation['validated']>,
+  op: Operation,
+): Validation {
+  const failed = (data = 0n) => BigInt(splitValidationData(data).authorizer) !== 0n
+  return {
+    accountSignatureFailed: failed(observed.accountData),
+    paymasterSignatureFailed: failed(observed.paymasterData),
+    ...timeRange(observed),
+    verificationGasUsed: preOpGas - op.preVerificationGas,
+    prefund,
+  }
+}
+
+const blockFlag = 2 ** 47
+
+/** When account and paymaster both hold. Ranges of block numbers (v0.9) the EntryPoint judges. */
+export function timeRange({ accountData = 0n, paymasterData = 0n }: Observation) {
+  let [validAfter, validUntil] = [0, 0]
+  for (const data of [accountData, paymasterData]) {
+    const range = splitValidationData(data)
+    if (range.validAfter >= blockFlag && range.validUntil >= blockFlag) continue
+    validAfter = Math.max(validAfter, range.validAfter)
+    if (range.validUntil !== 0 && (validUntil === 0 || range.validUntil < validUntil)) {
+      validUntil = range.validUntil
+    }
+  }
+  return { validAfter, validUntil }
+}
+
+/** A log as if of a transaction of its own, of which nothing is known yet. */
+function toLog({ address, topics, data }: EvmLog, logIndex: number): Log {
+  const nowhere = `0x${'00'.repeat(32)}` as const
+  return {
+    address,
+    topics,
+    data: toHex(data),
+    logIndex,
+    ...{ blockNumber: 0n, blockHash: nowhere, transactionHash: nowhere, transactionIndex: 0 },
+  }
+}

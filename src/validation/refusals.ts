@@ -1,0 +1,26 @@
+import type { Address, Hex } from 'viem'
+import type { Failure } from '../entrypoint/entryPoint.js'
+import { describeRevert } from '../entrypoint/revertReason.js'
+
+/** An account that wants a signature aggregator, which we do not serve. */
+export function aggregated(aggregator: Address): Failure {
+  return {
+    index: 0,
+    code: 'AA24',
+    message: `AA24 signature error: signature aggregator ${aggregator} is not supported`,
+    revertData: '0x',
+  }
+}
+
+/** The EntryPoint reverts without a word when an account or paymaster returns malformed data. */
+export function unexplained(revertData: Hex): Failure {
+  const reason =
+    describeRevert(revertData) ?? 'no reason given, malformed return data or out of gas'
+  return { index: 0, code: undefined, message: `validation reverted: ${reason}`, revertData }
+}
+
+/** postOp reverts; the EntryPoint of v0.6 refuses then, later ones take the call of the account back. */
+export function postOpReverted(revertData: Hex): Failure {
+  const reason = describeRevert(revertData) ?? 'no reason given'
+  return { index: 0, code: 'AA50', message: `AA50 postOp reverted: ${reason}`, revertData }
+}

@@ -1,0 +1,75 @@
+import type { Address } from 'viem'
+import type { StateOverride } from '../chain/stateOverride.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import {
+  type BlockEnv,
+  call,
+  fromHex,
+  intrinsicGas,
+  type Outcome,
+  type OnMiss,
+  overlay,
+  type State,
+} from '../evm/index.js'
+import { authorizationOverride, toEvmOverrides } from './evmOverrides.js'
+import { mergeOverrides } from './mergeOverrides.js'
+import { type Extent, type Observation, observeOperation } from './observeOperation.js'
+
+/** Sends the bundle of a simulation and gets its fees: ASCII "purser", no contract on any chain. */
+export const handler: Address = '0x0000000000000000000000000000707572736572'
+
+/** Nobody's history: the handler need not be read. */
+const handlerOverride: StateOverride = { [handler]: { nonce: '0x0', balance: '0x0', code: '0x' } }
+
+/**
+ * Instructions that one run may execute: 16.7 million gas, the most a transaction may use, allow some
+ * more of the cheapest. Bounds what an operation can cost us.
+ */
+export const maxSteps = 20_000_000
+/** Gas for the EntryPoint's own work beside what `bundleGas` counts. */
+const handleOpsGas = 200_000
+/** As far as gas is an exact number with room for what is added. */
+const maxGas = 2 ** 50
+
+/** Where an operation is run. */
+export type Stage = { readonly block: BlockEnv; readonly state: State }
+
+export type Rehearsal = { readonly outcome: Outcome; readonly observed: Observation }
+
+/** The state in which `op` runs: its authorization applied, then the caller's override, on `state`. */
+export function stateFor(state: State, op: Operation, override: StateOverride = {}): State {
+  const pretended = mergeOverrides({ ...handlerOverride, ...authorizationOverride(op) }, override)
+  return overlay(state, toEvmOverrides(pretended))
+}
+
+/** `handleOps` with this one operation as a message from nobody. */
+export function handleOpsCall(entryPoint: EntryPoint, op: Operation, block: BlockEnv) {
+  const message = {
+    from: handler,
+    to: entryPoint.address,
+    data: fromHex(entryPoint.encodeHandleOps([op], handler)),
+    value: 0n,
+    // An authorization makes its signer warm (EIP-7702).
+    accessList: op.authorization && [{ address: op.sender, storageKeys: [] }],
+  }
+  const { intrinsic } = intrinsicGas(block.fork, message)
+  const needed = Number(entryPoint.bundleGas(op)) + intrinsic + handleOpsGas
+  return { ...message, gas: Math.min(needed, maxGas) }
+}
+
+/**
+ * Runs `op` by the EntryPoint's own handleOps, with enough gas to grant all its limits. Signatures and
+ * time ranges are not judged but noted (see `observeOperation`).
+ */
+export function rehearse(
+  { block, state }: Stage,
+  entryPoint: EntryPoint,
+  op: Operation,
+  extent: Extent,
+  { onMiss, record }: { readonly onMiss: OnMiss; readonly record: boolean },
+): Rehearsal {
+  const { observed, watcher } = observeOperation(entryPoint, op, extent)
+  const run = { state, block, onMiss, record, maxSteps, watcher }
+  return { outcome: call(run, handleOpsCall(entryPoint, op, block)), observed }
+}

@@ -1,0 +1,34 @@
+import type { Address } from 'viem'
+import type { RunKind } from '../chain/stateProvider.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { depositSlot, nonceSlot } from '../entrypoint/storageLayout.js'
+import { createAddress } from '../evm/index.js'
+import type { Extent } from './observeOperation.js'
+
+/** Runs touch alike that call the same contracts: those with the same call, sponsor and factory most. */
+export function kindOf(entryPoint: EntryPoint, op: Operation, extent: Extent): RunKind {
+  const { sender, factory, paymaster } = op
+  const { address } = entryPoint
+  const validation = `validation ${address} ${factory} ${paymaster}`
+  // Selector and first argument: for most accounts what to call.
+  const execution = `execution ${address} ${factory} ${paymaster} ${op.callData.slice(0, 74)}`
+  const general = `${address} ${factory !== undefined} ${paymaster !== undefined}`
+  const parties = factory === undefined ? [] : [factory, senderCreator(address)]
+  if (paymaster !== undefined) parties.push(paymaster)
+  return {
+    names: extent === 'execution' ? [execution, validation, general] : [validation, general],
+    sender,
+    nonceKey: op.nonce >> 64n,
+    accounts: [address, sender, ...parties],
+    slots: [
+      [address, depositSlot(paymaster ?? sender)],
+      [address, nonceSlot(sender, op.nonce)],
+    ],
+  }
+}
+
+/** The contract through which an EntryPoint calls factories: the first that it created. */
+function senderCreator(entryPoint: Address): Address {
+  return createAddress(entryPoint, 1n)
+}

@@ -1,0 +1,121 @@
+import type { Hex } from 'viem'
+import { type CallRequest, encodeEthCall } from '../chain/ethCall.js'
+import type { Settled } from '../chain/jsonRpc.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import { blockParameter } from '../chain/nodeReads.js'
+import type { StateProvider } from '../chain/stateProvider.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import {
+  type BlockEnv,
+  type Call,
+  call,
+  overlay,
+  type OnMiss,
+  type State,
+  toHex,
+} from '../evm/index.js'
+import type { StateOverride } from './engine.js'
+import { authorizationOverride, toEvmOverrides } from './evmOverrides.js'
+import { mergeOverrides } from './mergeOverrides.js'
+import { handleOpsCall, maxSteps } from './rehearse.js'
+import { kindOf } from './runKind.js'
+import { smallestLimit } from './smallestLimit.js'
+
+/** What was compared: gas and output of a trace, the gas limit that is just enough, or revert data. */
+export type CheckedBy = 'trace' | 'threshold' | 'revert'
+
+/** Whether our EVM and the node agree; if not, what each says, for the log. */
+export type SelfCheck =
+  | { readonly agrees: true; readonly by: CheckedBy }
+  | { readonly agrees: false; readonly by: CheckedBy; readonly ours: string; readonly node: string }
+
+/**
+ * Runs handleOps with `op`, just as it is, in our EVM and on the node, on the same block. Where the node
+ * traces calls, gas and output must be equal. Else the smallest gas limit with which handleOps succeeds
+ * here must be the smallest there, which two eth_call tell; as the EntryPoint checks what gas is left
+ * before it executes (AA95), every unit spent until then counts. Of an operation that is refused
+ * without a trace only the revert data are compared.
+ */
+export async function selfCheck(
+  { node, state }: { readonly node: NodeClient; readonly state: StateProvider },
+  entryPoint: EntryPoint,
+  op: Operation,
+  override: StateOverride = {},
+): Promise<SelfCheck> {
+  const pretended = mergeOverrides(authorizationOverride(op), override)
+  const overrides = toEvmOverrides(pretended)
+  const inputOn = (block: BlockEnv) => ({
+    ...handleOpsCall(entryPoint, op, block),
+    accessList: undefined,
+  })
+  const runOn = (known: State, block: BlockEnv, input: Call, onMiss: OnMiss) =>
+    call({ state: overlay(known, overrides), block, onMiss, record: true, maxSteps }, input)
+
+  let seen: State | undefined
+  const kind = kindOf(entryPoint, op, 'execution')
+  const { result, view } = await state.run(kind, (known, { block }) => {
+    seen = known
+    return runOn(known, block, inputOn(block), 'guess')
+  })
+  const known = seen ?? view
+  const { block } = view
+  const input = inputOn(block)
+  const requestWith = (gas: number): CallRequest => ({
+    from: input.from,
+    to: input.to,
+    data: toHex(input.data),
+    gas: BigInt(gas),
+  })
+  const ours = `gas ${result.gasUsed}, output ${toHex(result.output)}`
+  const traced = await trace(node, requestWith(input.gas), block.number, pretended)
+  if (traced !== undefined) return compare('trace', ours, traced)
+
+  const ask = async (gases: readonly number[]) => {
+    const calls = gases.map((gas) => encodeEthCall(requestWith(gas), block.number, pretended))
+    return node.batch(calls)
+  }
+  if (!result.success) {
+    const [answer] = await ask([input.gas])
+    return compare('revert', toHex(result.output), describeAnswer(answer))
+  }
+  const least = await smallestLimit(
+    { floor: 0n, ceiling: BigInt(input.gas), guess: BigInt(result.gasUsed), tolerance: 1n },
+    async (gas) => {
+      const outcome = runOn(known, block, { ...input, gas: Number(gas) }, 'stop')
+      return outcome.kind === 'done' && outcome.success
+    },
+  )
+  const [enough, tooLittle] = await ask([Number(least), Number(least) - 1])
+  const succeeds = (answer: Settled | undefined) => (answer?.ok ? 'enough' : 'too little')
+  return compare(
+    'threshold',
+    `gas limit ${least} is enough, one less is too little`,
+    `gas limit ${least} is ${succeeds(enough)}, one less is ${succeeds(tooLittle)}`,
+  )
+}
+
+function compare(by: CheckedBy, ours: string, node: string): SelfCheck {
+  return ours === node ? { agrees: true, by } : { agrees: false, by, ours, node }
+}
+
+function describeAnswer(answer: Settled | undefined): string {
+  if (answer === undefined) return 'no answer'
+  return answer.ok ? 'no revert' : (answer.error.revertData ?? answer.error.message)
+}
+
+/** What debug_traceCall says of the call, in the words of `ours`; undefined where it is not offered. */
+async function trace(
+  node: NodeClient,
+  request: CallRequest,
+  block: bigint,
+  override: StateOverride,
+): Promise<string | undefined> {
+  const [transaction] = encodeEthCall(request, block).params
+  const options = { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } }
+  const params = [transaction, blockParameter(block), { ...options, stateOverrides: override }]
+  const [answer] = await node.batch([{ method: 'debug_traceCall', params }])
+  if (!answer?.ok) return undefined
+  const { gasUsed, output = '0x' } = answer.result as { gasUsed: Hex; output?: Hex }
+  return `gas ${Number(gasUsed)}, output ${output}`
+}

@@ -1,0 +1,133 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { devKey } from '../../src/devnet/devKeys.js'
+import { commandsOn, expectOneSentence, labelled } from '../support/cliAnswers.js'
+import { devAccount, receiptOf } from '../support/devAccount.js'
+import { processesOn } from '../support/processes.js'
+import { type PublicChain, startPublicChain } from '../support/publicChain.js'
+import {
+  makeDataFolder,
+  removeDataFolder,
+  runCli,
+  startService,
+  urlOf,
+} from '../support/startPurser.js'
+
+let chain: PublicChain
+let folder = ''
+beforeAll(async () => {
+  folder = makeDataFolder()
+  chain = await startPublicChain(1_004)
+})
+afterAll(async () => {
+  await chain.stop()
+  removeDataFolder(folder)
+})
+
+const own = () => ({
+  chainId: chain.chainId,
+  rpcUrls: [chain.rpcUrl],
+  executorKeys: ['env:EXECUTOR'],
+})
+
+/** The sentence of a service that must not start; nothing that it had started may be left. */
+const refused = async (
+  command: 'serve' | 'dev',
+  chains: readonly unknown[],
+  more: readonly string[] = [],
+  environment: Record<string, string> = { EXECUTOR: devKey(1) },
+): Promise<string> => {
+  const quiet = ['--port', '0', '--log-level', 'error']
+  const flags = ['--data', folder, '--chains', JSON.stringify(chains), ...quiet, ...more]
+  const { code, stdout, stderr } = await runCli([command, ...flags], environment)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(processesOn(folder)).toEqual([])
+  return expectOneSentence(stderr)
+}
+
+describe('a start that fails half-way leaves nothing', () => {
+  const deadNode = () => ({ ...own(), chainId: 1_005, rpcUrls: ['http://127.0.0.1:1/secret'] })
+
+  test('the node of the second chain does not answer', async () => {
+    const sentence = await refused('serve', [own(), deadNode()])
+    expect(sentence).toMatch(/chain 1005.*127\.0\.0\.1:1/i)
+    expect(sentence).not.toContain('secret')
+  })
+
+  test('so does purser dev, whose chain and database run by then', async () => {
+    expect(await refused('dev', [own(), deadNode()])).toMatch(/chain 1005/i)
+  })
+
+  test('a node serves another chain', async () => {
+    expect(await refused('serve', [{ ...own(), chainId: 10 }])).toMatch(/chain 10 serves.* 1004/)
+  })
+
+  test('the EntryPoint is not there', async () => {
+    const address = `0x${'ab'.repeat(20)}`
+    const wrong = { ...own(), entryPoints: [{ version: '0.6', address }] }
+    expect(await refused('serve', [wrong])).toContain(address)
+  })
+
+  test("an executor's key is missing", async () => {
+    expect(await refused('serve', [own()], [], {})).toContain('EXECUTOR')
+  })
+
+  test('a chain is configured under the id of the development chain', async () => {
+    const sentence = await refused('dev', [{ ...own(), chainId: 31_337 }])
+    expect(sentence).toContain('31337')
+  })
+
+  test('the port is taken', async () => {
+    const blocker = createServer()
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = blocker.address() as AddressInfo
+      const sentence = await refused('serve', [own()], ['--port', String(port)])
+      expect(sentence).toContain(`127.0.0.1:${port}`)
+    } finally {
+      blocker.close()
+    }
+  })
+
+  test('the data folder is a file', async () => {
+    const { code, stderr } = await runCli(['account', 'list', '--data', '/dev/null/data'])
+    expect(code).toBe(1)
+    expect(expectOneSentence(stderr)).toContain('/dev/null/data')
+  })
+})
+
+describe('purser serve --embedded-chain', () => {
+  test('starts a development chain beside the configured ones, which commands find too', async () => {
+    const flags = ['--data', folder, '--port', '0', '--log-level', 'warn', '--embedded-chain']
+    const service = await startService(['serve', ...flags, '--chains', JSON.stringify([own()])], {
+      EXECUTOR: devKey(1),
+    })
+    try {
+      const { answer, tenant } = commandsOn(folder)
+      const { appId, apiKey } = await tenant('embedded')
+      const made = await answer(
+        ...['tank', 'deposit', '--app', appId],
+        ...['--chain', '31337', '--amount', '1'],
+      )
+      const view = {
+        ...chain,
+        chainId: 31_337,
+        rpcUrl: /31337 at (\S+)/.exec(service.output())?.[1] ?? '',
+        bundlerUrl: `${urlOf(service)}/api/v2/31337/${apiKey}`,
+        paymasterUrl: `${urlOf(service)}/api/v1/31337/${apiKey}`,
+      }
+      const account = await devAccount(view, 'embedded')
+      const receipt = await receiptOf(view, await account.send(await account.sponsored()))
+      expect(receipt.paymaster.toLowerCase()).toBe(labelled(made, 'tank'))
+      const configured = await devAccount(
+        { ...view, ...chain, bundlerUrl: view.bundlerUrl.replace('31337', '1004') },
+        'configured',
+      )
+      expect(await configured.send(await configured.selfPaid())).toMatch(/^0x[0-9a-f]{64}$/)
+    } finally {
+      expect((await service.end('SIGTERM')).code).toBe(0)
+    }
+    expect(processesOn(folder)).toEqual([])
+  })
+})

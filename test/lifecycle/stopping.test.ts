@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { devAccount, receiptOf } from '../support/devAccount.js'
+import { result } from '../support/jsonRpc.js'
+import { processesOn } from '../support/processes.js'
+import { makeDataFolder, removeDataFolder, spawnCli, startPurser } from '../support/startPurser.js'
+import { until } from '../support/until.js'
+
+let folder = ''
+beforeEach(() => {
+  folder = makeDataFolder()
+})
+afterEach(() => removeDataFolder(folder))
+
+/** A request whose body never ends: a shutdown waits for it a while. */
+const holdRequest = async (url: string) => {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(
+    'POST /api/v2/1/key HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\nexpect: 100-continue\r\n\r\n',
+  )
+  // The answer to `expect` tells that the request is being served.
+  await once(socket, 'data')
+  return socket
+}
+
+const refusesConnections = async (url: string): Promise<boolean> =>
+  fetch(`${url}/health/live`).then(
+    () => false,
+    () => true,
+  )
+
+describe('stopping', () => {
+  test('a second SIGTERM during the shutdown ends it at once; the next start takes over', async () => {
+    const purser = await startPurser(folder)
+    const socket = await holdRequest(purser.info.url)
+    purser.process.kill('SIGTERM')
+    await until(() => refusesConnections(purser.info.url))
+    expect(purser.process.exitCode).toBeNull()
+    expect((await purser.end('SIGTERM')).code).toBe(1)
+    socket.destroy()
+
+    const next = await startPurser(folder)
+    expect(next.info.apiKey).toBe(purser.info.apiKey)
+    const account = await devAccount(next.info, 'second signal')
+    await receiptOf(next.info, await account.send(await account.sponsored()))
+    expect((await next.end('SIGTERM')).code).toBe(0)
+    expect(processesOn(folder)).toEqual([])
+  })
+
+  test('a signal during the start ends it cleanly too', async () => {
+    const flags = ['--data', folder, '--port', '0', '--log-level', 'error']
+    const child = spawnCli(['dev', ...flags])
+    const closed = once(child, 'close')
+    await until(async () => processesOn(folder).length > 1 || child.exitCode !== null)
+    child.kill('SIGTERM')
+    expect(await closed).toEqual([0, null])
+    expect(processesOn(folder)).toEqual([])
+  })
+})
+
+describe('purser dev --block-time 1', () => {
+  test('mines by the clock, and operations are included in such blocks', async () => {
+    const purser = await startPurser(folder, ['--block-time', '1'])
+    try {
+      const { info } = purser
+      const height = async () => Number(await result(info.rpcUrl, 'eth_blockNumber', []))
+      const before = await height()
+      await until(async () => (await height()) >= before + 2)
+      const account = await devAccount(info, 'block time')
+      const receipt = await receiptOf(info, await account.send(await account.sponsored()))
+      expect(receipt.success).toBe('true')
+      const { timestamp } = await account.client.getBlock({
+        blockNumber: BigInt(receipt.receipt.blockNumber),
+      })
+      const previous = await account.client.getBlock({
+        blockNumber: BigInt(receipt.receipt.blockNumber) - 1n,
+      })
+      expect(timestamp - previous.timestamp).toBe(1n)
+    } finally {
+      expect((await purser.end('SIGTERM')).code).toBe(0)
+    }
+  })
+})

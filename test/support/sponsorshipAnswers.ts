@@ -1,0 +1,36 @@
+import type { HostileRequest } from './hostileBodies.js'
+import type { Json } from './jsonRpc.js'
+import type { HostileAnswer } from './sendHostile.js'
+
+const deciding = new Set(['pm_sponsorUserOperation', 'pm_getFeeQuoteOrData', 'pm_getPaymasterData'])
+
+const parsed = (text: string): Json => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const listOf = (value: Json): Json[] => (Array.isArray(value) ? value : [value])
+
+/** A result, or what is wrong with the operation itself; an error of form decides nothing. */
+const isDecided = ({ result, error }: Json): boolean =>
+  result !== undefined || (error?.code <= -32_500 && error?.code > -32_600)
+
+/**
+ * How many decisions on sponsorship a request may have left at most: one per sponsorship call that
+ * was answered with one, and one per such call that asked for no answer.
+ */
+export const possibleDecisions = ({ body }: HostileRequest, { text }: HostileAnswer): number => {
+  const calls = listOf(parsed(Buffer.from(body).toString()))
+  const answers = listOf(parsed(text))
+  const isSilent = (call: Json) => typeof call?.method === 'string' && !('id' in call)
+  // A batch is answered in order; one that is refused whole has one answer.
+  const heard = calls.filter((call) => !isSilent(call))
+  const answered = heard.filter(
+    (call, index) => deciding.has(call?.method) && answers[index] && isDecided(answers[index]),
+  )
+  const silent = calls.filter((call) => isSilent(call) && deciding.has(call.method))
+  return answered.length + silent.length
+}
