@@ -80,22 +80,24 @@ describe('DATABASE_URL', () => {
 
   test('a service that another one has replaced stops', async () => {
     const ended = once(service!.process, 'close')
-    await external().database.connection().execute(async (session) => {
-      const lock = sql`select pid, (classid::bigint << 32) | objid::bigint as key from pg_locks
+    await external()
+      .database.connection()
+      .execute(async (session) => {
+        const lock = sql`select pid, (classid::bigint << 32) | objid::bigint as key from pg_locks
         join pg_database d on d.oid = database
         where locktype = 'advisory' and datname = current_database()`
-      const { rows } = await sql<{ pid: number; key: bigint }>`${lock}`.execute(session)
-      const [{ pid, key }] = rows as [{ pid: number; key: bigint }]
-      // Stands in line for the lock while the service has it, and so gets it before the service can.
-      const replaced = sql`select pg_advisory_lock(${key})`.execute(session)
-      await until(async () => {
-        const waiting = sql`select from pg_locks where locktype = 'advisory' and not granted`
-        return (await waiting.execute(external().database)).rows.length === 1
+        const { rows } = await sql<{ pid: number; key: bigint }>`${lock}`.execute(session)
+        const [{ pid, key }] = rows as [{ pid: number; key: bigint }]
+        // Stands in line for the lock while the service has it, and so gets it before the service can.
+        const replaced = sql`select pg_advisory_lock(${key})`.execute(session)
+        await until(async () => {
+          const waiting = sql`select from pg_locks where locktype = 'advisory' and not granted`
+          return (await waiting.execute(external().database)).rows.length === 1
+        })
+        await sql`select pg_terminate_backend(${pid})`.execute(external().database)
+        await replaced
+        expect(await ended).toEqual([1, null])
       })
-      await sql`select pg_terminate_backend(${pid})`.execute(external().database)
-      await replaced
-      expect(await ended).toEqual([1, null])
-    })
     expect(service!.output()).toMatch(/another service/i)
     expect(processesOn(folder)).toEqual([])
     service = undefined
