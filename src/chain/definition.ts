@@ -1,5 +1,6 @@
-import type { Address, Hex } from 'viem'
+import type { Address } from 'viem'
 import type { Version } from '../entrypoint/entryPoint.js'
+import type { KeySource } from '../signing/openSigner.js'
 
 /** One chain as data. Every chain-dependent choice is a field here, never a test of the chain id. */
 export type ChainDefinition = {
@@ -7,11 +8,19 @@ export type ChainDefinition = {
   readonly name: string
   /** JSON-RPC endpoints of nodes, preferred first. */
   readonly rpcUrls: readonly string[]
+  /** ws:// or wss:// endpoint that announces new heads, where there is one. */
+  readonly headsUrl?: string | undefined
   readonly entryPoints: readonly { readonly version: Version; readonly address: Address }[]
   /** Where our TankFactory is, or is going to be once the first tank is made. */
   readonly tankFactory: Address
-  /** Private keys of the executors. */
-  readonly executorKeys: readonly Hex[]
+  /** Where the keys of the executors are; empty in a process that does not bundle. */
+  readonly executorKeys: readonly KeySource[]
+  /** wei with less than which an executor sends nothing new. */
+  readonly executorMinBalance: bigint
+  /** Bundles that one executor may have in flight. */
+  readonly maxBundlesPerExecutor: number
+  /** The key that refills executors, when one shall. */
+  readonly treasury: Treasury | undefined
   /** Receives the fees of handleOps; absent = the executor that sends. */
   readonly beneficiary: Address | undefined
   /** How often the head is asked for, in milliseconds. */
@@ -20,6 +29,10 @@ export type ChainDefinition = {
   readonly maxBundleGas: bigint
   /** Bytes of one bundle transaction at most. */
   readonly maxBundleBytes: number
+  /** Operations that share a bundle's fixed costs in preVerificationGas, at least 1. */
+  readonly expectedBundleSize: number
+  /** How long an operation waits for others to share a bundle with, in milliseconds. */
+  readonly maxBundleWait: number
   /** Gas that verification may ask for. */
   readonly maxVerificationGas: bigint
   /** After how many milliseconds without inclusion a bundle's fees are raised. */
@@ -30,6 +43,24 @@ export type ChainDefinition = {
   readonly logRange: number
   /** Pending operations of one sender at most. */
   readonly maxOperationsPerSender: number
+  /** Pending operations of one app at most. */
+  readonly maxOperationsPerApp: number
   /** Pending operations in all at most. */
   readonly maxOperations: number
+  /** How operations are judged by ERC-7562: see RuleMode. */
+  readonly rules: 'full' | 'partial' | 'off'
+  /** Which limits of ERC-7562 hold: see LIMIT_PROFILES. */
+  readonly limitProfile: 'canonical' | 'lenient'
+  /** wei from which an entity counts as staked (MIN_STAKE_VALUE). */
+  readonly minimumStake: bigint
+  /** Seconds for which a stake must be locked (MIN_UNSTAKE_DELAY). */
+  readonly minimumUnstakeDelay: number
+}
+
+export type Treasury = {
+  readonly key: KeySource
+  /** wei: an executor that has less is refilled. */
+  readonly refillBelow: bigint
+  /** wei that it has then. */
+  readonly refillTo: bigint
 }

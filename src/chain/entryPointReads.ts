@@ -1,8 +1,10 @@
-import { type Address, encodeAbiParameters, type Hex } from 'viem'
+import { type Address, encodeAbiParameters, type Hex, slice } from 'viem'
+import type { StakeInfo } from '../entrypoint/entryPoint.js'
 import { ethCall } from './ethCall.js'
 import type { NodeClient } from './nodeClient.js'
 
 const balanceOf = '0x70a08231'
+const getDepositInfo = '0x5287ce12'
 const getNonce = '0x35567e1a'
 
 /** wei that `account` has deposited in the EntryPoint, the same in every version. */
@@ -25,6 +27,23 @@ export function readNonce(
   const parameters = [{ type: 'address' }, { type: 'uint192' }] as const
   const argument = encodeAbiParameters(parameters, [sender, nonce >> 64n])
   return readWord(node, entryPoint, `${getNonce}${argument.slice(2)}`)
+}
+
+/** What `account` has locked in the EntryPoint now; nothing once it was unlocked. */
+export async function readStake(
+  node: NodeClient,
+  entryPoint: Address,
+  account: Address,
+): Promise<StakeInfo> {
+  const argument = encodeAbiParameters([{ type: 'address' }], [account])
+  const data: Hex = `${getDepositInfo}${argument.slice(2)}`
+  const outcome = await ethCall(node, { to: entryPoint, data })
+  if (!outcome.ok || outcome.data === '0x')
+    throw new Error(`there is no EntryPoint at ${entryPoint}`)
+  const word = (index: number) => BigInt(slice(outcome.data, index * 32, index * 32 + 32))
+  return word(1) === 0n
+    ? { stake: 0n, unstakeDelay: 0n }
+    : { stake: word(2), unstakeDelay: word(3) }
 }
 
 async function readWord(node: NodeClient, entryPoint: Address, data: Hex): Promise<bigint> {

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino'
 import { advance } from './advance.js'
+import { followAnnouncedHeads } from './announcedHeads.js'
 import { type BlockMemory, remember } from './blockMemory.js'
 import type { ChainDefinition } from './definition.js'
 import type { NodeClient } from './nodeClient.js'
-import { getBlock, type Head } from './nodeReads.js'
+import type { Head } from './nodeReads.js'
 
 /** What one look at the chain brought. */
 export type HeadEvent = {
@@ -15,7 +16,7 @@ export type HeadEvent = {
   readonly reorgedFrom: bigint | undefined
 }
 
-/** Follows the head of one chain by polling. */
+/** Follows the head that the nodes of one chain agree on, by polling, and at once where a new one is announced. */
 export type HeadFollower = {
   current(): Head
   /** Milliseconds since the node last told its head: how stale `current()` may be. */
@@ -32,13 +33,15 @@ type Options = {
   readonly node: NodeClient
   readonly definition: Pick<ChainDefinition, 'chainId' | 'pollInterval'>
   readonly logger: Logger
+  /** Where a node announces its new heads (ws:// or wss://), so that they are heard of sooner. */
+  readonly headsUrl?: string | undefined
 }
 
 /** Resolves once the first head is known; throws when the node cannot tell it. */
 export async function startHeadFollower(options: Options): Promise<HeadFollower> {
-  const { node, definition, logger } = options
+  const { node, definition, logger, headsUrl } = options
   const listeners = new Set<(event: HeadEvent) => void>()
-  let head = await latest(node)
+  let head = await node.head()
   let memory: BlockMemory = remember(new Map(), [head])
   let seenAt = Date.now()
   let stopped = false
@@ -49,7 +52,7 @@ export async function startHeadFollower(options: Options): Promise<HeadFollower>
 
   async function poll(): Promise<void> {
     if (stopped) return
-    const newest = await latest(node)
+    const newest = await node.head()
     seenAt = Date.now()
     if (memory.get(newest.number) === newest.hash) return
     const change = await advance(node, memory, newest)
@@ -57,16 +60,13 @@ export async function startHeadFollower(options: Options): Promise<HeadFollower>
     memory = change.memory
     head = newest
     if (change.reorgedFrom !== undefined) {
-      logger.warn(
-        { chainId: definition.chainId, from: change.reorgedFrom, head: newest.number },
-        'chain was reorganised',
-      )
+      logger.warn({ from: change.reorgedFrom, head: newest.number }, 'chain was reorganised')
     }
     for (const listener of listeners) {
       try {
         listener({ head, reorgedFrom: change.reorgedFrom })
       } catch (error) {
-        logger.error({ chainId: definition.chainId, err: error }, 'a head listener failed')
+        logger.error({ err: error }, 'a head listener failed')
       }
     }
   }
@@ -85,19 +85,24 @@ export async function startHeadFollower(options: Options): Promise<HeadFollower>
     return queued
   }
 
+  async function look(): Promise<void> {
+    try {
+      await nextPoll()
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'unknown'
+      logger.warn({ age: Date.now() - seenAt, reason }, 'no head')
+    }
+  }
+
   function schedule(): void {
     if (stopped) return
     timer = setTimeout(async () => {
-      try {
-        await nextPoll()
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : 'unknown'
-        logger.warn({ chainId: definition.chainId, age: Date.now() - seenAt, reason }, 'no head')
-      }
+      await look()
       schedule()
     }, definition.pollInterval)
   }
   schedule()
+  const announcements = headsUrl && followAnnouncedHeads({ url: headsUrl, onHead: look, logger })
 
   return {
     current: () => head,
@@ -113,13 +118,8 @@ export async function startHeadFollower(options: Options): Promise<HeadFollower>
     stop() {
       stopped = true
       clearTimeout(timer)
+      if (announcements) announcements()
       listeners.clear()
     },
   }
-}
-
-async function latest(node: NodeClient): Promise<Head> {
-  const head = await getBlock(node, 'latest')
-  if (head === undefined) throw new Error('the node has no latest block')
-  return head
 }

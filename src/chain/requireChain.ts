@@ -2,20 +2,23 @@ import type { Hex } from 'viem'
 import { ConfigError } from '../errors/configError.js'
 import type { ChainDefinition } from './definition.js'
 import type { NodeClient } from './nodeClient.js'
+import { NodeUnavailableError } from './nodeErrors.js'
 import { getCode } from './nodeReads.js'
 
 /**
- * Is it the chain that the definition means? A wrong one would take our transactions for its own.
+ * Is it the chain that the definition means, at every node that answers? A wrong one would take our transactions for its own.
  * @throws ConfigError when the chain id is another or an EntryPoint is missing; node trouble
  */
 export const requireChain = async (
   node: NodeClient,
   { chainId, entryPoints }: Pick<ChainDefinition, 'chainId' | 'entryPoints'>,
 ): Promise<void> => {
-  const actual = Number(await node.request<Hex>('eth_chainId', []))
-  if (actual !== chainId)
+  const answers = await node.survey<Hex>('eth_chainId', [])
+  if (answers.length === 0) throw new NodeUnavailableError('eth_chainId')
+  const wrong = answers.map(Number).find((actual) => actual !== chainId)
+  if (wrong !== undefined)
     throw new ConfigError(
-      `The node of chain ${chainId} serves chain ${actual}: correct chainId or rpcUrls.`,
+      `The node of chain ${chainId} serves chain ${wrong}: correct chainId or rpcUrls.`,
     )
   for (const { version, address } of entryPoints) {
     if ((await getCode(node, address)) === '0x')

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import type { Miss, Outcome, Result, State } from '../evm/index.js'
 import { CannotSimulateError } from '../errors/simulationErrors.js'
+import type { Miss, Outcome, Result, State } from '../evm/index.js'
 import { BlockGone } from './blockReads.js'
 import { BlockView } from './blockView.js'
 import { type ChainRules, detectChainRules } from './chainRules.js'
@@ -29,13 +29,23 @@ export type StateProvider = {
    * state. Throws CannotSimulateError when the EVM gives up, NodeUnavailableError when the node has no
    * state to give.
    */
-  run(kind: RunKind, attempt: (state: State, view: BlockView) => Outcome): Promise<Provided>
+  run: Run
+  /**
+   * The same on state that is read after the call, of the newest block. Also sees what a development
+   * chain changed without a block.
+   */
+  runNewest: Run
   stop(): void
 }
 
+export type Run = (
+  kind: RunKind,
+  attempt: (state: State, view: BlockView) => Outcome,
+) => Promise<Provided>
+
 export type StateProviderContext = {
   readonly node: NodeClient
-  readonly heads: Pick<HeadFollower, 'current' | 'onHead'>
+  readonly heads: Pick<HeadFollower, 'current' | 'refresh' | 'onHead'>
   readonly chainId: number
   /** Called for every batch sent, with the number of its calls. */
   readonly onBatch?: (calls: number) => void
@@ -74,10 +84,25 @@ export async function createStateProvider(context: StateProviderContext): Promis
     return { rules: found, until: head.timestamp + rulesLife }
   }
 
-  async function viewOf(head: Head): Promise<BlockView> {
-    if (head.timestamp >= rules.until) rules = await rulesAt(head)
+  async function sharedView(head: Head): Promise<BlockView> {
+    await renewRules(head)
+    // Nothing is awaited from here on: runs that come at once share one view.
     if (view?.head.hash === head.hash && view.size < maxKept) return view
-    view = new BlockView(head, {
+    view = viewOf(head)
+    return view
+  }
+
+  async function newView(head: Head): Promise<BlockView> {
+    await renewRules(head)
+    return viewOf(head)
+  }
+
+  async function renewRules(head: Head): Promise<void> {
+    if (head.timestamp >= rules.until) rules = await rulesAt(head)
+  }
+
+  function viewOf(head: Head): BlockView {
+    return new BlockView(head, {
       chainId,
       rules: rules.rules,
       codes,
@@ -86,7 +111,6 @@ export async function createStateProvider(context: StateProviderContext): Promis
         return node.batch(calls)
       },
     })
-    return view
   }
 
   /** The names with what the sender's code tells before those without. */
@@ -150,27 +174,34 @@ export async function createStateProvider(context: StateProviderContext): Promis
     if (now?.hash !== hash) throw new BlockGone('replaced while it was read')
   }
 
+  async function runFrom(
+    first: Head,
+    open: (head: Head) => Promise<BlockView>,
+    [kind, attempt]: Parameters<Run>,
+  ): Promise<Provided> {
+    let head = first
+    for (let tried = 1; ; tried++) {
+      try {
+        return await runOn(await open(head), kind, attempt)
+      } catch (error) {
+        if (!(error instanceof BlockGone)) throw error
+        // Not asked of the follower, which keeps its head when a node falls behind.
+        const latest = await node.head()
+        if (latest.hash === head.hash || tried === maxBlocks) {
+          throw new NodeUnavailableError(`state of block ${head.hash}`, error)
+        }
+        head = latest
+      }
+    }
+  }
+
   const stop = heads.onHead(({ reorgedFrom }) => {
     if (reorgedFrom !== undefined) codes.forget(reorgedFrom)
   })
 
   return {
-    async run(kind, attempt) {
-      let head = heads.current()
-      for (let tried = 1; ; tried++) {
-        try {
-          return await runOn(await viewOf(head), kind, attempt)
-        } catch (error) {
-          if (!(error instanceof BlockGone)) throw error
-          // Not asked of the follower, which keeps its head when a node falls behind.
-          const latest = await getBlock(node, 'latest')
-          if (latest === undefined || latest.hash === head.hash || tried === maxBlocks) {
-            throw new NodeUnavailableError(`state of block ${head.hash}`, error)
-          }
-          head = latest
-        }
-      }
-    },
+    run: async (...asked) => runFrom(heads.current(), sharedView, asked),
+    runNewest: async (...asked) => runFrom(await heads.refresh(), newView, asked),
     stop,
   }
 }

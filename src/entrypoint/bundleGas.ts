@@ -1,4 +1,12 @@
+import type { EntryPoint } from './entryPoint.js'
 import type { Operation } from './operation.js'
+
+/** EIP-2929: what paying a beneficiary costs more when it is not the origin of the transaction. */
+export const COLD_BENEFICIARY = 2_500
+
+/** Gas of handleOps around its operations, whoever the beneficiary is. */
+export const fixedBundleGas = ({ overhead }: Pick<EntryPoint, 'overhead'>): bigint =>
+  BigInt(overhead.fixed + COLD_BENEFICIARY)
 
 /**
  * Gas that one operation may use inside handleOps when its contracts use all they are given. The sum
@@ -25,6 +33,9 @@ const UNMETERED = 9_000n
  * three times, with what growing memory costs in a transaction of 128 KiB.
  */
 const PER_WORD = 80n
+
+/** With this selector the account's call gets the whole operation, which is copied once more. */
+const EXECUTE_USER_OP = '0x8dd7712f'
 
 /** v0.7 and later: every phase has its own limit. */
 export const bundleGasPacked = (op: Operation): bigint => {
@@ -64,5 +75,6 @@ const forCall = (gas: bigint): bigint => (gas * 64n) / 63n + 1n
 const copying = (op: Operation): bigint => {
   const digits =
     op.callData.length + op.signature.length + op.factoryData.length + op.paymasterData.length
-  return BigInt(Math.ceil(digits / 64)) * PER_WORD
+  const isPassedOn = op.callData.startsWith(EXECUTE_USER_OP)
+  return BigInt(Math.ceil(digits / 64)) * (isPassedOn ? 2n * PER_WORD : PER_WORD)
 }

@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { CallLayout } from './callLayout.js'
+import type { OfferedFees } from './gasPrice.js'
 import type { Operation } from './operation.js'
 
 export type Version = '0.6' | '0.7' | '0.8' | '0.9'
@@ -49,9 +50,22 @@ export type Failure = {
 /**
  * Gas of handleOps that the EntryPoint charges to nobody: fixed + perOp * n, beside 21,000 and
  * calldata. Measured with operations that leave no callGasLimit unused: the 10 % that v0.7 and later
- * charge for unused gas would hide a part of it.
+ * charge for unused gas would hide a part of it; and with the transaction's origin as beneficiary.
  */
-export type Overhead = { readonly fixed: number; readonly perOp: number }
+export type Overhead = {
+  readonly fixed: number
+  readonly perOp: number
+  /** More for an operation that is passed to executeUserOp, and for each word of its encoding. */
+  readonly executeUserOp?: { readonly fixed: number; readonly perWord: number }
+}
+
+/** What an account has locked in the EntryPoint. */
+export type StakeInfo = {
+  /** wei */
+  readonly stake: bigint
+  /** seconds */
+  readonly unstakeDelay: bigint
+}
 
 /** One deployed EntryPoint contract. Everything that differs between versions lives behind this. */
 export type EntryPoint = {
@@ -77,18 +91,24 @@ export type EntryPoint = {
    * undefined when it is no handleOps call of this version.
    */
   decodeHandleOps(input: Hex): readonly Operation[] | undefined
+  /** The field as this version packs it, with the paymaster's gas limits from v0.7 on; `0x` = none. */
+  paymasterAndData(op: Operation): Hex
   /** ABI encoding of the packed operation alone, the calldata that preVerificationGas pays for. */
   encodeOperation(op: Operation): Hex
   /** wei that must be covered before validation: gas limits times maxFeePerGas. */
   requiredPrefund(op: Operation): bigint
   /** Sum of all gas limits that requiredPrefund charges, with the version's multipliers. */
   chargeableGas(op: Operation): bigint
-  /** wei per gas that the EntryPoint charges at `baseFee`. */
-  gasPrice(op: Operation, baseFee: bigint): bigint
+  /** wei per gas that the EntryPoint charges an operation with these fees at `baseFee`. */
+  gasPrice(fees: OfferedFees, baseFee: bigint): bigint
   /** Whether verificationGasLimit also bounds the paymaster's validation, which has no limit of its own. */
   readonly paymasterSharesVerificationGas: boolean
   /** Gas one operation may use inside handleOps, for the bundle's gas limit. */
   bundleGas(op: Operation): bigint
+  /** Storage slots of the EntryPoint that hold the stake of `account`, for `readStake`. */
+  stakeSlots(account: Address): readonly Hex[]
+  /** The stake in the words of `stakeSlots`; one that was unlocked to be withdrawn is none. */
+  readStake(words: readonly bigint[]): StakeInfo
   /** The failure in revert data of handleOps or a simulation; undefined when it is something else. */
   decodeFailure(revertData: Hex): Failure | undefined
   /** The outcomes in a transaction's logs; only logs of this EntryPoint's address count. */

@@ -13,7 +13,8 @@ import {
   type OperationCodec,
 } from './handleOps.js'
 import type { Operation } from './operation.js'
-import { encodePackedOperation, readPackedOperation } from './packedOperation.js'
+import { encodePackedOperation, paymasterAndData, readPackedOperation } from './packedOperation.js'
+import { readStakePacked, stakeSlotsPacked } from './stakeLayout.js'
 
 type Shared = Omit<EntryPoint, 'version' | 'overhead' | 'hash'>
 
@@ -33,12 +34,15 @@ export const packedEntryPoint = (
     hasPaymasterLimits: true,
     encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
+    paymasterAndData: (op) => `0x${paymasterAndData(op)}`,
     encodeOperation: (op) => encodeOperation(codec, op),
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
     gasPrice,
     paymasterSharesVerificationGas: false,
     bundleGas: bundleGasPacked,
+    stakeSlots: stakeSlotsPacked,
+    readStake: readStakePacked,
     decodeFailure,
     decodeOutcomes: (logs) => decodeOutcomes(address, logs),
   }

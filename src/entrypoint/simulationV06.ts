@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { type AbiReader, readAbi } from './abiReader.js'
 import { addressWord, digits, encodeTuple } from './abiWriter.js'
 import { decodeFailure } from './decodeFailure.js'
-import type { Failure } from './entryPoint.js'
+import type { Failure, StakeInfo } from './entryPoint.js'
 import type { Operation } from './operation.js'
 import { encodeUserOperationV06 } from './userOperationV06.js'
 
@@ -13,13 +13,6 @@ const VALIDATION_RESULT_WITH_AGGREGATION = '0xfaecb4e4'
 const EXECUTION_RESULT = '0x8b7ac980'
 
 const UNBOUNDED = 0xffff_ffff_ffff
-
-export type StakeInfo = {
-  /** wei */
-  readonly stake: bigint
-  /** seconds */
-  readonly unstakeDelay: bigint
-}
 
 export type SimulatedValidation = {
   readonly kind: 'validation'

@@ -1,9 +1,10 @@
 import type { Address } from 'viem'
-import { callLayoutV06 } from './callLayout.js'
 import { boundHash } from './boundHash.js'
 import { bundleGasV06 } from './bundleGas.js'
+import { callLayoutV06 } from './callLayout.js'
 import { decodeFailure } from './decodeFailure.js'
 import { decodeOutcomes } from './decodeOutcomes.js'
+import { joinEntity } from './entity.js'
 import type { EntryPoint } from './entryPoint.js'
 import { gasPrice } from './gasPrice.js'
 import {
@@ -13,6 +14,7 @@ import {
   type OperationCodec,
 } from './handleOps.js'
 import type { Operation } from './operation.js'
+import { readStakeV06, stakeSlotsV06 } from './stakeLayout.js'
 import {
   encodeUserOperationV06,
   hashUserOperationV06,
@@ -28,18 +30,21 @@ const codec: OperationCodec = {
 export const createEntryPointV06 = (address: Address): EntryPoint => ({
   version: '0.6',
   address,
-  overhead: { fixed: 13_427, perOp: 8_218 },
+  overhead: { fixed: 10_927, perOp: 8_218 },
   callLayout: callLayoutV06,
   hasPaymasterLimits: false,
   hash: (op, chainId) => boundHash(hashUserOperationV06(op), address, chainId),
   encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
   decodeHandleOps: (input) => decodeHandleOps(codec, input),
+  paymasterAndData: (op) => `0x${joinEntity(op.paymaster, op.paymasterData)}`,
   encodeOperation: (op) => encodeOperation(codec, op),
   requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
   chargeableGas,
   gasPrice,
   paymasterSharesVerificationGas: true,
   bundleGas: bundleGasV06,
+  stakeSlots: stakeSlotsV06,
+  readStake: readStakeV06,
   decodeFailure,
   decodeOutcomes: (logs) => decodeOutcomes(address, logs),
 })

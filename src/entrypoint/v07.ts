@@ -9,7 +9,8 @@ import { hashedWords, paymasterAndData } from './packedOperation.js'
 export const createEntryPointV07 = (address: Address): EntryPoint => ({
   ...packedEntryPoint(address, splitEntity),
   version: '0.7',
-  overhead: { fixed: 13_762, perOp: 7_836 },
+  // Without MCOPY the operation is copied word by word for executeUserOp.
+  overhead: { fixed: 11_262, perOp: 7_836, executeUserOp: { fixed: 1_600, perWord: 69 } },
   hash: (op, chainId) => {
     const words = hashedWords(op, joinEntity(op.factory, op.factoryData), paymasterAndData(op))
     return boundHash(keccak(words), address, chainId)

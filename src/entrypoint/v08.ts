@@ -10,7 +10,7 @@ export const createEntryPointV08 = (address: Address): EntryPoint => {
   return {
     ...packedEntryPoint(address, splitDelegatedInitCode),
     version: '0.8',
-    overhead: { fixed: 11_657, perOp: 7_601 },
+    overhead: { fixed: 9_157, perOp: 7_601, executeUserOp: { fixed: 1_640, perWord: 7 } },
     hash: (op, chainId, delegate) =>
       typedDataHash(hashedWords(op, hashedInitCode(op, delegate), paymasterAndData(op)), chainId),
   }

@@ -11,7 +11,7 @@ export const createEntryPointV09 = (address: Address): EntryPoint => {
   return {
     ...packedEntryPoint(address, splitDelegatedInitCode),
     version: '0.9',
-    overhead: { fixed: 11_573, perOp: 7_749 },
+    overhead: { fixed: 9_073, perOp: 7_749, executeUserOp: { fixed: 1_640, perWord: 7 } },
     hash: (op, chainId, delegate) => {
       const initCode = hashedInitCode(op, delegate)
       const signedByUser = hashedPaymasterAndData(paymasterAndData(op))

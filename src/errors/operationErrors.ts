@@ -143,7 +143,7 @@ export class AlreadyBundledError extends PurserError {
 export class MempoolFullError extends PurserError {
   override readonly name = 'MempoolFullError'
   constructor(message: string, rule?: string) {
-    super(message, { code: -32005, status: 429, rule })
+    super(message, { code: -32005, status: 429, retryAfter: 2, rule })
   }
 }
 

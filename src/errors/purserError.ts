@@ -9,6 +9,8 @@ export type ErrorDetails = {
   readonly rule?: string | undefined
   /** Goes to `error.data`. Never holds a secret, a path or a stack. */
   readonly data?: ErrorData | undefined
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter?: number | undefined
   readonly cause?: unknown
 }
 
@@ -19,6 +21,7 @@ export class PurserError extends Error {
   readonly status: number
   readonly rule: string | undefined
   readonly data: ErrorData | undefined
+  readonly retryAfter: number | undefined
 
   constructor(message: string, details: ErrorDetails) {
     super(message, { cause: details.cause })
@@ -26,5 +29,6 @@ export class PurserError extends Error {
     this.status = details.status
     this.rule = details.rule
     this.data = details.data
+    this.retryAfter = details.retryAfter
   }
 }

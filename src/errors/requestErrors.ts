@@ -86,6 +86,19 @@ export class InternalError extends PurserError {
 export class UnavailableError extends PurserError {
   override readonly name = 'UnavailableError'
   constructor(what: string, cause?: unknown) {
-    super(`${what} Try again shortly.`, { code: -32005, status: 503, cause })
+    super(`${what} Try again shortly.`, { code: -32005, status: 503, retryAfter: 1, cause })
+  }
+}
+
+/** More requests are under way than the service can carry; nothing was done for this one. */
+export class OverloadedError extends PurserError {
+  override readonly name = 'OverloadedError'
+  constructor(underWay: number) {
+    super(`${underWay} operations are being admitted at this moment. Try again shortly.`, {
+      code: -32005,
+      status: 503,
+      retryAfter: 1,
+      data: { underWay },
+    })
   }
 }

@@ -24,6 +24,22 @@ export class WebhookNotFoundError extends PurserError {
   }
 }
 
+/** There is no such thing, or it is another account's, which the caller must not learn. */
+export class NotFoundError extends PurserError {
+  override readonly name = 'NotFoundError'
+  constructor(what: string) {
+    super(`${what} not found`, { code: -32004, status: 404 })
+  }
+}
+
+/** The token is known, but this is the other kind's business. */
+export class ForbiddenError extends PurserError {
+  override readonly name = 'ForbiddenError'
+  constructor(needed: string) {
+    super(`This needs ${needed}`, { code: -32001, status: 403 })
+  }
+}
+
 export class RouteNotFoundError extends PurserError {
   override readonly name = 'RouteNotFoundError'
   constructor() {
@@ -41,5 +57,13 @@ export class HttpMethodNotAllowedError extends PurserError {
       code: -32600,
       status: 405,
     })
+  }
+}
+
+/** What the original service says when a name or address is taken, e.g. `paymaster_name_exists`. */
+export class TakenError extends PurserError {
+  override readonly name = 'TakenError'
+  constructor(message: string) {
+    super(message, { code: -32602, status: 400 })
   }
 }

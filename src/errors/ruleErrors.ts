@@ -30,7 +30,10 @@ type Minimum = {
   readonly minimumUnstakeDelay: bigint
 }
 
-/** What validation does is open to staked entities only. ERC-7769 -32505. */
+/**
+ * What validation does is open to staked entities only. ERC-7769 has -32505 for stakes; clients, other
+ * bundlers and the public suite expect -32502, as for every broken rule. `data` has the minima.
+ */
 export class StakeTooLowError extends PurserError {
   override readonly name = 'StakeTooLowError'
   constructor(
@@ -40,7 +43,7 @@ export class StakeTooLowError extends PurserError {
     super(
       `${message} (${rule}). ${role} ${address} needs a stake of at least ${minimumStake} wei, locked for ${minimumUnstakeDelay} s.`,
       {
-        code: -32505,
+        code: -32502,
         status: 400,
         rule,
         data: {
@@ -50,6 +53,43 @@ export class StakeTooLowError extends PurserError {
           minimumUnstakeDelay: numberToHex(minimumUnstakeDelay),
         },
       },
+    )
+  }
+}
+
+type EntityAt = { readonly role: string; readonly address: Address }
+
+/** An entity is throttled or banned by its reputation. ERC-7769 -32504. */
+export class EntityReputationError extends PurserError {
+  override readonly name = 'EntityReputationError'
+  constructor({ role, address }: EntityAt, rule: 'GREP-010' | 'GREP-020', reason: string) {
+    super(`${role} ${address} ${reason} (${rule})`, {
+      code: -32504,
+      status: 400,
+      rule,
+      data: { [role]: address },
+    })
+  }
+}
+
+/** An entity without stake has as many pending operations as it may. ERC-7769 -32505. */
+export class UnstakedEntityFullError extends PurserError {
+  override readonly name = 'UnstakedEntityFullError'
+  constructor({ role, address }: EntityAt, rule: 'UREP-010' | 'UREP-020', most: number) {
+    super(
+      `${role} ${address} has ${most} pending operations, max allowed ops without stake. Wait until one is included. (${rule})`,
+      { code: -32505, status: 400, rule, data: { [role]: address, limit: most } },
+    )
+  }
+}
+
+/** Only the node could run it, so opcodes, storage and code are not known. */
+export class CannotJudgeError extends PurserError {
+  override readonly name = 'CannotJudgeError'
+  constructor() {
+    super(
+      'This operation cannot be judged by the rules of ERC-7562: it could be run on the node only. The operator can allow such operations with "rules": "partial".',
+      { code: -32500, status: 400 },
     )
   }
 }

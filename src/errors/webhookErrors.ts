@@ -11,3 +11,15 @@ export class WebhookLimitError extends PurserError {
     })
   }
 }
+
+/** The app has as many subscriptions to events as it may have. */
+export class SubscriptionLimitError extends PurserError {
+  override readonly name = 'SubscriptionLimitError'
+  constructor(limit: number) {
+    super(`This app has ${limit} subscriptions, the most it may have. Delete one first.`, {
+      code: -32602,
+      status: 400,
+      data: { limit },
+    })
+  }
+}

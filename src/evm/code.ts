@@ -1,7 +1,9 @@
+import type { Hex } from 'viem'
+import { toHex } from './hex.js'
 import { keccak } from './keccak.js'
 
 /** EIP-7702 designator: `0xef0100` followed by the delegate's address. */
-export const DELEGATION_SIZE = 23
+const DELEGATION_SIZE = 23
 
 /** Code made ready to run; made once per byte array and kept as long as that array lives. */
 export type Code = {
@@ -26,6 +28,11 @@ export function codeOf(bytes: Uint8Array): Code {
     known.set(bytes, code)
   }
   return code
+}
+
+/** keccak256 of `bytes` as EXTCODEHASH gives it; computed once per array. */
+export function codeHash(bytes: Uint8Array): Hex {
+  return toHex(codeOf(bytes).hash())
 }
 
 export const EMPTY_BYTES = new Uint8Array(0)

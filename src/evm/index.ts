@@ -2,6 +2,7 @@
 export { type Authorization, authorityOf } from './authorization.js'
 export type { BlockEnv } from './block.js'
 export { type Call, call } from './call.js'
+export { codeHash } from './code.js'
 export { create2Address, createAddress } from './createAddress.js'
 export { FORKS, type Fork } from './forks.js'
 export { fromHex, toHex } from './hex.js'

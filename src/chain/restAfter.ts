@@ -1,0 +1,22 @@
+/** How long an endpoint, or one method of it, is spared after it failed. */
+export type Rest = {
+  /** Failures in a row, of which those during a rest count once. */
+  readonly failures: number
+  /** Unix milliseconds */
+  readonly until: number
+}
+
+export const awake: Rest = { failures: 0, until: 0 }
+
+const first = 1_000
+const longest = 60_000
+
+/**
+ * The rest after a failure at `now`: one second, doubled for each failure before it up to a minute, and
+ * half as much more or less by `chance` (0 to 1), so that not all who use a node come back to it at once.
+ */
+export function restAfter(rest: Rest, now: number, chance: number): Rest {
+  if (now < rest.until) return rest
+  const pause = Math.min(longest, first * 2 ** Math.min(rest.failures, 30))
+  return { failures: rest.failures + 1, until: now + pause * (0.5 + chance) }
+}

@@ -1,0 +1,35 @@
+import { PurserError } from './purserError.js'
+
+export type LimitName = 'key' | 'ip' | 'sender' | 'simulations' | 'authentication'
+
+/** Too much at once; the caller may try again after `retryAfter` seconds. */
+export class RateLimitError extends PurserError {
+  override readonly name = 'RateLimitError'
+  readonly limit: LimitName
+  constructor(limit: LimitName, seconds: number) {
+    const retryAfter = Math.max(1, Math.ceil(seconds))
+    super(`${sentences[limit]} Try again in ${retryAfter} s.`, {
+      code: -32005,
+      status: 429,
+      data: { limit, retryAfter },
+      retryAfter,
+    })
+    this.limit = limit
+  }
+}
+
+const sentences: Record<LimitName, string> = {
+  key: 'This API key asks too much.',
+  ip: 'Too many requests come from this address.',
+  sender: 'Too many requests concern this sender.',
+  simulations: 'Too many operations are being simulated.',
+  authentication: 'Too many requests from this address had a wrong credential.',
+}
+
+/** The key exists but may not be used like this. */
+export class KeyRestrictedError extends PurserError {
+  override readonly name = 'KeyRestrictedError'
+  constructor(reason: string, restriction: 'origin' | 'ip' | 'method') {
+    super(`This API key ${reason}`, { code: -32001, status: 403, data: { restriction } })
+  }
+}

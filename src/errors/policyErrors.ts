@@ -1,0 +1,21 @@
+import { PurserError } from './purserError.js'
+
+/** A policy that a user wrote cannot be taken; `field` is the path of what is wrong. */
+export class InvalidPolicyError extends PurserError {
+  override readonly name = 'InvalidPolicyError'
+  constructor(field: string, reason: string) {
+    super(`${field === '' ? 'policy' : field}: ${reason}`, {
+      code: -32602,
+      status: 400,
+      data: { field },
+    })
+  }
+}
+
+/** No such policy, or it belongs to another account, which the caller must not learn. */
+export class PolicyNotFoundError extends PurserError {
+  override readonly name = 'PolicyNotFoundError'
+  constructor() {
+    super('Policy not found', { code: -32004, status: 404 })
+  }
+}

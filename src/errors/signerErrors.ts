@@ -1,0 +1,7 @@
+/** A key that is kept elsewhere cannot sign now, or not at all. Says nothing about any operation. */
+export class SignerUnavailableError extends Error {
+  override readonly name = 'SignerUnavailableError'
+  constructor(keyId: string, reason: string, cause?: unknown) {
+    super(`The key service cannot sign with executor key ${keyId} (${reason}).`, { cause })
+  }
+}
