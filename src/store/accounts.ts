@@ -26,6 +26,32 @@ export const listAccounts = (db: Database): Promise<Account[]> =>
     .orderBy('created_at')
     .execute()
 
+/** An account, revoked ones too. */
+export const findAccount = async (db: Database, id: string): Promise<Account | undefined> =>
+  isUuid(id)
+    ? db
+        .selectFrom('accounts')
+        .select(['id', 'name', 'created_at as createdAt', 'revoked_at as revokedAt'])
+        .where('id', '=', id)
+        .executeTakeFirst()
+    : undefined
+
+/** A new token in place of the old one. @returns false when there is no such live account */
+export const replaceToken = async (
+  db: Database,
+  id: string,
+  authTokenHash: Buffer,
+): Promise<boolean> => {
+  if (!isUuid(id)) return false
+  const { numUpdatedRows } = await db
+    .updateTable('accounts')
+    .set({ auth_token_hash: authTokenHash })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
 /** @returns false when there is no such account, or it is revoked already */
 export const revokeAccount = async (db: Database, id: string): Promise<boolean> => {
   if (!isUuid(id)) return false

@@ -38,8 +38,24 @@ export const insertApp = async (
     .executeTakeFirstOrThrow()
 }
 
-export const listApps = (db: Database): Promise<App[]> =>
-  db.selectFrom('apps').select(columns).orderBy('created_at').execute()
+/** @param accountId whose apps; absent = all there are */
+export const listApps = (db: Database, accountId?: string): Promise<App[]> =>
+  db
+    .selectFrom('apps')
+    .select(columns)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .orderBy('created_at')
+    .execute()
+
+/** undefined = there is no such live app. */
+export const renameApp = (db: Database, id: string, name: string): Promise<App | undefined> =>
+  db
+    .updateTable('apps')
+    .set({ name })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returning(columns)
+    .executeTakeFirst()
 
 /** The app with this id when it and its account live. */
 export const findApp = async (db: Database, id: string): Promise<App | undefined> =>
@@ -59,6 +75,12 @@ export const findApp = async (db: Database, id: string): Promise<App | undefined
         .where('accounts.revoked_at', 'is', null)
         .executeTakeFirst()
     : undefined
+
+export type AppOwner = Pick<App, 'accountId'>
+
+/** Whose app it is, also when it has ended. */
+export const findAppOwner = (db: Database, id: string): Promise<AppOwner | undefined> =>
+  db.selectFrom('apps').select('account_id as accountId').where('id', '=', id).executeTakeFirst()
 
 /** @returns false when there is no such app, or it is revoked already */
 export const revokeApp = async (db: Database, id: string): Promise<boolean> => {

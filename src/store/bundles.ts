@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { BundleState, Schema } from './schema.js'
+import type { BundleKind, Schema } from './schema.js'
 
 /** A signed transaction of a bundle; a bundle has one per fee level, all with the same nonce. */
 export type Attempt = {
@@ -9,71 +9,55 @@ export type Attempt = {
   /** wei per gas */
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
+  /** wei that it takes from the executor at most */
+  readonly maxCost: bigint
+  /** Only uses the nonce up, so that nothing else of the bundle can be mined. */
+  readonly noop: boolean
   /** Milliseconds since it was signed, by the database's clock. */
   readonly age: number
 }
 
-/** A bundle whose outcome is not known yet. */
+/**
+ * A transaction of ours whose outcome is not known yet: a bundle of operations, a filler of a nonce
+ * that was left out, or a refill of an executor.
+ */
 export type OpenBundle = {
   readonly id: bigint
-  readonly entryPoint: Address
+  readonly kind: BundleKind
+  /** Null for what carries no operations. */
+  readonly entryPoint: Address | null
   readonly executor: Address
   readonly nonce: bigint
+  /** Operations that were signed with it. */
+  readonly operationCount: number
+  /** Those of them that still wait for it. */
+  readonly waitingCount: number
+  /** The operator wants one of its operations back. */
+  readonly cancelRequested: boolean
   /** Oldest first, never empty. */
   readonly attempts: readonly [Attempt, ...Attempt[]]
 }
 
 export type NewAttempt = Omit<Attempt, 'age'>
 
-type NewBundle = {
-  readonly chainId: number
-  readonly entryPoint: Address
-  readonly executor: Address
-  readonly nonce: bigint
-}
-
-/** A new open bundle; its first attempt belongs in the same transaction. */
-export const createBundle = async (trx: Kysely<Schema>, bundle: NewBundle): Promise<bigint> => {
-  const { id } = await trx
-    .insertInto('bundles')
-    .values({
-      chain_id: BigInt(bundle.chainId),
-      entry_point: bundle.entryPoint,
-      executor: bundle.executor,
-      nonce: bundle.nonce,
-      state: 'signed',
-      transaction_hash: null,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
-}
-
-export const addAttempt = async (
-  trx: Kysely<Schema>,
-  chainId: number,
-  bundleId: bigint,
-  attempt: NewAttempt,
-): Promise<void> => {
-  await trx
-    .insertInto('bundle_transactions')
-    .values({
-      chain_id: BigInt(chainId),
-      hash: attempt.hash,
-      bundle_id: bundleId,
-      raw: attempt.raw,
-      max_fee_per_gas: attempt.maxFeePerGas,
-      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas,
-    })
-    .execute()
-}
-
 /** Open bundles of a chain with all their attempts, in nonce order. */
 export const openBundles = async (db: Kysely<Schema>, chainId: number): Promise<OpenBundle[]> => {
   const rows = await db
     .selectFrom('bundles as b')
     .innerJoin('bundle_transactions as t', 't.bundle_id', 'b.id')
-    .select(['b.id', 'b.entry_point', 'b.executor', 'b.nonce'])
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('operations as o')
+          .select(sql<bigint>`count(*)`.as('waiting'))
+          .select(sql<boolean>`bool_or(o.cancel_requested_at is not null)`.as('cancel'))
+          .whereRef('o.bundle_id', '=', 'b.id')
+          .where('o.state', '=', 'bundled')
+          .as('inside'),
+      (join) => join.onTrue(),
+    )
+    .select(['b.id', 'b.kind', 'b.entry_point', 'b.executor', 'b.nonce', 'b.operation_count'])
+    .select(['inside.waiting', 'inside.cancel', 't.noop', 't.max_cost'])
     .select(['t.hash', 't.raw', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
     .select(sql<number>`extract(epoch from now() - t.created_at)::float8 * 1000`.as('age'))
     .where('b.chain_id', '=', BigInt(chainId))
@@ -90,11 +74,17 @@ export const openBundles = async (db: Kysely<Schema>, chainId: number): Promise<
       raw: row.raw,
       maxFeePerGas: row.max_fee_per_gas,
       maxPriorityFeePerGas: row.max_priority_fee_per_gas,
+      maxCost: row.max_cost,
+      noop: row.noop,
       age: row.age,
     }
     const known = bundles.get(row.id)
     bundles.set(row.id, {
       id: row.id,
+      kind: row.kind,
+      operationCount: row.operation_count,
+      waitingCount: Number(row.waiting ?? 0),
+      cancelRequested: row.cancel ?? false,
       entryPoint: row.entry_point,
       executor: row.executor,
       nonce: row.nonce,
@@ -104,23 +94,33 @@ export const openBundles = async (db: Kysely<Schema>, chainId: number): Promise<
   return [...bundles.values()]
 }
 
-/** Of these transactions, those that are ours, with the bundle they belong to. */
-export const bundlesOfTransactions = async (
+/** What a transaction of ours is. */
+export type OwnTransaction = {
+  readonly bundleId: bigint
+  readonly kind: BundleKind
+  readonly noop: boolean
+}
+
+/** Of these transactions, those that are ours, whatever became of their bundles. */
+export const ownTransactions = async (
   db: Kysely<Schema>,
   chainId: number,
   hashes: readonly Hex[],
-): Promise<Map<Hex, bigint>> => {
+): Promise<Map<Hex, OwnTransaction>> => {
   if (hashes.length === 0) return new Map()
   const rows = await db
-    .selectFrom('bundle_transactions')
-    .select(['hash', 'bundle_id'])
-    .where('chain_id', '=', BigInt(chainId))
-    .where('hash', 'in', hashes)
+    .selectFrom('bundle_transactions as t')
+    .innerJoin('bundles as b', 'b.id', 't.bundle_id')
+    .select(['t.hash', 't.bundle_id', 't.noop', 'b.kind'])
+    .where('t.chain_id', '=', BigInt(chainId))
+    .where('t.hash', 'in', hashes)
     .execute()
-  return new Map(rows.map((row) => [row.hash, row.bundle_id]))
+  return new Map(
+    rows.map(({ hash, bundle_id, noop, kind }) => [hash, { bundleId: bundle_id, kind, noop }]),
+  )
 }
 
-/** The newest transaction of a bundle, by which a client can watch it. */
+/** The newest transaction that carries the bundle, by which a client can watch it. */
 export const latestAttempt = async (
   db: Kysely<Schema>,
   bundleId: bigint,
@@ -129,68 +129,12 @@ export const latestAttempt = async (
     .selectFrom('bundle_transactions')
     .select('hash')
     .where('bundle_id', '=', bundleId)
+    .where('noop', '=', false)
     .orderBy('created_at', 'desc')
     .orderBy('max_fee_per_gas', 'desc')
     .limit(1)
     .executeTakeFirst()
   return row?.hash
-}
-
-/** Ends an open bundle. `transactionHash` is the attempt that was mined, if one was. */
-export const closeBundle = async (
-  trx: Kysely<Schema>,
-  bundleId: bigint,
-  state: Exclude<BundleState, 'signed'>,
-  transactionHash: Hex | null,
-): Promise<void> => {
-  await trx
-    .updateTable('bundles')
-    .set({ state, transaction_hash: transactionHash, updated_at: sql<Date>`now()` })
-    .where('id', '=', bundleId)
-    .execute()
-}
-
-/** What is still in a bundle that ended through no fault of its operations returns to the pool. */
-export const releaseOperations = async (
-  trx: Kysely<Schema>,
-  bundleId: bigint,
-): Promise<readonly Hex[]> => {
-  const rows = await trx
-    .updateTable('operations')
-    .set({ state: 'pooled', bundle_id: null, updated_at: sql<Date>`now()` })
-    .where('bundle_id', '=', bundleId)
-    .where('state', '=', 'bundled')
-    .returning('hash')
-    .execute()
-  return rows.map((row) => row.hash)
-}
-
-/**
- * What is still in a bundle that failed counts an attempt and returns to the pool; after
- * `maxAttempts` of them it is dropped, and keeps its last bundle as evidence.
- */
-export const blameOperations = async (
-  trx: Kysely<Schema>,
-  bundleId: bigint,
-  maxAttempts: number,
-): Promise<readonly Hex[]> => {
-  const spent = sql<boolean>`attempts + 1 >= ${maxAttempts}::int`
-  const rows = await trx
-    .updateTable('operations')
-    .set({
-      state: sql`case when ${spent} then 'dropped' else 'pooled' end`,
-      reason_code: sql`case when ${spent} then 'BUNDLE_FAILED' end`,
-      reason: sql`case when ${spent} then
-        'the bundles with this operation failed ' || (attempts + 1) || ' times' end`,
-      attempts: sql`attempts + 1`,
-      bundle_id: sql`case when ${spent} then bundle_id end`,
-      updated_at: sql<Date>`now()`,
-    })
-    .where('bundle_id', '=', bundleId)
-    .where('state', '=', 'bundled')
-    .returning('hash')
-    .execute()
-  return rows.map((row) => row.hash)
 }
 
 /** The transaction that ended a bundle. */

@@ -83,6 +83,8 @@ const removeMisleadingPid = (folder: string): void => {
 /** A server that we started. */
 export type Server = {
   readonly isRunning: () => boolean
+  /** It ended because a process that left the cluster told it to (see endServer). */
+  readonly wasEnded: () => boolean
   /** Why it ended. */
   readonly lastWords: () => string
   /** Ends it at once. What was committed is recovered at the next start. */
@@ -111,6 +113,7 @@ export const spawnServer = async (cluster: Cluster): Promise<Server> => {
     child.unref()
     return {
       isRunning: () => child.exitCode === null && child.signalCode === null,
+      wasEnded: () => child.exitCode === 0 || child.signalCode === 'SIGKILL',
       lastWords: () => lastWords(readFileSync(log).subarray(start).toString()),
       abort: () => child.kill('SIGQUIT'),
     }
@@ -131,10 +134,10 @@ const endings = [
   ['SIGKILL', 400],
 ] as const
 
-/** Ends the cluster's server within 3 s. The harder endings lose nothing committed either. */
-export const endServer = async (folder: string): Promise<void> => {
-  const pid = serverPid(folder)
-  if (pid === undefined) return
+/**
+ * Ends server `pid` of the cluster within 3 s. The harder endings lose nothing committed either.
+ */
+export const endServer = async (folder: string, pid: number): Promise<void> => {
   for (const [signal, patience] of endings) {
     if (!servesCluster(pid, folder)) return
     process.kill(pid, signal)

@@ -39,6 +39,10 @@ export const clientConfig = (connection: Connection): pg.ClientConfig => ({
   types,
 })
 
+/** What we acknowledge must be on the disk, whatever the server does for others. */
+const durableCommits = `select set_config('synchronous_commit', 'on', false)
+  where current_setting('synchronous_commit') = 'off'`
+
 /**
  * A pool of connections. One that breaks is logged and replaced, and makes the query or transaction
  * fail that it was used for.
@@ -49,16 +53,20 @@ export const openDatabase = (connection: Connection, logger: Logger, poolSize = 
     max: poolSize,
     connectionTimeoutMillis: 10_000,
     statement_timeout: 30_000,
-    idle_in_transaction_session_timeout: 30_000,
+    // A process that stands still inside a transaction must not keep what it locked.
+    idle_in_transaction_session_timeout: 5_000,
   })
   // Listened to on each connection, because between two queries of a transaction the pool does not
   // listen, and an error that nobody listens to ends the process.
-  pool.on('connect', (client) =>
-    client.on('error', (error) => {
-      // A pool says that it has ended before its sessions have.
-      if (!pool.ending) logger.warn({ reason: error.message }, 'database connection lost')
-    }),
-  )
+  const lost = (error: Error) => {
+    // A pool says that it has ended before its sessions have.
+    if (!pool.ending) logger.warn({ reason: error.message }, 'database connection lost')
+  }
+  pool.on('connect', (client) => {
+    client.on('error', lost)
+    // Before anything that the connection is wanted for, because queries wait in line.
+    client.query(durableCommits).catch(lost)
+  })
   pool.on('error', () => {})
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tellUnavailable(pool) }) })
 }

@@ -84,9 +84,10 @@ const isLast = async ({ client, socket }: Session): Promise<boolean> => {
   return rows[0]?.alone === true
 }
 
-/** Another server was quicker, or processes of a killed one are about to end. */
-const mayStartLater = (lastWords: string): boolean =>
-  /lock file "[^"]*" already exists|shared memory block .* is still in use/.test(lastWords)
+/** Somebody who left ended it, another was quicker, or processes of a killed one are about to end. */
+const mayStartLater = ({ wasEnded, lastWords }: Server): boolean =>
+  wasEnded() ||
+  /lock file "[^"]*" already exists|shared memory block .* is still in use/.test(lastWords())
 
 /** Finds the cluster's server, or starts it, and joins those who use it; undefined when aborted. */
 const joinServer = async (
@@ -105,9 +106,10 @@ const joinServer = async (
       throw new ConfigError(`The database does not answer; see ${cluster.log}.`)
     }
     if (attempt === 'absent' && !server?.isRunning() && serverPid(cluster.folder) === undefined) {
-      const reason = server?.lastWords()
-      if (reason !== undefined && !mayStartLater(reason))
-        throw new ConfigError(`The database did not start: ${reason} See ${cluster.log}.`)
+      if (server && !mayStartLater(server))
+        throw new ConfigError(
+          `The database did not start: ${server.lastWords()} See ${cluster.log}.`,
+        )
       server = await spawnServer(cluster)
     }
     await delay(server?.isRunning() === false ? 100 : 10)
@@ -119,11 +121,13 @@ const leave = async (
   cluster: Cluster,
   connection: Connection,
 ): Promise<void> => {
+  // Of all servers only this one: when it ends under us, the next may be another process's already.
+  const pid = serverPid(cluster.folder)
   const last = session?.isOpen ? session : await attach(connection)
-  if (last === 'absent') return
+  if (last === 'absent' || pid === undefined) return
   // A session that breaks over the question had a server that is ending.
   if (last !== 'busy' && !(await isLast(last).catch(() => true))) return last.client.end()
-  await endServer(cluster.folder)
+  await endServer(cluster.folder, pid)
 }
 
 /**

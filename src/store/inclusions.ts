@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Log, OperationOutcome } from '../entrypoint/entryPoint.js'
+import { emitOperationEvents } from './events.js'
 import { fromJson, toJson } from './json.js'
 import type { Schema } from './schema.js'
 
@@ -48,15 +49,16 @@ export const putReceipt = async (
 /**
  * Marks operations of one transaction as included, whatever their state was, and keeps their
  * outcomes. `bundleId` is the bundle of ours that carried them, null when it was somebody else's.
+ * Returns the hashes that were not known as included before.
  */
 export const putInclusions = async (
   trx: Kysely<Schema>,
   chainId: number,
   included: readonly Included[],
   bundleId: bigint | null,
-): Promise<void> => {
-  if (included.length === 0) return
-  await trx
+): Promise<Hex[]> => {
+  if (included.length === 0) return []
+  const rows = await trx
     .insertInto('inclusions')
     .values(included.map((each) => toRow(chainId, each)))
     .onConflict((conflict) =>
@@ -72,6 +74,7 @@ export const putInclusions = async (
         logs: eb.ref('excluded.logs'),
       })),
     )
+    .returning(['user_op_hash', sql<boolean>`xmax = 0`.as('inserted')])
     .execute()
   await trx
     .updateTable('operations')
@@ -89,6 +92,9 @@ export const putInclusions = async (
       included.map(({ outcome }) => outcome.userOpHash),
     )
     .execute()
+  const hashes = included.map(({ outcome }) => outcome.userOpHash)
+  await emitOperationEvents(trx, chainId, hashes)
+  return rows.filter(({ inserted }) => inserted).map((row) => row.user_op_hash)
 }
 
 /** What one UserOperationEvent said, and which EntryPoint emitted it. */

@@ -1,8 +1,26 @@
 import { type Migration, Migrator } from 'kysely'
 import type { Database } from './database.js'
 import * as initial from './migrations/0001-initial.js'
+import * as tankModes from './migrations/0002-tank-modes.js'
+import * as policies from './migrations/0003-policies.js'
+import * as administration from './migrations/0004-administration.js'
+import * as executors from './migrations/0005-executors.js'
+import * as leases from './migrations/0006-leases.js'
+import * as reputation from './migrations/0007-reputation.js'
+import * as spending from './migrations/0022-spending.js'
+import * as dashboard from './migrations/0031-dashboard.js'
 
-const migrations: Record<string, Migration> = { '0001-initial': initial }
+const migrations: Record<string, Migration> = {
+  '0001-initial': initial,
+  '0002-tank-modes': tankModes,
+  '0003-policies': policies,
+  '0004-administration': administration,
+  '0005-executors': executors,
+  '0006-leases': leases,
+  '0007-reputation': reputation,
+  '0022-spending': spending,
+  '0031-dashboard': dashboard,
+}
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */
 export const migrate = async (database: Database): Promise<readonly string[]> => {

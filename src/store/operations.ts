@@ -1,14 +1,26 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Operation } from '../entrypoint/operation.js'
-import { fromJson, toJson } from './json.js'
+import { emitOperationEvents } from './events.js'
+import { inTransaction } from './inTransaction.js'
+import { fromJson } from './json.js'
 import type { OperationState, Schema } from './schema.js'
+import { dropSuccessors, nonceKeyUnit } from './successors.js'
+
+/** wei per gas */
+type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
+
+/** What is paid for an operation per gas. */
+export const offerOf = ({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees =>
+  offer ?? operation
 
 /** One operation with what became of it. Times are the database's. */
 export type StoredOperation = {
   readonly hash: Hex
   readonly entryPoint: Address
   readonly operation: Operation
+  /** What is paid for it per gas: its own fees, or those that we grant it (`Grant`). */
+  readonly offer: Fees
   readonly state: OperationState
   readonly reasonCode: string | null
   readonly reason: string | null
@@ -17,6 +29,22 @@ export type StoredOperation = {
   readonly receivedAt: Date
   /** Unix seconds; 0 = no end. */
   readonly validUntil: number
+  /** Undefined where the sender existed. */
+  readonly factory: Address | undefined
+  /** Block of the head when it was taken into the pool. */
+  readonly seenBlock: bigint
+  /** Undefined where only the result of its validation was known. */
+  readonly firstValidation: FirstValidation | undefined
+}
+
+/** What the second validation of an operation is compared with. */
+export type FirstValidation = {
+  /** Block on whose state it ran. */
+  readonly blockHash: Hex
+  /** Of every address whose code it used (COD-010). */
+  readonly codeHashes: Readonly<Record<Address, Hex>>
+  /** Bytes of the paymaster's context (EREP-055). */
+  readonly contextSize: number
 }
 
 export type NewOperation = {
@@ -25,14 +53,28 @@ export type NewOperation = {
   readonly entryPoint: Address
   readonly appId: string
   readonly operation: Operation
+  /** What is paid for it per gas; absent = its own fees. */
+  readonly offer?: Fees
   /** wei */
   readonly prefund: bigint
   /** Unix seconds; 0 = no end. */
   readonly validUntil: number
+  /** Undefined where the sender exists. */
+  readonly factory: Address | undefined
+  /** Entities whose reputation counts this operation. */
+  readonly counted: readonly Address[]
+  readonly seenBlock: bigint
+  readonly firstValidation: FirstValidation | undefined
 }
 
 /** Why an operation leaves the pool. */
-export type Drop = { readonly hash: Hex; readonly code: string; readonly reason: string }
+export type Drop = {
+  readonly hash: Hex
+  readonly code: string
+  readonly reason: string
+  /** Its nonce is used up on the chain, so that what comes after it does not wait for it. */
+  readonly nonceUsed?: boolean
+}
 
 export const findOperation = async (
   db: Kysely<Schema>,
@@ -108,51 +150,6 @@ type PoolQuery = {
   readonly limit: number
 }
 
-/** A nonce is `key << 64 | sequence`. */
-const nonceKeyUnit = sql.raw(`${2n ** 64n}::numeric`)
-
-/**
- * Inserts the operation as pooled. One that was dropped or replaced before comes back, but keeps the
- * count of bundles that failed with it.
- */
-export const putOperation = async (db: Kysely<Schema>, entry: NewOperation): Promise<void> => {
-  const { operation } = entry
-  await db
-    .insertInto('operations')
-    .values({
-      chain_id: BigInt(entry.chainId),
-      hash: entry.hash,
-      entry_point: entry.entryPoint,
-      app_id: entry.appId,
-      sender: operation.sender,
-      nonce: operation.nonce,
-      paymaster: operation.paymaster ?? null,
-      max_fee_per_gas: operation.maxFeePerGas,
-      max_priority_fee_per_gas: operation.maxPriorityFeePerGas,
-      prefund: entry.prefund,
-      valid_until: BigInt(entry.validUntil),
-      operation: toJson(operation),
-      state: 'pooled',
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['chain_id', 'hash'])
-        .doUpdateSet((eb) => ({
-          app_id: eb.ref('excluded.app_id'),
-          operation: eb.ref('excluded.operation'),
-          valid_until: eb.ref('excluded.valid_until'),
-          state: eb.ref('excluded.state'),
-          reason_code: null,
-          reason: null,
-          bundle_id: null,
-          received_at: sql<Date>`now()`,
-          updated_at: sql<Date>`now()`,
-        }))
-        .where('operations.state', 'in', ['dropped', 'replaced']),
-    )
-    .execute()
-}
-
 /** The channel on which a chain's bundlers hear that operations wait. */
 export const operationsChannel = 'purser_operations'
 
@@ -161,67 +158,65 @@ export const announceOperations = async (db: Kysely<Schema>, chainId: number): P
   await sql`select pg_notify(${operationsChannel}, ${String(chainId)})`.execute(db)
 }
 
-/** A pooled operation gives way to `by`; false when it is no longer pooled. */
-export const markReplaced = async (
-  db: Kysely<Schema>,
-  chainId: number,
-  hash: Hex,
-  by: Hex,
-): Promise<boolean> => {
-  const { numUpdatedRows } = await db
-    .updateTable('operations')
-    .set({
-      state: 'replaced',
-      reason_code: 'REPLACED',
-      reason: `replaced by operation ${by} with higher fees`,
-      updated_at: sql<Date>`now()`,
-    })
-    .where('chain_id', '=', BigInt(chainId))
-    .where('hash', '=', hash)
-    .where('state', '=', 'pooled')
-    .executeTakeFirst()
-  return numUpdatedRows === 1n
-}
-
-/** Pooled operations leave the pool for a reason; those that changed meanwhile are left alone. */
+/**
+ * Pooled operations leave the pool for a reason, and with them what waits behind them; those that
+ * changed meanwhile are left alone. Returns those that left.
+ */
 export const dropOperations = async (
   db: Kysely<Schema>,
   chainId: number,
   drops: readonly Drop[],
-): Promise<void> => {
-  for (const { hash, code, reason } of drops)
-    await db
-      .updateTable('operations')
-      .set({ state: 'dropped', reason_code: code, reason, updated_at: sql<Date>`now()` })
-      .where('chain_id', '=', BigInt(chainId))
-      .where('hash', '=', hash)
-      .where('state', '=', 'pooled')
-      .execute()
+): Promise<Hex[]> => {
+  if (drops.length === 0) return []
+  return inTransaction(db, async (trx) => {
+    const dropped: Hex[] = []
+    for (const { hash, code, reason, nonceUsed = false } of drops) {
+      const { numUpdatedRows } = await trx
+        .updateTable('operations')
+        .set({ state: 'dropped', reason_code: code, reason, updated_at: sql<Date>`now()` })
+        .where('chain_id', '=', BigInt(chainId))
+        .where('hash', '=', hash)
+        .where('state', '=', 'pooled')
+        .executeTakeFirst()
+      if (numUpdatedRows === 1n) dropped.push(hash)
+      if (numUpdatedRows === 1n && !nonceUsed)
+        dropped.push(...(await dropSuccessors(trx, chainId, [hash])))
+    }
+    await emitOperationEvents(trx, chainId, dropped)
+    return dropped
+  })
 }
 
-/** Drops pooled operations whose time is over at `now` (Unix seconds of the chain). */
+/**
+ * Drops pooled operations whose time is over at `now` (Unix seconds of the chain), and with them what
+ * waits behind them.
+ */
 export const dropExpired = async (
   db: Kysely<Schema>,
   chainId: number,
   now: number,
-): Promise<Hex[]> => {
-  const rows = await db
-    .updateTable('operations')
-    .set({
-      state: 'dropped',
-      reason_code: 'EXPIRED',
-      reason: sql<string>`'expired before it was bundled: validUntil ' || valid_until
+): Promise<Hex[]> =>
+  inTransaction(db, async (trx) => {
+    const rows = await trx
+      .updateTable('operations')
+      .set({
+        state: 'dropped',
+        reason_code: 'EXPIRED',
+        reason: sql<string>`'expired before it was bundled: validUntil ' || valid_until
         || ', block time ' || ${now}::bigint`,
-      updated_at: sql<Date>`now()`,
-    })
-    .where('chain_id', '=', BigInt(chainId))
-    .where('state', '=', 'pooled')
-    .where('valid_until', '>', 0n)
-    .where('valid_until', '<', BigInt(now))
-    .returning('hash')
-    .execute()
-  return rows.map((row) => row.hash)
-}
+        updated_at: sql<Date>`now()`,
+      })
+      .where('chain_id', '=', BigInt(chainId))
+      .where('state', '=', 'pooled')
+      .where('valid_until', '>', 0n)
+      .where('valid_until', '<', BigInt(now))
+      .returning('hash')
+      .execute()
+    const expired = rows.map((row) => row.hash)
+    const hashes = [...expired, ...(await dropSuccessors(trx, chainId, expired))]
+    await emitOperationEvents(trx, chainId, hashes)
+    return hashes
+  })
 
 /**
  * Puts pooled operations into a bundle. Returns how many it could take: fewer than asked when one
@@ -244,18 +239,60 @@ export const claimOperations = async (
   return rows.length
 }
 
-/** Of these hashes, those that we know, whatever their state. */
+/** All pooled operations of an EntryPoint, the oldest first. */
+export const poolOf = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  entryPoint: Address,
+): Promise<StoredOperation[]> => {
+  const rows = await db
+    .selectFrom('operations')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('entry_point', '=', entryPoint)
+    .where('state', '=', 'pooled')
+    .orderBy('received_at')
+    .execute()
+  return rows.map(toStored)
+}
+
+/** Drops all that is pooled on a chain, for tests of a bundler from outside. */
+export const clearPool = async (db: Kysely<Schema>, chainId: number): Promise<void> => {
+  await db
+    .updateTable('operations')
+    .set({ state: 'dropped', reason_code: 'CLEARED', reason: 'the pool was cleared' })
+    .where('chain_id', '=', BigInt(chainId))
+    .where('state', '=', 'pooled')
+    .execute()
+}
+
+/** Of these hashes, those that we were sent, whatever their state, or have sponsored. */
 export const knownHashes = async (
   db: Kysely<Schema>,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Set<Hex>> => {
   if (hashes.length === 0) return new Set()
+  const { rows } = await sql<{ hash: Hex }>`
+    select hash from operations where chain_id = ${chainId} and hash = any(${hashes}::text[])
+    union
+    select user_op_hash from decisions
+    where chain_id = ${chainId} and user_op_hash = any(${hashes}::text[])`.execute(db)
+  return new Set(rows.map((row) => row.hash))
+}
+
+/** Of these hashes, those of operations that are pooled, bundled or included. */
+export const acceptedHashes = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<Set<Hex>> => {
   const rows = await db
     .selectFrom('operations')
     .select('hash')
     .where('chain_id', '=', BigInt(chainId))
-    .where('hash', 'in', hashes)
+    .where('hash', '=', sql<Hex>`any(${hashes}::text[])`)
+    .where('state', 'in', ['pooled', 'bundled', 'included'])
     .execute()
   return new Set(rows.map((row) => row.hash))
 }
@@ -279,6 +316,7 @@ const toStored = (row: Selectable<Schema['operations']>): StoredOperation => ({
   hash: row.hash,
   entryPoint: row.entry_point,
   operation: { ...absent, ...(fromJson(row.operation) as Operation) },
+  offer: { maxFeePerGas: row.max_fee_per_gas, maxPriorityFeePerGas: row.max_priority_fee_per_gas },
   state: row.state,
   reasonCode: row.reason_code,
   reason: row.reason,
@@ -286,4 +324,7 @@ const toStored = (row: Selectable<Schema['operations']>): StoredOperation => ({
   bundleId: row.bundle_id,
   receivedAt: row.received_at,
   validUntil: Number(row.valid_until),
+  factory: row.factory ?? undefined,
+  seenBlock: row.seen_block,
+  firstValidation: (row.first_validation as FirstValidation | null) ?? undefined,
 })

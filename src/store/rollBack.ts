@@ -1,5 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Hex } from 'viem'
+import { forgetBounds, lockPool } from './admissions.js'
+import { undoLedger } from './ledger.js'
+import { countReputations } from './reputations.js'
 import type { Schema } from './schema.js'
 
 /**
@@ -12,6 +15,8 @@ export const rollBack = async (
   chainId: number,
   fork: bigint,
 ): Promise<Hex[]> => {
+  await lockPool(trx, chainId)
+  await forgetBounds(trx, chainId)
   const { rows } = await sql<{ hash: Hex }>`
     update operations o set
       state = case
@@ -28,9 +33,13 @@ export const rollBack = async (
     update bundles b set state = 'signed', transaction_hash = null, updated_at = now()
     from transaction_receipts r
     where r.chain_id = ${chainId} and r.block_number > ${fork} and b.chain_id = r.chain_id
-      and b.transaction_hash = r.hash and b.state in ('included', 'reverted')`.execute(trx)
+      and b.transaction_hash = r.hash and b.state in ('included', 'reverted', 'cancelled')`.execute(
+    trx,
+  )
   await forgetAbove(trx, chainId, fork)
-  return rows.map((row) => row.hash)
+  const excluded = rows.map((row) => row.hash)
+  await countReputations(trx, chainId, { excluded })
+  return excluded
 }
 
 /**
@@ -49,6 +58,7 @@ export const forgetChain = async (trx: Kysely<Schema>, chainId: number): Promise
 }
 
 const forgetAbove = async (trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<void> => {
+  await undoLedger(trx, chainId, fork)
   await sql`delete from inclusions where chain_id = ${chainId} and block_number > ${fork}`.execute(
     trx,
   )

@@ -22,6 +22,8 @@ type AppRow = {
   revoked_at: Date | null
 }
 
+export type KeyScope = 'bundler' | 'paymaster'
+
 type KeyRow = {
   id: Generated<string>
   app_id: string
@@ -30,17 +32,79 @@ type KeyRow = {
   last4: string
   created_at: Generated<Date>
   revoked_at: Date | null
+  scopes: Generated<KeyScope[]>
+  /** null = every method of the scopes. */
+  methods: string[] | null
+  /** null = from anywhere. */
+  allowed_origins: string[] | null
+  /** Addresses and CIDR ranges; null = from anywhere. */
+  allowed_ips: string[] | null
+  expires_at: Date | null
+  rotated_from: string | null
 }
 
 type TankRow = {
   id: Generated<string>
-  app_id: string
+  /** null = the operator's, shared by apps with credit */
+  app_id: string | null
   chain_id: bigint
   entry_point: Address
   address: Address
   owner: Address
   signer: Address
   signer_key: Buffer
+  created_at: Generated<Date>
+  /** wei: the owner is told when what is free of the deposit falls below it. */
+  low_threshold: bigint | null
+  /** Since when it is below; told once. */
+  low_since: Date | null
+}
+
+/** What an app pays with on a chain. */
+export type FundMode = 'tank' | 'shared' | 'native'
+
+type FundRow = {
+  id: Generated<string>
+  app_id: string
+  chain_id: bigint
+  mode: FundMode
+  /** wei, all credits that were ever added */
+  credited: Generated<bigint>
+  /** The alarm goes off below these: wei available, days that it lasts. 0 = never. */
+  alarm_wei: Generated<bigint>
+  alarm_days: Generated<number>
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+
+/** Wei added to a fund, or taken from it when negative. */
+type CreditRow = {
+  id: Generated<bigint>
+  fund_id: string
+  amount: bigint
+  reference: string
+  created_at: Generated<Date>
+}
+
+/** An alarm that is on: a tank, or the credit of a fund, runs low. */
+type AlarmRow = {
+  /** Id of the tank or fund. */
+  holder: string
+  /** wei */
+  available: bigint
+  days: number | null
+  since: Generated<Date>
+}
+
+/** An operation with zero fees and no paymaster that we pay for. */
+type GrantRow = {
+  chain_id: bigint
+  user_op_hash: Hex
+  app_id: string
+  /** wei per gas, what a bundle with it may cost at most */
+  max_fee_per_gas: bigint
+  max_priority_fee_per_gas: bigint
+  valid_until: bigint
   created_at: Generated<Date>
 }
 
@@ -53,6 +117,12 @@ type WebhookRow = {
   secret: Buffer
   created_at: Generated<Date>
   updated_at: Generated<Date>
+  payload: Generated<'plain' | 'extended'>
+  on_failure: Generated<'deny' | 'approve'>
+  deadline_ms: Generated<number>
+  /** Signs too until `previous_secret_until`, so that receivers can change over. */
+  previous_secret: Buffer | null
+  previous_secret_until: Date | null
 }
 
 type DecisionRow = {
@@ -69,7 +139,87 @@ type DecisionRow = {
   max_cost: bigint
   valid_after: bigint
   valid_until: bigint
+  /** Which policy sponsored or refused; null when none did. */
+  policy_id: string | null
+  /** The numbers behind the decision, as JSON that people read. */
+  details: Generated<unknown>
+  reservation_id: bigint | null
   created_at: Generated<Date>
+}
+
+type PolicyRow = {
+  id: Generated<string>
+  account_id: string
+  /** null = binds all apps of the account. */
+  app_id: string | null
+  name: string
+  position: number
+  active: boolean
+  /** As the policy room's schema reads it. */
+  terms: unknown
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+
+/**
+ * `open`: can still be included; `included`, `expired`: ended by `block_number`, which a reorg can
+ * undo; `settled`, `released`: ended for good.
+ */
+export type ReservationState = 'open' | 'included' | 'expired' | 'settled' | 'released'
+
+/** What the sponsorships of one sender's nonce by one app may cost together: one can be included. */
+type ReservationRow = {
+  id: Generated<bigint>
+  app_id: string
+  chain_id: bigint
+  entry_point: Address
+  sender: Address
+  nonce: bigint
+  /** Who pays; the zero address when no paymaster does. */
+  paymaster: Address
+  /** wei of the dearest sponsorship */
+  max_cost: bigint
+  /** Unix seconds, of the longest sponsorship */
+  valid_until: bigint
+  state: ReservationState
+  /** Where it ended; null while open. */
+  block_number: bigint | null
+  /** Of the operation that took the nonce. */
+  user_op_hash: Hex | null
+  /** wei; 0 when an operation took the nonce that none of our sponsorships is of. */
+  actual_cost: Generated<bigint>
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+
+export type BudgetUnit = 'wei' | 'usd' | 'count'
+
+/** What one sponsorship takes from one budget, in the budget's unit (usd: millionths). */
+type ChargeRow = {
+  decision_id: string
+  reservation_id: bigint
+  policy_id: string
+  budget: string
+  subject: string
+  bucket: bigint
+  unit: BudgetUnit
+  amount: bigint
+  /** Millionths of a USD per 10^18 wei; null unless the unit is usd. */
+  price: bigint | null
+  /** What it cost in the end, while it is included. */
+  settled: Generated<bigint>
+}
+
+/** The sums of `charges`, by which budgets are judged. */
+type BudgetCounterRow = {
+  policy_id: string
+  budget: string
+  subject: string
+  /** Unix seconds at which the bucket begins */
+  bucket: bigint
+  /** Of each reservation the dearest charge until it is final, then what it cost. */
+  used: bigint
+  settled: bigint
 }
 
 type WebhookCallRow = {
@@ -85,14 +235,21 @@ type WebhookCallRow = {
   started_at: Date
 }
 
-export type BundleState = 'signed' | 'included' | 'reverted' | 'abandoned'
+export type BundleState = 'signed' | 'included' | 'reverted' | 'abandoned' | 'cancelled'
+
+export type BundleKind = 'operations' | 'filler' | 'refill'
+
+/** The outbox: every transaction that we sign as executor or treasury, before it is sent. */
 
 type BundleRow = {
   id: Generated<bigint>
   chain_id: bigint
-  entry_point: Address
+  kind: BundleKind
+  entry_point: Address | null
   executor: Address
   nonce: bigint
+  /** How many operations were signed with it. */
+  operation_count: number
   state: BundleState
   transaction_hash: Hex | null
   created_at: Generated<Date>
@@ -106,6 +263,10 @@ type BundleTransactionRow = {
   raw: Hex
   max_fee_per_gas: bigint
   max_priority_fee_per_gas: bigint
+  /** wei: gas limit times fee, and value. */
+  max_cost: bigint
+  /** Uses the nonce up and does nothing. */
+  noop: boolean
   created_at: Generated<Date>
 }
 
@@ -132,6 +293,16 @@ type OperationRow = {
   /** How often a bundle with this operation failed; such an operation runs alone. */
   attempts: Generated<number>
   bundle_id: bigint | null
+  /** Null where the sender existed before. */
+  factory: Address | null
+  /** Entities whose opsSeen counts this operation. */
+  counted: Generated<Address[]>
+  /** Block of the head when it was taken into the pool. */
+  seen_block: Generated<bigint>
+  /** FirstValidation; null where only the result was known. */
+  first_validation: unknown
+  /** The operator wants it out of its bundle. */
+  cancel_requested_at: Date | null
   received_at: Generated<Date>
   updated_at: Generated<Date>
 }
@@ -162,6 +333,16 @@ type TransactionReceiptRow = {
   receipt: unknown
 }
 
+/** Of one entity at one EntryPoint; decays by the hour since 1970 in `hour`. */
+type ReputationRow = {
+  chain_id: bigint
+  entry_point: Address
+  address: Address
+  ops_seen: bigint
+  ops_included: bigint
+  hour: Generated<bigint>
+}
+
 /** The last blocks we followed, so that a restart knows where it stood and sees a reorg. */
 type ChainBlockRow = {
   chain_id: bigint
@@ -169,13 +350,112 @@ type ChainBlockRow = {
   hash: Hex
 }
 
+type AuditRow = {
+  id: Generated<bigint>
+  at: Date
+  actor: 'operator' | 'account' | 'command'
+  /** Which token or system user; never the token itself. */
+  actor_id: string | null
+  ip: string | null
+  request_id: string | null
+  action: string
+  object_id: string
+  account_id: string | null
+  app_id: string | null
+  before: unknown
+  after: unknown
+  /** SHA-256 over the hash of the entry before and this entry. */
+  hash: Buffer
+}
+
+type EventSubscriptionRow = {
+  id: Generated<string>
+  app_id: string
+  url: string
+  event_types: string[]
+  active: Generated<boolean>
+  secret: Buffer
+  previous_secret: Buffer | null
+  previous_secret_until: Date | null
+  failing_since: Date | null
+  disabled_reason: string | null
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+
+type EventRow = {
+  id: Generated<string>
+  app_id: string
+  type: string
+  occurred_at: Generated<Date>
+  data: unknown
+}
+
+type EventDeliveryRow = {
+  id: Generated<bigint>
+  event_id: string
+  subscription_id: string
+  state: Generated<'pending' | 'delivered' | 'failed'>
+  attempts: Generated<number>
+  next_attempt_at: Generated<Date>
+  outcome: string | null
+  http_status: number | null
+  reason: string | null
+  updated_at: Generated<Date>
+}
+
+/** Who does what only one process may do; `token` grows with each holder. */
+type LeaseRow = {
+  name: string
+  holder: string
+  token: bigint
+  expires_at: Date
+}
+
+/** An upper bound of a count of live operations, or of the wei they may cost their paymaster. */
+type PoolBoundRow = {
+  chain_id: bigint
+  scope: string
+  /** null = unknown. */
+  bound: bigint | null
+}
+
+type DashboardRow = {
+  app_id: string
+  /** null = the app was not made for one chain. */
+  chain_id: bigint | null
+  /** What its rules amount to; null = not made yet, or deleted. */
+  policy_id: string | null
+}
+
+type DashboardRuleRow = {
+  id: Generated<string>
+  app_id: string
+  kind: 'contract' | 'limit' | 'deployment' | 'webhook'
+  name: string
+  active: Generated<boolean>
+  /** As the policy room's dashboard rules read it. */
+  data: unknown
+  created_at: Generated<Date>
+}
+
 export type Schema = {
   accounts: AccountRow
   apps: AppRow
   keys: KeyRow
   tanks: TankRow
+  funds: FundRow
+  credits: CreditRow
+  alarms: AlarmRow
+  grants: GrantRow
   webhooks: WebhookRow
   decisions: DecisionRow
+  policies: PolicyRow
+  dashboards: DashboardRow
+  dashboard_rules: DashboardRuleRow
+  reservations: ReservationRow
+  charges: ChargeRow
+  budget_counters: BudgetCounterRow
   webhook_calls: WebhookCallRow
   bundles: BundleRow
   bundle_transactions: BundleTransactionRow
@@ -183,4 +463,11 @@ export type Schema = {
   inclusions: InclusionRow
   transaction_receipts: TransactionReceiptRow
   chain_blocks: ChainBlockRow
+  audit_log: AuditRow
+  event_subscriptions: EventSubscriptionRow
+  events: EventRow
+  event_deliveries: EventDeliveryRow
+  leases: LeaseRow
+  pool_bounds: PoolBoundRow
+  reputations: ReputationRow
 }

@@ -1,40 +1,79 @@
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Address } from 'viem'
 import type { Database } from './database.js'
 import type { Schema } from './schema.js'
+import { isUuid } from './uuid.js'
 
-/** An app's paymaster on one chain and EntryPoint. `signer_key` is encrypted. */
+/** A paymaster on one chain and EntryPoint: an app's, or the operator's (app_id null). `signer_key` is encrypted. */
 export type StoredTank = Selectable<Schema['tanks']>
 export type NewTank = Omit<Insertable<Schema['tanks']>, 'id' | 'created_at'>
 
 export const findTank = (
   db: Database,
-  appId: string,
+  appId: string | null,
   chainId: number,
   entryPoint: Address,
 ): Promise<StoredTank | undefined> =>
   db
     .selectFrom('tanks')
     .selectAll()
-    .where('app_id', '=', appId)
+    .where(sql<boolean>`app_id is not distinct from ${appId}::uuid`)
     .where('chain_id', '=', BigInt(chainId))
     .where('entry_point', '=', entryPoint)
     .executeTakeFirst()
 
-/** Stores the tank and returns it, or the one that the app has there already. */
+/** Stores the tank and returns it, or the one that its app has there already. */
 export const insertTank = async (db: Database, tank: NewTank): Promise<StoredTank> => {
   const inserted = await db
     .insertInto('tanks')
     .values(tank)
-    .onConflict((conflict) => conflict.columns(['app_id', 'chain_id', 'entry_point']).doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
   if (inserted !== undefined) return inserted
-  return db
+  const known = await findTank(db, tank.app_id ?? null, Number(tank.chain_id), tank.entry_point)
+  if (known === undefined) throw new Error('a tank without app, chain and EntryPoint of its own')
+  return known
+}
+
+/** All tanks of a chain. */
+export const listTanks = (db: Database, chainId: number): Promise<StoredTank[]> =>
+  db
     .selectFrom('tanks')
     .selectAll()
-    .where('app_id', '=', tank.app_id)
-    .where('chain_id', '=', tank.chain_id)
-    .where('entry_point', '=', tank.entry_point)
-    .executeTakeFirstOrThrow()
-}
+    .where('chain_id', '=', BigInt(chainId))
+    .orderBy('created_at')
+    .execute()
+
+/** All tanks of an app. */
+export const listTanksOfApp = (db: Database, appId: string): Promise<StoredTank[]> =>
+  db.selectFrom('tanks').selectAll().where('app_id', '=', appId).orderBy('created_at').execute()
+
+export const findTankById = async (
+  db: Database,
+  appId: string,
+  id: string,
+): Promise<StoredTank | undefined> =>
+  isUuid(id)
+    ? db
+        .selectFrom('tanks')
+        .selectAll()
+        .where('app_id', '=', appId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+    : undefined
+
+/** @param threshold wei; null = nobody is told. It is told anew when the tank is below already. */
+export const setLowThreshold = async (
+  db: Database,
+  appId: string,
+  id: string,
+  threshold: bigint | null,
+): Promise<StoredTank | undefined> =>
+  db
+    .updateTable('tanks')
+    .set({ low_threshold: threshold, low_since: null })
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()

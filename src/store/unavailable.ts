@@ -5,9 +5,9 @@ import { UnavailableError } from '../errors/requestErrors.js'
 /**
  * SQLSTATEs by which the server says that it cannot serve now, whatever the statement: connection
  * trouble (08), a deadlock or conflict that a repetition solves (40), too many connections (53300),
- * shutdown, crash and start-up (57P), a timeout (25P03, 57014).
+ * shutdown, crash and start-up (57P), a timeout (25P03, 55P03, 57014).
  */
-const passing = /^(?:08|40|53300|57P|25P03|57014)/
+const passing = /^(?:08|40|53300|57P|25P03|55P03|57014)/
 
 /** Thrown by our own code inside the driver, such as a value that cannot be decoded. */
 const isOurs = (error: unknown): boolean =>

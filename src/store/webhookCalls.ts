@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Database } from './database.js'
+import { type Page, type PageQuery, toPage } from './page.js'
 import type { Schema } from './schema.js'
 
 export type StoredWebhookCall = Selectable<Schema['webhook_calls']>
@@ -28,3 +29,22 @@ export const listWebhookCalls = (db: Database, decisionId: string): Promise<Stor
     .where('decision_id', '=', decisionId)
     .orderBy('id')
     .execute()
+
+/** The calls of one webhook of the app, newest first, also when the webhook was deleted. */
+export const listCallsOfWebhook = async (
+  db: Database,
+  appId: string,
+  webhookId: string,
+  { limit, before }: PageQuery,
+): Promise<Page<StoredWebhookCall>> => {
+  const rows = await db
+    .selectFrom('webhook_calls')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .where('webhook_id', '=', webhookId)
+    .$if(before !== undefined, (query) => query.where('id', '<', BigInt(before ?? 0)))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  return toPage(rows, limit, ({ id }) => String(id))
+}

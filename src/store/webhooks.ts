@@ -1,11 +1,15 @@
 import { type Selectable, sql } from 'kysely'
 import type { Database } from './database.js'
+import { inTransaction } from './inTransaction.js'
 import type { Schema } from './schema.js'
 
-/** A registered webhook. `secret` is encrypted. */
+/** A registered webhook. Both secrets are encrypted. */
 export type StoredWebhook = Selectable<Schema['webhooks']>
 
-export type NewWebhook = Pick<StoredWebhook, 'app_id' | 'url' | 'request_type' | 'secret'>
+export type WebhookColumns = Pick<StoredWebhook, 'payload' | 'on_failure' | 'deadline_ms'>
+
+export type NewWebhook = Pick<StoredWebhook, 'app_id' | 'url' | 'request_type' | 'secret'> &
+  Partial<WebhookColumns>
 
 /**
  * Stores a webhook, unless the app has `limit` of them already: then undefined. The app's row is
@@ -16,7 +20,7 @@ export const insertWebhook = (
   webhook: NewWebhook,
   limit: number,
 ): Promise<StoredWebhook | undefined> =>
-  db.transaction().execute(async (trx) => {
+  inTransaction(db, async (trx) => {
     await trx
       .selectFrom('apps')
       .select('id')
@@ -44,7 +48,7 @@ export const listActiveWebhooks = (db: Database, appId: string): Promise<StoredW
     .orderBy('created_at')
     .execute()
 
-/** undefined = this app has no such webhook; so do the two functions below. */
+/** undefined = this app has no such webhook; so do the functions below. */
 export const findWebhook = (
   db: Database,
   appId: string,
@@ -61,11 +65,32 @@ export const updateWebhook = (
   db: Database,
   appId: string,
   id: string,
-  active: boolean,
+  changes: Partial<WebhookColumns & Pick<StoredWebhook, 'active'>>,
 ): Promise<StoredWebhook | undefined> =>
   db
     .updateTable('webhooks')
-    .set({ active, updated_at: sql<Date>`now()` })
+    .set({ ...changes, updated_at: sql<Date>`now()` })
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+/** The old secret goes on signing beside the new one until `overlapUntil`. */
+export const replaceWebhookSecret = (
+  db: Database,
+  appId: string,
+  id: string,
+  secret: Buffer,
+  overlapUntil: Date,
+): Promise<StoredWebhook | undefined> =>
+  db
+    .updateTable('webhooks')
+    .set((eb) => ({
+      secret,
+      previous_secret: eb.ref('secret'),
+      previous_secret_until: overlapUntil,
+      updated_at: sql<Date>`now()`,
+    }))
     .where('app_id', '=', appId)
     .where('id', '=', id)
     .returningAll()

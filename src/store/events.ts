@@ -1,0 +1,129 @@
+import { sql } from 'kysely'
+import type { Hex } from 'viem'
+import type { Database } from './database.js'
+
+/** What apps may subscribe to. */
+export const eventTypes = [
+  'sponsorship.signed',
+  'sponsorship.settled',
+  'sponsorship.expired',
+  'user_operation.included',
+  'user_operation.failed',
+  'user_operation.dropped',
+  'tank.low',
+  'webhook.circuit_opened',
+] as const
+
+export type EventType = (typeof eventTypes)[number]
+
+/**
+ * Writes an event to the outbox, in the transaction of what it reports, for every subscription of
+ * the app that wants it; none wants it, nothing is written.
+ */
+export const emitEvent = async (
+  trx: Database,
+  appId: string,
+  type: EventType,
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  const { parts, deliver } = eventParts(appId, type, data)
+  await sql`with ${parts} ${deliver}`.execute(trx)
+}
+
+/** The same as parts of a statement: members of its `with`, and what it ends in. */
+export const eventParts = (
+  appId: string,
+  type: EventType,
+  data: Readonly<Record<string, unknown>>,
+) => ({
+  parts: sql`wanted as (
+      select id from event_subscriptions
+      where app_id = ${appId} and active and ${type} = any(event_types)
+    ), event as (
+      insert into events (app_id, type, data)
+      select ${appId}::uuid, ${type}, ${JSON.stringify(data)}::jsonb
+      where exists (select from wanted) returning id
+    )`,
+  deliver: sql`insert into event_deliveries (event_id, subscription_id)
+    select event.id, wanted.id from event cross join wanted`,
+})
+
+/** Writes what became of operations that were included, dropped or replaced just now. */
+export const emitOperationEvents = async (
+  trx: Database,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<void> => {
+  if (hashes.length === 0) return
+  await sql`with ended as (
+      select o.*, i.success, i.transaction_hash, i.block_number, i.actual_gas_cost,
+        i.actual_gas_used, case
+          when o.state <> 'included' then 'user_operation.dropped'
+          when i.success then 'user_operation.included'
+          else 'user_operation.failed' end as type
+      from operations o
+      left join inclusions i on i.chain_id = o.chain_id and i.user_op_hash = o.hash
+        and o.state = 'included'
+      where o.chain_id = ${chainId} and o.hash = any(${[...hashes]}::text[])
+        and o.state in ('included', 'dropped', 'replaced')
+    ), event as (
+      insert into events (app_id, type, data)
+      select app_id, type, jsonb_strip_nulls(jsonb_build_object(
+        'chainId', chain_id, 'userOpHash', hash, 'entryPoint', entry_point, 'sender', sender,
+        'nonce', nonce::text, 'transactionHash', transaction_hash, 'blockNumber', block_number,
+        'success', success, 'actualGasCost', actual_gas_cost::text,
+        'actualGasUsed', actual_gas_used::text, 'code', reason_code, 'reason', reason))
+      from ended
+      where exists (select from event_subscriptions s
+        where s.app_id = ended.app_id and s.active and ended.type = any(s.event_types))
+      returning id, app_id, type
+    )
+    insert into event_deliveries (event_id, subscription_id)
+    select event.id, s.id from event join event_subscriptions s
+      on s.app_id = event.app_id and s.active and event.type = any(s.event_types)`.execute(trx)
+}
+
+/** Writes which of these reservations have just become final, one way or the other. */
+export const emitReservationEvents = async (
+  trx: Database,
+  ids: readonly bigint[],
+): Promise<void> => {
+  await sql`with final as (
+      select *, case state when 'settled' then 'sponsorship.settled'
+        else 'sponsorship.expired' end as type
+      from reservations
+      where id = any(${[...ids]}::bigint[]) and state in ('settled', 'released')
+    ), event as (
+      insert into events (app_id, type, data)
+      select app_id, type, jsonb_strip_nulls(jsonb_build_object(
+        'chainId', chain_id, 'entryPoint', entry_point, 'sender', sender, 'nonce', nonce::text,
+        'paymaster', paymaster, 'userOpHash', user_op_hash, 'maxCostWei', max_cost::text,
+        'actualCostWei', case state when 'settled' then actual_cost::text end))
+      from final
+      where exists (select from event_subscriptions s
+        where s.app_id = final.app_id and s.active and final.type = any(s.event_types))
+      returning id, app_id, type
+    )
+    insert into event_deliveries (event_id, subscription_id)
+    select event.id, s.id from event join event_subscriptions s
+      on s.app_id = event.app_id and s.active and event.type = any(s.event_types)`.execute(trx)
+}
+
+/** Tells the app of a webhook that it is left alone for a while. */
+export const emitCircuitOpened = async (db: Database, webhookId: string): Promise<void> => {
+  const webhook = await db
+    .selectFrom('webhooks')
+    .select(['app_id', 'url'])
+    .where('id', '=', webhookId)
+    .executeTakeFirst()
+  if (webhook === undefined) return
+  const data = { webhookId, webhookUrl: webhook.url }
+  await emitEvent(db, webhook.app_id, 'webhook.circuit_opened', data)
+}
+
+/** Forgets events that are older than `days`, delivered or not. */
+export const pruneEvents = async (db: Database, days: number): Promise<void> => {
+  await sql`delete from events where occurred_at < now() - make_interval(days => ${days})`.execute(
+    db,
+  )
+}

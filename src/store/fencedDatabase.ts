@@ -1,0 +1,111 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import { LeaseLostError } from '../errors/leaseLostError.js'
+import type { Database } from './database.js'
+import { holdsLease, type Lease } from './leases.js'
+import type { Schema } from './schema.js'
+
+/**
+ * The database as the holder of a lease sees it: every transaction begins with the question whether
+ * the lease is still held, and a write outside of one gets one. A process that was paused while
+ * another took over can so write nothing, wherever it stopped.
+ *
+ * Transactions and writes throw LeaseLostError then, and `onLost` is told; reads always work.
+ */
+export const fencedDatabase = (database: Database, lease: Lease, onLost: () => void): Database =>
+  new Kysely<Schema>({ dialect: fencedDialect(database, lease, onLost) })
+
+const fencedDialect = (database: Database, lease: Lease, onLost: () => void): Dialect => ({
+  createAdapter: () => new PostgresAdapter(),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+  createDriver: () => fencedDriver(database, lease, onLost),
+})
+
+type Session = DatabaseConnection & {
+  begin(): Promise<void>
+  end(statement: 'commit' | 'rollback'): Promise<void>
+  /** Gives the connection back. */
+  readonly release: () => void
+}
+
+const fencedDriver = (database: Database, lease: Lease, onLost: () => void): Driver => ({
+  init: async () => {},
+  acquireConnection: () =>
+    new Promise<DatabaseConnection>((resolve, reject) => {
+      // The connection is ours for as long as the callback runs.
+      database
+        .connection()
+        .execute(
+          (connection) =>
+            new Promise<void>((release) =>
+              resolve(openSession(connection, lease, onLost, release)),
+            ),
+        )
+        .catch(reject)
+    }),
+  beginTransaction: (session) => (session as Session).begin(),
+  commitTransaction: (session) => (session as Session).end('commit'),
+  rollbackTransaction: (session) => (session as Session).end('rollback'),
+  releaseConnection: async (session) => (session as Session).release(),
+  destroy: async () => {},
+})
+
+const openSession = (
+  connection: Database,
+  lease: Lease,
+  onLost: () => void,
+  release: () => void,
+): Session => {
+  let inTransaction = false
+  const plain = (query: CompiledQuery) => connection.executeQuery(query)
+  const end = async (statement: 'commit' | 'rollback') => {
+    await plain(CompiledQuery.raw(statement))
+    inTransaction = false
+  }
+  const begin = async () => {
+    await plain(CompiledQuery.raw('begin'))
+    try {
+      if (!(await holdsLease(connection, lease))) {
+        onLost()
+        throw new LeaseLostError(lease.name)
+      }
+      inTransaction = true
+    } catch (error) {
+      // Where it fails the session is broken, and its transaction with it.
+      await end('rollback').catch(() => {})
+      throw error
+    }
+  }
+  const executeQuery = async <Row>(query: CompiledQuery): Promise<QueryResult<Row>> => {
+    if (inTransaction || isRead(query)) return (await plain(query)) as QueryResult<Row>
+    await begin()
+    try {
+      const result = await plain(query)
+      await end('commit')
+      return result as QueryResult<Row>
+    } catch (error) {
+      await end('rollback').catch(() => {})
+      throw error
+    }
+  }
+  return {
+    ...{ begin, end, release, executeQuery },
+    streamQuery: () => {
+      throw new Error('A holder of a lease does not stream.')
+    },
+  }
+}
+
+/** What is written by hand, or has parts that may write, counts as a write. */
+const isRead = ({ query }: CompiledQuery): boolean =>
+  query.kind === 'SelectQueryNode' && query.with === undefined

@@ -1,0 +1,113 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from './schema.js'
+
+/** The right to do alone what `name` says; `token` is greater than that of every earlier holder. */
+export type Lease = { readonly name: string; readonly holder: string; readonly token: bigint }
+
+/** A lease as it stands in the database, by the database's clock. */
+export type LeaseStanding = Lease & {
+  /** Milliseconds until others may take it; negative = free. */
+  readonly remaining: number
+}
+
+/** The channel on which candidates hear that a lease was given up; the payload is its name. */
+export const leasesChannel = 'purser_leases'
+
+const after = (milliseconds: number) =>
+  sql<Date>`clock_timestamp() + ${milliseconds} * interval '1 millisecond'`
+
+/**
+ * Takes a lease that is free or whose time is over, for `duration` milliseconds; undefined while
+ * another process holds it. All times are the database's, so no process's clock matters.
+ */
+export const takeLease = async (
+  db: Kysely<Schema>,
+  name: string,
+  holder: string,
+  duration: number,
+): Promise<Lease | undefined> => {
+  const row = await db
+    .insertInto('leases')
+    .values({ name, holder, token: 1n, expires_at: after(duration) })
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet({ holder, token: sql`leases.token + 1`, expires_at: after(duration) })
+        .where(sql<boolean>`leases.expires_at <= clock_timestamp()`),
+    )
+    .returning('token')
+    .executeTakeFirst()
+  return row && { name, holder, token: row.token }
+}
+
+/** Takes a lease whoever holds it: for a process that knows that no other one runs. */
+export const seizeLease = async (
+  db: Kysely<Schema>,
+  name: string,
+  holder: string,
+  duration: number,
+): Promise<Lease> => {
+  await db
+    .updateTable('leases')
+    .set({ expires_at: sql`'-infinity'` })
+    .where('name', '=', name)
+    .execute()
+  const lease = await takeLease(db, name, holder, duration)
+  if (!lease) throw new Error(`Another process runs after all: it has taken the lease "${name}".`)
+  return lease
+}
+
+/** Prolongs a lease; false when another process has taken it. One that is only late is kept. */
+export const renewLease = async (
+  db: Kysely<Schema>,
+  { name, token }: Lease,
+  duration: number,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await db
+    .updateTable('leases')
+    .set({ expires_at: after(duration) })
+    .where('name', '=', name)
+    .where('token', '=', token)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** Frees a lease at once and tells the candidates; does nothing when another process has taken it. */
+export const giveUpLease = async (db: Kysely<Schema>, { name, token }: Lease): Promise<void> => {
+  await sql`with freed as (
+      update leases set expires_at = '-infinity' where name = ${name} and token = ${token}
+      returning name
+    ) select pg_notify(${leasesChannel}, name) from freed`.execute(db)
+}
+
+/**
+ * Is the lease still ours? If so nobody can take it until the transaction ends, so that what the
+ * transaction writes is written by the holder.
+ */
+export const holdsLease = async (trx: Kysely<Schema>, { name, token }: Lease): Promise<boolean> => {
+  const row = await trx
+    .selectFrom('leases')
+    .select('token')
+    .where('name', '=', name)
+    .where('token', '=', token)
+    .forShare()
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Who held the lease last; undefined when nobody ever did. */
+export const findLease = async (
+  db: Kysely<Schema>,
+  name: string,
+): Promise<LeaseStanding | undefined> => {
+  const row = await db
+    .selectFrom('leases')
+    .select(['name', 'holder', 'token'])
+    .select(
+      sql<number>`extract(epoch from greatest(expires_at, to_timestamp(0))
+        - clock_timestamp())::float8 * 1000`.as('remaining'),
+    )
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return row
+}

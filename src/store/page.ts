@@ -1,0 +1,19 @@
+/** Part of a list, newest first. `next` asks for what follows; undefined = there is no more. */
+export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | undefined }
+
+export type PageQuery = {
+  readonly limit: number
+  /** The `next` of the page before. */
+  readonly before: string | undefined
+}
+
+/** A page from `limit + 1` rows; `cursorOf` names the place of a row. */
+export const toPage = <Item>(
+  rows: readonly Item[],
+  limit: number,
+  cursorOf: (item: Item) => string,
+): Page<Item> => {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next: rows.length > limit && last !== undefined ? cursorOf(last) : undefined }
+}

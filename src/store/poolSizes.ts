@@ -1,0 +1,18 @@
+import type { Database } from './database.js'
+
+/** Operations that wait or are in open bundles, by chain and state. */
+export const poolSizes = async (
+  db: Database,
+): Promise<readonly { chain: string; state: string; operations: number }[]> => {
+  const rows = await db
+    .selectFrom('operations')
+    .select(({ fn }) => ['chain_id', 'state', fn.countAll<bigint>().as('count')])
+    .where('state', 'in', ['pooled', 'bundled'])
+    .groupBy(['chain_id', 'state'])
+    .execute()
+  return rows.map(({ chain_id, state, count }) => ({
+    chain: String(chain_id),
+    state,
+    operations: Number(count),
+  }))
+}
