@@ -1,0 +1,109 @@
+import { AwsClient } from 'aws4fetch'
+import { type Address, type Hex, numberToHex, recoverAddress } from 'viem'
+import { publicKeyToAddress } from 'viem/accounts'
+import { z } from 'zod'
+import { SignerUnavailableError } from '../errors/signerErrors.js'
+import { readDerPublicKey, readDerSignature } from './derSignature.js'
+import { createSigner, type ExecutorSigner, type Signature } from './executorSigner.js'
+
+export type KmsKey = {
+  /** Id, ARN or alias of an asymmetric key, ECC_SECG_P256K1 for SIGN_VERIFY. */
+  readonly keyId: string
+  readonly region: string
+  /** Absent = that of AWS for the region. */
+  readonly endpoint: string | undefined
+  readonly credentials: KmsCredentials
+}
+
+export type KmsCredentials = {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken: string | undefined
+}
+
+/** Milliseconds that one answer may take. */
+const patience = 10_000
+
+/**
+ * Signs with a key in AWS KMS, or in anything that speaks its JSON protocol (GetPublicKey, Sign). The
+ * public key is asked for once, here.
+ * @throws SignerUnavailableError when it does not answer or the key is of another kind
+ */
+export const openKmsSigner = async (key: KmsKey): Promise<ExecutorSigner> => {
+  const ask = createAsk(key)
+  const { PublicKey } = await ask('GetPublicKey', {}, z.object({ PublicKey: z.base64() }))
+  const address = understood(key, () =>
+    publicKeyToAddress(readDerPublicKey(Buffer.from(PublicKey, 'base64'))),
+  )
+  return createSigner(address, async (digest) => {
+    const request = {
+      Message: Buffer.from(digest.slice(2), 'hex').toString('base64'),
+      MessageType: 'DIGEST',
+      SigningAlgorithm: 'ECDSA_SHA_256',
+    }
+    const answer = await ask('Sign', request, z.object({ Signature: z.base64() }))
+    const { r, s } = understood(key, () =>
+      readDerSignature(Buffer.from(answer.Signature, 'base64')),
+    )
+    const signature = await withParity(address, digest, {
+      r: numberToHex(r, { size: 32 }),
+      s: numberToHex(s, { size: 32 }),
+    })
+    if (!signature) throw new SignerUnavailableError(key.keyId, 'it signed with another key')
+    return signature
+  })
+}
+
+type Ask = <T>(action: string, fields: Record<string, string>, schema: z.ZodType<T>) => Promise<T>
+
+const createAsk = ({ keyId, region, endpoint, credentials }: KmsKey): Ask => {
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials
+  const client = new AwsClient({
+    ...{ accessKeyId, secretAccessKey, region, service: 'kms', retries: 2 },
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+  })
+  const url = endpoint ?? `https://kms.${region}.amazonaws.com/`
+  return async (action, fields, schema) => {
+    try {
+      const response = await client.fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-amz-json-1.1',
+          'x-amz-target': `TrentService.${action}`,
+        },
+        body: JSON.stringify({ KeyId: keyId, ...fields }),
+        signal: AbortSignal.timeout(patience),
+      })
+      const body: unknown = await response.json()
+      if (response.ok) return schema.parse(body)
+      const { __type } = z.object({ __type: z.string().default('error') }).parse(body)
+      throw new Error(`HTTP ${response.status} ${__type.split('#').at(-1)}`)
+    } catch (cause) {
+      if (cause instanceof z.ZodError || cause instanceof SyntaxError)
+        throw new SignerUnavailableError(keyId, `it does not answer ${action} as KMS does`, cause)
+      throw new SignerUnavailableError(keyId, `${action}: ${(cause as Error).message}`, cause)
+    }
+  }
+}
+
+const understood = <T>({ keyId }: KmsKey, read: () => T): T => {
+  try {
+    return read()
+  } catch (cause) {
+    throw new SignerUnavailableError(keyId, (cause as Error).message, cause)
+  }
+}
+
+/** KMS does not say which of the two keys that fit a signature is its own. */
+const withParity = async (
+  address: Address,
+  hash: Hex,
+  numbers: Omit<Signature, 'yParity'>,
+): Promise<Signature | undefined> => {
+  for (const yParity of [0, 1] as const) {
+    const signature = { ...numbers, yParity }
+    const signer = await recoverAddress({ hash, signature }).catch(() => undefined)
+    if (signer === address) return signature
+  }
+  return undefined
+}

@@ -1,0 +1,41 @@
+import {
+  type Account,
+  findAccount,
+  insertAccount,
+  replaceToken,
+  revokeAccount,
+} from '../store/accounts.js'
+import type { Change } from '../store/audit.js'
+import { generateAuthToken, hashCredential } from './credential.js'
+
+/** The token is nowhere else: who loses it needs a new one. */
+export type NewToken = { readonly account: Account; readonly authToken: string }
+
+export const createAccount = async ({ trx, record }: Change, name: string): Promise<NewToken> => {
+  const authToken = generateAuthToken()
+  const account = await insertAccount(trx, name, hashCredential(authToken))
+  const entry = { objectId: account.id, accountId: account.id, appId: null }
+  await record({ action: 'account.create', ...entry, after: account })
+  return { account, authToken }
+}
+
+/** A new token; the old one ends. undefined = there is no such live account. */
+export const rotateToken = async (
+  { trx, record }: Change,
+  id: string,
+): Promise<NewToken | undefined> => {
+  const authToken = generateAuthToken()
+  if (!(await replaceToken(trx, id, hashCredential(authToken)))) return undefined
+  const account = await findAccount(trx, id)
+  if (account === undefined) return undefined
+  await record({ action: 'account.rotate_token', objectId: id, accountId: id, appId: null })
+  return { account, authToken }
+}
+
+/** Ends an account with its apps and keys. @returns false when there is no such live account */
+export const endAccount = async ({ trx, record }: Change, id: string): Promise<boolean> => {
+  const before = await findAccount(trx, id)
+  if (before === undefined || !(await revokeAccount(trx, id))) return false
+  await record({ action: 'account.revoke', objectId: id, accountId: id, appId: null, before })
+  return true
+}

@@ -1,0 +1,35 @@
+import { type App, findApp, insertApp, renameApp, revokeApp } from '../store/apps.js'
+import type { Change } from '../store/audit.js'
+
+const entryOf = (app: App) => ({ objectId: app.id, accountId: app.accountId, appId: app.id })
+
+/** undefined = there is no such live account. */
+export const createApp = async (
+  { trx, record }: Change,
+  accountId: string,
+  name: string,
+): Promise<App | undefined> => {
+  const app = await insertApp(trx, accountId, name)
+  if (app !== undefined) await record({ action: 'app.create', ...entryOf(app), after: app })
+  return app
+}
+
+/** undefined = there is no such live app. */
+export const changeApp = async (
+  { trx, record }: Change,
+  id: string,
+  { name }: { readonly name: string },
+): Promise<App | undefined> => {
+  const before = await findApp(trx, id)
+  const after = before && (await renameApp(trx, id, name))
+  if (after !== undefined) await record({ action: 'app.update', ...entryOf(after), before, after })
+  return after
+}
+
+/** Ends an app and its keys. @returns false when there is no such live app */
+export const endApp = async ({ trx, record }: Change, id: string): Promise<boolean> => {
+  const before = await findApp(trx, id)
+  if (before === undefined || !(await revokeApp(trx, id))) return false
+  await record({ action: 'app.revoke', ...entryOf(before), before })
+  return true
+}

@@ -1,0 +1,88 @@
+import { findAppOwner } from '../store/apps.js'
+import type { Change } from '../store/audit.js'
+import {
+  endKeyAt,
+  findKey,
+  insertKey,
+  type Key,
+  type KeyRestrictions,
+  type NewKey,
+  revokeKey,
+  updateKey,
+} from '../store/keys.js'
+import { generateApiKey, hashCredential } from './credential.js'
+
+/** The key itself is nowhere else: who loses it needs a new one. */
+export type ShownKey = { readonly key: Key; readonly apiKey: string }
+
+/** undefined = there is no such live app. */
+export const createKey = async (
+  change: Change,
+  appId: string,
+  given: Partial<KeyRestrictions> & { readonly name: string },
+): Promise<ShownKey | undefined> => insert(change, 'key.create', { appId, ...given })
+
+/**
+ * A new key with the name and limits of an old one, which goes on for `overlap` seconds or until
+ * its own end. undefined = the app has no such live key.
+ */
+export const rotateKey = async (
+  change: Change,
+  appId: string,
+  id: string,
+  overlap: number,
+): Promise<ShownKey | undefined> => {
+  const old = await findKey(change.trx, appId, id)
+  if (old === undefined || old.revokedAt !== null) return undefined
+  const { name, scopes, methods, allowedOrigins, allowedIps, expiresAt } = old
+  const limits = { scopes, methods, allowedOrigins, allowedIps, expiresAt }
+  const made = await insert(change, 'key.rotate', { appId, name, ...limits, rotatedFrom: id })
+  const end = Date.now() + overlap * 1_000
+  if (expiresAt === null || expiresAt.getTime() > end) {
+    await endKeyAt(change.trx, appId, id, new Date(end))
+  }
+  return made
+}
+
+/** undefined = the app has no such live key. */
+export const changeKey = async (
+  { trx, record }: Change,
+  appId: string,
+  id: string,
+  changes: Partial<KeyRestrictions & { readonly name: string }>,
+): Promise<Key | undefined> => {
+  const before = await findKey(trx, appId, id)
+  const after = before && (await updateKey(trx, appId, id, { ...before, ...changes }))
+  if (after === undefined) return undefined
+  const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
+  await record({ action: 'key.update', objectId: id, accountId, appId, before, after })
+  return after
+}
+
+/** @returns false when the app has no such live key */
+export const endKey = async (
+  { trx, record }: Change,
+  appId: string,
+  id: string,
+): Promise<boolean> => {
+  const before = await findKey(trx, appId, id)
+  if (before === undefined || !(await revokeKey(trx, id))) return false
+  const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
+  await record({ action: 'key.revoke', objectId: id, accountId, appId, before })
+  return true
+}
+
+const insert = async (
+  { trx, record }: Change,
+  action: string,
+  given: Omit<NewKey, 'hash' | 'last4'>,
+): Promise<ShownKey | undefined> => {
+  const apiKey = generateApiKey()
+  const secret = { hash: hashCredential(apiKey), last4: apiKey.slice(-4) }
+  const key = await insertKey(trx, { ...given, ...secret })
+  if (key === undefined) return undefined
+  const { appId } = given
+  const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
+  await record({ action, objectId: key.id, accountId, appId, after: key })
+  return { key, apiKey }
+}
