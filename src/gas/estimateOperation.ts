@@ -7,6 +7,7 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { describeRevert } from '../entrypoint/revertReason.js'
 import { ExecutionRevertedError, OperationLimitError } from '../errors/operationErrors.js'
+import { requireDelegation } from '../validation/authorization.js'
 import type { Engine, GasMeasurement } from '../validation/engine.js'
 import { mergeOverrides } from '../validation/mergeOverrides.js'
 import { toOperationError } from '../validation/operationFailure.js'
@@ -18,10 +19,10 @@ import { widestOperation } from './widestOperation.js'
 export type EstimateContext = {
   readonly node: NodeClient
   readonly engine: Engine
-  readonly definition: Pick<ChainDefinition, 'maxBundleGas' | 'maxVerificationGas'>
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'maxBundleGas' | 'maxVerificationGas'>
   /** Of the current head. */
   readonly advice: FeeAdvice
-} & Pick<BundleShare, 'bundleSize' | 'dataGas'>
+} & Omit<BundleShare, 'verificationGasUsed'>
 
 /** LIM-030: what verificationGasLimit must exceed the gas used by for other bundlers to take it. */
 const validationGasSlack = 4000n
@@ -43,7 +44,9 @@ const maxSignatureBytes = 8192
  * `override` is the caller's and wins over what we pretend, slot by slot; only the EntryPoint's code
  * keeps its probe, which then runs on the caller's code.
  *
- * Throws OperationLimitError for a signature without usable length, an operation error when the
+ * An EIP-7702 authorization counts as if it were signed and applied (ERC-7769).
+ *
+ * Throws OperationLimitError for a signature without usable length or an authorization that never fits, an operation error when the
  * EntryPoint refuses, ExecutionRevertedError when the call reverts.
  */
 export async function estimateOperation(
@@ -52,8 +55,10 @@ export async function estimateOperation(
   draft: Draft,
   override?: StateOverride,
 ): Promise<GasEstimate> {
+  const { definition } = context
   requireSignatureLength(draft)
-  const { bundleSize, dataGas, definition, engine } = context
+  requireDelegation(entryPoint.version, draft, definition.chainId)
+  const { bundleSize, dataGas, beneficiaryGas, engine } = context
   const fees = chooseFees(draft, context.advice.standard)
   const bounds = { call: definition.maxBundleGas, verification: definition.maxVerificationGas }
   const hasPaymasterLimits = entryPoint.hasPaymasterLimits && draft.paymaster !== undefined
@@ -69,7 +74,12 @@ export async function estimateOperation(
   }
   const widest = widestOperation(filled)
   const share = (verificationGasUsed: bigint) =>
-    preVerificationGas(entryPoint, widest, { bundleSize, verificationGasUsed, dataGas })
+    preVerificationGas(entryPoint, widest, {
+      bundleSize,
+      verificationGasUsed,
+      dataGas,
+      beneficiaryGas,
+    })
 
   const op = { ...filled, preVerificationGas: share(0n) }
   const funds = await fundPayer(context.node, entryPoint, op)

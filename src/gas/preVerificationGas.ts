@@ -1,4 +1,6 @@
 import type { Hex } from 'viem'
+import type { ChainDefinition } from '../chain/definition.js'
+import { COLD_BENEFICIARY } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
@@ -18,6 +20,8 @@ const offsetTokens = 2 * 3
 const gasPerCallDataWord = 10
 /** EIP-7702: PER_EMPTY_ACCOUNT_COST of each authorization. */
 const authorizationGas = 25_000
+/** With it the EntryPoint passes the whole operation to the account (v0.7 and later). */
+const executeUserOpSelector = '0x8dd7712f'
 
 export type BundleShare = {
   /** Operations that share a bundle's fixed costs, at least 1. */
@@ -26,10 +30,27 @@ export type BundleShare = {
   readonly verificationGasUsed: bigint
   /** Gas for publishing the encoded operation elsewhere (a rollup's layer 1). */
   readonly dataGas: (encodedOperation: Hex) => bigint
+  /** Gas of a bundle that paying the beneficiary costs more than paying the executor. */
+  readonly beneficiaryGas: number
 }
 
 /** On a chain that pays for nothing but execution and calldata. */
 export const noDataGas = (): bigint => 0n
+
+/** 0 where bundles pay the executor that sends them; one that is configured may be somebody else. */
+export const beneficiaryGas = ({ beneficiary }: Pick<ChainDefinition, 'beneficiary'>): number =>
+  beneficiary === undefined ? 0 : COLD_BENEFICIARY
+
+/** What operations of this chain owe of a bundle that is as large as expected. */
+export const expectedShare = (
+  definition: Pick<ChainDefinition, 'beneficiary' | 'expectedBundleSize'>,
+): Omit<BundleShare, 'verificationGasUsed'> => ({
+  bundleSize: definition.expectedBundleSize,
+  dataGas: noDataGas,
+  beneficiaryGas: beneficiaryGas(definition),
+})
+
+type Encoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
 
 /**
  * Gas that `op` causes in a bundle of `bundleSize` operations and that the EntryPoint cannot meter:
@@ -38,18 +59,16 @@ export const noDataGas = (): bigint => 0n
  * the share of that, less the validation gas that the operation pays for as well.
  */
 export function preVerificationGas(
-  entryPoint: Pick<EntryPoint, 'overhead' | 'encodeOperation'>,
+  entryPoint: Encoder,
   op: Operation,
-  { bundleSize, verificationGasUsed, dataGas }: BundleShare,
+  { bundleSize, verificationGasUsed, dataGas, beneficiaryGas }: BundleShare,
 ): bigint {
   const encoded = entryPoint.encodeOperation(op)
   const tokens = countTokens(encoded) + offsetTokens
-  const { fixed, perOp } = entryPoint.overhead
-  const authorization = op.authorization === undefined ? 0 : authorizationGas
-  const callDataWords = Math.ceil((op.callData.length - 2) / 64)
 
+  const fixed = entryPoint.overhead.fixed + beneficiaryGas
   const shared = transactionGas + fixed + envelopeTokens * gasPerToken
-  const own = perOp + callDataWords * gasPerCallDataWord + tokens * gasPerToken + authorization
+  const own = workGas(entryPoint, op, encoded) + tokens * gasPerToken
   const standard = Math.ceil(shared / bundleSize) + own
 
   const sharedFloor = transactionGas + envelopeTokens * floorGasPerToken
@@ -57,6 +76,47 @@ export function preVerificationGas(
     Math.ceil(sharedFloor / bundleSize) + tokens * floorGasPerToken - Number(verificationGasUsed)
 
   return BigInt(Math.max(standard, floor)) + dataGas(encoded)
+}
+
+/** What a bundle's transaction costs at most. */
+export type BundleCost = {
+  /** Gas beside all that the EntryPoint meters of the operations. */
+  readonly unmetered: bigint
+  /** Gas that it costs in any case (EIP-7623). */
+  readonly floor: bigint
+}
+
+/** The same for a whole bundle with `data` as its calldata. */
+export function bundleCost(
+  entryPoint: Encoder,
+  ops: readonly Operation[],
+  data: Hex,
+  beneficiaryGas: number,
+): BundleCost {
+  const tokens = countTokens(data)
+  const work = ops.reduce(
+    (sum, op) => sum + workGas(entryPoint, op, entryPoint.encodeOperation(op)),
+    entryPoint.overhead.fixed + beneficiaryGas,
+  )
+  return {
+    unmetered: BigInt(transactionGas + tokens * gasPerToken + work),
+    floor: BigInt(transactionGas + tokens * floorGasPerToken),
+  }
+}
+
+const nothing = { fixed: 0, perWord: 0 }
+
+/** Gas of one operation that no limit meters, beside its calldata. */
+function workGas({ overhead }: Encoder, op: Operation, encoded: Hex): number {
+  const authorization = op.authorization === undefined ? 0 : authorizationGas
+  const passesOperation = op.callData.startsWith(executeUserOpSelector)
+  const { fixed, perWord } = (passesOperation && overhead.executeUserOp) || nothing
+  const execute = fixed + words(encoded) * perWord
+  return overhead.perOp + words(op.callData) * gasPerCallDataWord + authorization + execute
+}
+
+function words(hex: Hex): number {
+  return Math.ceil((hex.length - 2) / 64)
 }
 
 function countTokens(hex: Hex): number {

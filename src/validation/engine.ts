@@ -2,8 +2,37 @@ import type { Hex } from 'viem'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
+import type { ExecutionRecord, Fork } from '../evm/index.js'
+import type { CodeHashes, Stakes } from './erc7562/index.js'
 
 export type { StateOverride }
+
+/** What a validation did, as far as its engine can see: what the rules of ERC-7562 judge. */
+export type Observed = ObservedRun | ObservedOutline
+
+/** A run in our EVM: everything that it did. */
+export type ObservedRun = {
+  readonly kind: 'run'
+  readonly stakes: Stakes
+  /** The block on whose state it ran. */
+  readonly blockHash: Hex
+  readonly record: ExecutionRecord
+  readonly fork: Fork
+  /** Whether the sender has code without this operation, or by its authorization. */
+  readonly senderExists: boolean
+  /** Of every address whose code was used, as it was before. */
+  readonly codeHashes: CodeHashes
+  /** wei that the paymaster has deposited; undefined without paymaster. */
+  readonly deposit: bigint | undefined
+}
+
+/** A node ran it and told the result only: opcodes, storage and code are not known. */
+export type ObservedOutline = {
+  readonly kind: 'outline'
+  readonly stakes: Stakes
+  /** Bytes of the context that the paymaster returned. */
+  readonly contextSize: number
+}
 
 /** What a validation that did not revert says. */
 export type Validation = {
@@ -16,6 +45,7 @@ export type Validation = {
   /** gas of validation without preVerificationGas (preOpGas - preVerificationGas) */
   readonly verificationGasUsed: bigint
   readonly prefund: bigint
+  readonly observed: Observed
 }
 
 export type ValidationResult =

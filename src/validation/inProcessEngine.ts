@@ -1,12 +1,14 @@
 import { NodeUnavailableError } from '../chain/nodeErrors.js'
-import type { StateProvider } from '../chain/stateProvider.js'
+import type { Run, StateProvider } from '../chain/stateProvider.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { splitValidationData } from '../entrypoint/validationData.js'
-import type { State } from '../evm/index.js'
-import type { Engine, StateOverride } from './engine.js'
+import { OperationLimitError } from '../errors/operationErrors.js'
+import { FORKS, type Fork, type State } from '../evm/index.js'
+import type { Engine, StateOverride, Validation } from './engine.js'
 import { measureOperation } from './measureOperation.js'
 import type { Extent, Observation } from './observeOperation.js'
+import { observeRun } from './observeRun.js'
 import { outcomeOf, type Rehearsed, readValidation, refusal } from './readRehearsal.js'
 import { aggregated } from './refusals.js'
 import { rehearse, type Stage, stateFor } from './rehearse.js'
@@ -16,8 +18,35 @@ import { kindOf } from './runKind.js'
  * Runs operations of any EntryPoint version in our own EVM, on the EntryPoint's real code: the very
  * handleOps that a bundle would call. Nothing is asked of a node but plain state. Throws
  * CannotSimulateError for what the EVM does not have or what costs too much; a node can still say.
+ *
+ * What looks like a refusal is run again on the newest state: the one who sent the operation may have
+ * seen a block that we have not.
  */
 export function createInProcessEngine({ state }: { readonly state: StateProvider }): Engine {
+  const known = createEngineOn(state.run)
+  const newest = createEngineOn(state.runNewest)
+  return {
+    async validate(...asked) {
+      const result = await known.validate(...asked)
+      if (result.ok && !signatureFailed(result.validation)) return result
+      return newest.validate(...asked)
+    },
+    async execute(...asked) {
+      const result = await known.execute(...asked)
+      return result.ok && result.success ? result : newest.execute(...asked)
+    },
+    async measure(...asked) {
+      const result = await known.measure(...asked)
+      return result.outcome === 'measured' ? result : newest.measure(...asked)
+    },
+  }
+}
+
+function signatureFailed(validation: Validation): boolean {
+  return validation.accountSignatureFailed || validation.paymasterSignatureFailed
+}
+
+function createEngineOn(runOnState: Run): Engine {
   async function run(
     entryPoint: EntryPoint,
     op: Operation,
@@ -25,16 +54,20 @@ export function createInProcessEngine({ state }: { readonly state: StateProvider
     override?: StateOverride,
   ): Promise<Rehearsed> {
     let last: { observed: Observation; stage: Stage } | undefined
-    const { result } = await state.run(kindOf(entryPoint, op, extent), (known, { block }) => {
-      const stage = { block, state: stateFor(known, op, override) }
-      const how = { onMiss: 'guess', record: true } as const
-      const { outcome, observed } = rehearse(stage, entryPoint, op, extent, how)
-      last = { observed, stage }
-      return outcome
-    })
+    const { result, view } = await runOnState(
+      kindOf(entryPoint, op, extent),
+      (known, { block }) => {
+        const stage = { block, state: stateFor(known, op, override) }
+        const how = { onMiss: 'guess', record: true } as const
+        const { outcome, observed } = rehearse(stage, entryPoint, op, extent, how)
+        last = { observed, stage }
+        return outcome
+      },
+    )
     if (last === undefined) throw new Error('nothing was run')
     requireEntryPoint(last.stage.state, entryPoint)
-    return { result, ...last }
+    requireDelegations(last.stage.block.fork, op)
+    return { result, ...last, blockHash: view.head.hash }
   }
 
   return {
@@ -46,7 +79,11 @@ export function createInProcessEngine({ state }: { readonly state: StateProvider
       }
       const { authorizer } = splitValidationData(accountData ?? 0n)
       if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
-      return { ok: true, validation: readValidation(rehearsed.observed, validated, op) }
+      const validation = {
+        ...readValidation(rehearsed.observed, validated, op),
+        observed: observeRun(entryPoint, op, rehearsed),
+      }
+      return { ok: true, validation }
     },
 
     async execute(entryPoint, op, override) {
@@ -66,6 +103,12 @@ export function createInProcessEngine({ state }: { readonly state: StateProvider
       return measureOperation(runLimited, entryPoint, op, bounds)
     },
   }
+}
+
+/** A node of an older chain would never take the transaction that carries an authorization. */
+function requireDelegations(fork: Fork, { authorization }: Operation): void {
+  if (authorization === undefined || FORKS.indexOf(fork) >= FORKS.indexOf('prague')) return
+  throw new OperationLimitError('eip7702Auth', 'this chain does not know EIP-7702 yet')
 }
 
 function requireEntryPoint(state: State, { address }: EntryPoint): void {

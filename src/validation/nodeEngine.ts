@@ -1,4 +1,4 @@
-import type { Address, Hex } from 'viem'
+import { type Address, type Hex, size } from 'viem'
 import { ethCall } from '../chain/ethCall.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { NodeUnavailableError } from '../chain/nodeErrors.js'
@@ -68,6 +68,11 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
           validUntil: said.validUntil,
           verificationGasUsed: said.preOpGas - op.preVerificationGas,
           prefund: said.prefund,
+          observed: {
+            kind: 'outline',
+            stakes: { account: said.sender, factory: said.factory, paymaster: said.paymaster },
+            contextSize: size(said.paymasterContext),
+          },
         },
       }
     },
@@ -98,9 +103,14 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
   }
 }
 
-function requireV06({ version }: EntryPoint): void {
-  if (version === '0.6') return
-  throw new Error(`EntryPoint v${version} cannot be simulated on a node; only v0.6 can`)
+/** Can `createNodeEngine` run operations of this EntryPoint? Only v0.6 has its simulations deployed. */
+export function simulatesOnNode({ version }: EntryPoint): boolean {
+  return version === '0.6'
+}
+
+function requireV06(entryPoint: EntryPoint): void {
+  if (simulatesOnNode(entryPoint)) return
+  throw new Error(`EntryPoint v${entryPoint.version} cannot be simulated on a node; only v0.6 can`)
 }
 
 async function readCode(node: NodeClient, address: Address): Promise<Hex> {

@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import type { EntryPoint, Failure, Log, OperationOutcome } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { splitValidationData } from '../entrypoint/validationData.js'
@@ -13,6 +13,7 @@ export type Rehearsed = {
   readonly result: Result
   readonly observed: Observation
   readonly stage: Stage
+  readonly blockHash: Hex
 }
 
 /** What handleOps would put on the chain for the operation; undefined when it refuses. */
@@ -44,7 +45,7 @@ export function readValidation(
   observed: Observation,
   { preOpGas, prefund }: NonNullable<Observation['validated']>,
   op: Operation,
-): Validation {
+): Omit<Validation, 'observed'> {
   const failed = (data = 0n) => BigInt(splitValidationData(data).authorizer) !== 0n
   return {
     accountSignatureFailed: failed(observed.accountData),

@@ -7,8 +7,8 @@ import {
   call,
   fromHex,
   intrinsicGas,
-  type Outcome,
   type OnMiss,
+  type Outcome,
   overlay,
   type State,
 } from '../evm/index.js'

@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import type { RunKind } from '../chain/stateProvider.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
@@ -14,6 +14,7 @@ export function kindOf(entryPoint: EntryPoint, op: Operation, extent: Extent): R
   // Selector and first argument: for most accounts what to call.
   const execution = `execution ${address} ${factory} ${paymaster} ${op.callData.slice(0, 74)}`
   const general = `${address} ${factory !== undefined} ${paymaster !== undefined}`
+  const staked = extent === 'validation' ? entitiesOf(op) : []
   const parties = factory === undefined ? [] : [factory, senderCreator(address)]
   if (paymaster !== undefined) parties.push(paymaster)
   return {
@@ -24,8 +25,18 @@ export function kindOf(entryPoint: EntryPoint, op: Operation, extent: Extent): R
     slots: [
       [address, depositSlot(paymaster ?? sender)],
       [address, nonceSlot(sender, op.nonce)],
+      ...staked.flatMap((entity) => stakeSlots(entity, entryPoint)),
     ],
   }
+}
+
+/** The contracts that an operation names. */
+function entitiesOf({ sender, factory, paymaster }: Operation): Address[] {
+  return [sender, factory, paymaster].filter((address) => address !== undefined)
+}
+
+function stakeSlots(entity: Address, entryPoint: EntryPoint): [Address, Hex][] {
+  return entryPoint.stakeSlots(entity).map((slot) => [entryPoint.address, slot])
 }
 
 /** The contract through which an EntryPoint calls factories: the first that it created. */

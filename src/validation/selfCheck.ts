@@ -10,8 +10,8 @@ import {
   type BlockEnv,
   type Call,
   call,
-  overlay,
   type OnMiss,
+  overlay,
   type State,
   toHex,
 } from '../evm/index.js'

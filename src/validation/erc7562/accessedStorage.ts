@@ -5,7 +5,11 @@ import { belongsToEntity } from './storage.js'
 /** Slots by the contract that holds them. */
 export type SlotSets = ReadonlyMap<Address, ReadonlySet<Hex>>
 
-/** The storage that a validation depends on and changes, the EntryPoint's own books left out. */
+/**
+ * The storage that a validation depends on and changes. Left out are the EntryPoint's own books, and
+ * what staked factories and paymasters keep for themselves: all their operations share that, and
+ * their reputation answers for it.
+ */
 export type AccessedStorage = {
   /** Transient slots stand among the persistent ones: a bundle is one transaction (OP-070). */
   readonly reads: SlotSets
@@ -27,7 +31,24 @@ export function accessedStorage(scene: Scene, phases: readonly Phase[]): Accesse
       addAll(writes, contract, frame.transientWrites)
     }
   }
-  return { reads, writes, associatedIn: associatedContracts(scene, [reads, writes]) }
+  const associatedIn = associatedContracts(scene, [reads, writes])
+  return { reads: withoutStaked(scene, reads), writes: withoutStaked(scene, writes), associatedIn }
+}
+
+function withoutStaked(scene: Scene, sets: SlotSets): SlotSets {
+  const { factory, paymaster } = scene.entities
+  const staked = [factory, paymaster].filter((entity) => entity?.staked)
+  if (staked.length === 0) return sets
+  const left = new Map<Address, ReadonlySet<Hex>>()
+  for (const [contract, slots] of sets) {
+    const isTheirs = (slot: Hex) =>
+      staked.some(
+        (entity) => entity?.address === contract || scene.isAssociated(entity!.address, slot),
+      )
+    const others = [...slots].filter((slot) => !isTheirs(slot))
+    if (others.length > 0) left.set(contract, new Set(others))
+  }
+  return left
 }
 
 function addAll(sets: Map<Address, Set<Hex>>, contract: Address, slots: Iterable<Hex>): void {

@@ -1,6 +1,7 @@
 import { readAbi } from '../../entrypoint/abiReader.js'
 import { toHex } from '../../evm/index.js'
-import type { Phase, PhaseRule } from './scene.js'
+import type { Limits } from './limits.js'
+import type { Entity, Phase, PhaseRule } from './scene.js'
 import { type Party, type Violation, violation } from './violation.js'
 
 /** Bytes of the context that validatePaymasterUserOp returned; 0 when it returned none. */
@@ -11,23 +12,27 @@ export function contextSizeOf(phases: readonly Phase[]): number {
   return (context.length - 2) / 2
 }
 
+export const context: PhaseRule = ({ limits }, phase) =>
+  phase.name === 'paymaster' ? judgeContext(phase.entity, contextSizeOf([phase]), limits) : []
+
+/** EREP-050 and LIM-020 for a context of `size` bytes. */
+export function judgeContext(paymaster: Entity, size: number, limits: Limits): Violation[] {
+  return [...contextOfUnstaked(paymaster, size), ...contextTooLong(paymaster, size, limits)]
+}
+
 /** EREP-050: only a staked paymaster may return a context. */
-export const contextOfUnstaked: PhaseRule = (_, phase) => {
-  const { entity, name } = phase
-  if (name !== 'paymaster' || entity.staked) return []
-  const size = contextSizeOf([phase])
-  if (size === 0) return []
-  const stakeNeeded = { role: entity.role, address: entity.address }
+function contextOfUnstaked(paymaster: Entity, size: number): Violation[] {
+  if (paymaster.staked || size === 0) return []
+  const stakeNeeded = { role: paymaster.role, address: paymaster.address }
   const message = `unstaked paymaster returned a context of ${size} bytes`
-  return [violation('EREP-050', entity, message, { stakeNeeded })]
+  return [violation('EREP-050', paymaster, message, { stakeNeeded })]
 }
 
 /** LIM-020: the most bytes of a context. */
-export const contextTooLong: PhaseRule = ({ limits }, phase) => {
-  const size = contextSizeOf([phase])
-  if (size <= limits.maxContextSize) return []
-  const message = `paymaster returned a context of ${size} bytes, the limit is ${limits.maxContextSize}`
-  return [violation('LIM-020', phase.entity, message)]
+function contextTooLong(paymaster: Entity, size: number, { maxContextSize }: Limits): Violation[] {
+  if (size <= maxContextSize) return []
+  const message = `paymaster returned a context of ${size} bytes, the limit is ${maxContextSize}`
+  return [violation('LIM-020', paymaster, message)]
 }
 
 /** EREP-055: a context must be as long (bytes) at bundling as it was when the operation was accepted. */

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { type FrameRecord, usesOpcode } from '../../evm/index.js'
 import { opcodeViolation } from './opcodes.js'
-import { framesOf, type FrameRule, isEntryPointFrame, type PhaseRule, type Scene } from './scene.js'
+import { type FrameRule, framesOf, isEntryPointFrame, type PhaseRule, type Scene } from './scene.js'
 import type { Party, Violation } from './violation.js'
 
 const CREATE = [0xf0, 'CREATE'] as const

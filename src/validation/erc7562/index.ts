@@ -2,7 +2,7 @@
 export type { AccessedStorage, SlotSets } from './accessedStorage.js'
 export { conflictingDelegate } from './auth.js'
 export { type CodeHashes, changedCode, type VisitedCode } from './code.js'
-export { changedContext } from './context.js'
+export { changedContext, judgeContext } from './context.js'
 export { type Evidence, judge, type Verdict } from './judge.js'
 export {
   fitsBundleContexts,

@@ -7,7 +7,7 @@ import { createAssociation } from './association.js'
 import { delegatedAccess, delegatedEntity } from './auth.js'
 import { undeployedCode, unknownPrecompiles, valueCalls } from './calls.js'
 import { type VisitedCode, visitedCode } from './code.js'
-import { contextOfUnstaked, contextSizeOf, contextTooLong } from './context.js'
+import { context, contextSizeOf } from './context.js'
 import { create, create2 } from './creation.js'
 import { entryPointCalls, entryPointCode } from './entryPointAccess.js'
 import { judgeFields, type Limits, verificationSlack } from './limits.js'
@@ -15,8 +15,8 @@ import { balances, bannedOpcodes, loneGas, outOfGas, unassignedOpcodes } from '.
 import { splitPhases } from './phases.js'
 import {
   type Entity,
-  framesOf,
   type FrameRule,
+  framesOf,
   isEntryPointFrame,
   type Phase,
   type PhaseRule,
@@ -72,12 +72,7 @@ const FRAME_RULES: readonly FrameRule[] = [
   storage,
 ]
 
-const PHASE_RULES: readonly PhaseRule[] = [
-  delegatedEntity,
-  create2,
-  contextOfUnstaked,
-  contextTooLong,
-]
+const PHASE_RULES: readonly PhaseRule[] = [delegatedEntity, create2, context]
 
 /** Judges a validation run by the rules of ERC-7562. Pure: the same evidence, the same verdict. */
 export function judge(evidence: Evidence): Verdict {

@@ -1,4 +1,4 @@
-import type { StakeInfo } from '../../entrypoint/simulationV06.js'
+import type { StakeInfo } from '../../entrypoint/entryPoint.js'
 import type { EntityRole } from './violation.js'
 
 export type { StakeInfo }

@@ -35,7 +35,7 @@ describe('errors of violations', () => {
     },
   )
 
-  it('say -32505 with both minima where a stake makes the use of storage legal', () => {
+  it('say -32502 with both minima where a stake makes the use of storage legal', () => {
     const error = toError(
       violation('STO-031', paymaster, 'unstaked paymaster reads its slot', {
         slot,
@@ -45,7 +45,7 @@ describe('errors of violations', () => {
     )
     expect(error).toBeInstanceOf(StakeTooLowError)
     expect(error).toMatchObject({
-      code: -32505,
+      code: -32502,
       status: 400,
       rule: 'STO-031',
       data: {
@@ -61,7 +61,7 @@ describe('errors of violations', () => {
   it('name the factory when it is the one to stake', () => {
     const factory = { role: 'factory', address: contract } as const
     const error = toError(violation('STO-022', paymaster, 'why', { slot, stakeNeeded: factory }))
-    expect(error).toMatchObject({ code: -32505, data: { factory: contract } })
+    expect(error).toMatchObject({ code: -32502, data: { factory: contract } })
     expect(error.data).not.toHaveProperty('paymaster')
   })
 

@@ -6,8 +6,8 @@ import type { StakePolicy } from './stakes.js'
 import type { Violation } from './violation.js'
 
 /**
- * The error of ERC-7769 for a broken rule: -32602 where a field of the operation must change,
- * -32505 where a stake would have made a use of storage or a context legal, else -32502.
+ * The error for a broken rule: -32602 where a field of the operation must change, else -32502, with
+ * the minima where a stake would have made a use of storage or a context legal.
  */
 export function toViolationError(violation: Violation, policy: StakePolicy): PurserError {
   const { rule, entity, address, opcode, slot, contract, field, stakeNeeded, message } = violation

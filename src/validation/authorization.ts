@@ -1,0 +1,114 @@
+import type { Address } from 'viem'
+import { type DelegableAccount, delegateOf } from '../chain/delegations.js'
+import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
+import type { Version } from '../entrypoint/entryPoint.js'
+import type { Authorization, Operation } from '../entrypoint/operation.js'
+import { OperationLimitError } from '../errors/operationErrors.js'
+import { authorityOf } from '../evm/index.js'
+
+type Delegating = Pick<Operation, 'sender' | 'factory' | 'authorization'>
+
+/**
+ * What holds for the EIP-7702 part of an operation whatever its signature is, so of a draft too.
+ *
+ * An authorization is applied before the EntryPoint runs, which then meets an account with code: any
+ * version can serve it. Operations of v0.6 have no field for one (ERC-7769), so there it is refused;
+ * v0.7 takes it, but does not know the marker `0x7702` that v0.8 and later accept as factory and would
+ * call it as a contract. The chain id is ours, or 0 for every chain.
+ *
+ * Throws OperationLimitError (-32602).
+ */
+export function requireDelegation(version: Version, op: Delegating, chainId: number): void {
+  const { authorization, factory } = op
+  const knowsMarker = version === '0.8' || version === '0.9'
+  if (factory === DELEGATION_MARKER && !knowsMarker) {
+    throw new OperationLimitError(
+      'factory',
+      `EntryPoint v${version} does not know the EIP-7702 marker ${DELEGATION_MARKER}; send no factory`,
+    )
+  }
+  if (authorization === undefined) return
+  if (version === '0.6') {
+    throw refused('operations of EntryPoint v0.6 have none; delegate the account beforehand')
+  }
+  if (factory !== undefined && factory !== DELEGATION_MARKER) {
+    throw refused(`the account has code once it delegates, so factory ${factory} cannot create it`)
+  }
+  const { chainId: signedFor } = authorization
+  if (signedFor !== 0 && signedFor !== chainId) {
+    throw refused(
+      `it is signed for chain ${signedFor}; sign it for ${chainId}, or 0 for all chains`,
+    )
+  }
+}
+
+/**
+ * The sender has signed the authorization, in the only form that EIP-7702 accepts (s in the lower half
+ * of the curve's order, y parity 0 or 1, nonce below 2^64 - 1); any other is passed over by the chain
+ * in silence, at the bundler's cost. Throws OperationLimitError (-32602).
+ */
+export function requireAuthorizationSigner({ sender, authorization }: Delegating): void {
+  if (authorization === undefined) return
+  const { chainId, address, nonce, yParity, r, s } = authorization
+  if (nonce >= maxNonce) throw refused(`nonce ${nonce} is the highest there is and never applies`)
+  const tuple = { chainId: BigInt(chainId), address, nonce, yParity }
+  const signer = authorityOf({ ...tuple, r: BigInt(r), s: BigInt(s) })
+  if (signer === undefined) throw refused('its signature is not valid (EIP-7702 wants a low s)')
+  if (signer !== sender) throw refused(`it is signed by ${signer}, not by the sender ${sender}`)
+}
+
+const maxNonce = 2n ** 64n - 1n
+const nobody: Address = '0x0000000000000000000000000000000000000000'
+
+/**
+ * What a well signed authorization does to the account as it is:
+ * - `applies`: delegates it;
+ * - `inPlace`: nothing, it delegates to this address already: the operation can do without;
+ * - `early`, `stale`: nothing, the account's nonce is lower or higher than the one signed;
+ * - `contract`: nothing, and never will, the account has code of its own.
+ */
+export type AuthorizationStanding = 'applies' | 'inPlace' | 'early' | 'stale' | 'contract'
+
+export function authorizationStanding(
+  { address, nonce }: Pick<Authorization, 'address' | 'nonce'>,
+  account: DelegableAccount,
+): AuthorizationStanding {
+  const delegate = delegateOf(account.code)
+  if (account.code !== '0x' && delegate === undefined) return 'contract'
+  if ((delegate ?? nobody) === address) return 'inPlace'
+  if (nonce === account.nonce) return 'applies'
+  return nonce > account.nonce ? 'early' : 'stale'
+}
+
+/**
+ * An authorization must apply to the sender as the latest block has it, and still when the sender's
+ * own pending transactions are mined (`pendingNonce`), or be in place already: what applies neither now
+ * nor in the next block would be carried for nothing. Returns its standing. Throws OperationLimitError
+ * (-32602), as ERC-7769 does for a tuple that does not fit.
+ */
+export function requireAuthorizationApplies(
+  authorization: Authorization,
+  account: DelegableAccount,
+  pendingNonce: bigint,
+): 'applies' | 'inPlace' {
+  const standing = authorizationStanding(authorization, account)
+  const { nonce } = authorization
+  switch (standing) {
+    case 'inPlace':
+      return standing
+    case 'contract':
+      throw refused('the sender is a contract; only an externally owned account can delegate')
+    case 'early':
+    case 'stale':
+      throw refused(`it has nonce ${nonce}, the sender's account is at ${account.nonce}`)
+    case 'applies':
+      if (pendingNonce === nonce) return standing
+      throw refused(
+        `a pending transaction of the sender uses nonce ${nonce}; sign it for ${pendingNonce} when that is mined`,
+      )
+  }
+}
+
+function refused(reason: string): OperationLimitError {
+  return new OperationLimitError('eip7702Auth', reason)
+}

@@ -1,0 +1,32 @@
+import type { Address, Hex } from 'viem'
+import type { StateOverride } from '../chain/stateOverride.js'
+import type { Operation } from '../entrypoint/operation.js'
+
+/** ASCII "purser check": no contract on any chain. */
+const sender: Address = '0x000000000000000070757273657220636865636b'
+
+/** Answers every call with 32 zero bytes: any operation is valid and its call succeeds. */
+const code: Hex = '0x5f5f5260205ff3'
+
+/** An operation that needs nothing of a chain but its EntryPoint: free, and of a sender that agrees. */
+export const checkOperation: Operation = {
+  sender,
+  nonce: 0n,
+  factory: undefined,
+  factoryData: '0x',
+  callData: '0x70757273',
+  callGasLimit: 100_000n,
+  verificationGasLimit: 200_000n,
+  preVerificationGas: 50_000n,
+  maxFeePerGas: 0n,
+  maxPriorityFeePerGas: 0n,
+  paymaster: undefined,
+  paymasterVerificationGasLimit: 0n,
+  paymasterPostOpGasLimit: 0n,
+  paymasterData: '0x',
+  signature: '0x',
+  authorization: undefined,
+}
+
+/** The state in which `checkOperation` succeeds. */
+export const checkOverride: StateOverride = { [sender]: { code } }

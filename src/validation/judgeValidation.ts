@@ -1,0 +1,54 @@
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import type { Observed } from './engine.js'
+import {
+  isStaked,
+  judge,
+  judgeContext,
+  judgeFields,
+  type Limits,
+  type StakePolicy,
+  type Verdict,
+  type Violation,
+} from './erc7562/index.js'
+
+/**
+ * `full`: an operation that cannot be judged by every rule is refused. `partial`: it is judged by what
+ * can be known. `off`: no rule is looked at.
+ */
+export type RuleMode = 'full' | 'partial' | 'off'
+
+/** How a chain's operations are judged. */
+export type RuleSettings = {
+  readonly mode: RuleMode
+  readonly limits: Limits
+  readonly stakePolicy: StakePolicy
+}
+
+export type Judgement = {
+  readonly violations: readonly Violation[]
+  /** Undefined where only the result of the validation is known, and in mode `off`. */
+  readonly verdict: Verdict | undefined
+}
+
+/** Judges a validation by all rules that `observed` allows to judge. */
+export function judgeValidation(
+  entryPoint: EntryPoint,
+  op: Operation,
+  observed: Observed,
+  { mode, limits, stakePolicy }: RuleSettings,
+): Judgement {
+  if (mode === 'off') return { violations: [], verdict: undefined }
+  if (observed.kind === 'run') {
+    const verdict = judge({ ...observed, entryPoint, op, limits, stakePolicy })
+    return { violations: verdict.violations, verdict }
+  }
+  const { stakes, contextSize } = observed
+  const violations = judgeFields(entryPoint, op, limits)
+  if (op.paymaster !== undefined) {
+    const staked = isStaked(stakes.paymaster, stakePolicy)
+    const paymaster = { role: 'paymaster', address: op.paymaster, staked } as const
+    violations.push(...judgeContext(paymaster, contextSize, limits))
+  }
+  return { violations, verdict: undefined }
+}

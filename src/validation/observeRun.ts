@@ -1,0 +1,64 @@
+import type { Address, Hex } from 'viem'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { depositSlot } from '../entrypoint/storageLayout.js'
+import { codeHash, type FrameRecord, type State } from '../evm/index.js'
+import type { ObservedRun } from './engine.js'
+import type { StakeInfo } from './erc7562/index.js'
+import type { Rehearsed } from './readRehearsal.js'
+
+/** What the rules judge of a rehearsed validation, all of the state on which it ran. */
+export function observeRun(
+  entryPoint: EntryPoint,
+  op: Operation,
+  { result: { record }, stage: { state, block }, blockHash }: Rehearsed,
+): ObservedRun {
+  if (record === undefined) throw new Error('the run was not recorded')
+  const { sender, factory, paymaster } = op
+  return {
+    kind: 'run',
+    stakes: {
+      account: stakeOf(state, entryPoint, sender),
+      factory: factory && stakeOf(state, entryPoint, factory),
+      paymaster: paymaster && stakeOf(state, entryPoint, paymaster),
+    },
+    blockHash,
+    record,
+    fork: block.fork,
+    senderExists: (state.account(sender)?.code.length ?? 0) > 0,
+    codeHashes: codeHashes(state, record.root),
+    deposit: paymaster && depositOf(state, entryPoint, paymaster),
+  }
+}
+
+function stakeOf(state: State, entryPoint: EntryPoint, account: Address): StakeInfo {
+  const words = entryPoint
+    .stakeSlots(account)
+    .map((slot) => state.slot(entryPoint.address, slot) ?? 0n)
+  return entryPoint.readStake(words)
+}
+
+/** `kindOf` has asked for the slot. */
+function depositOf(state: State, { address }: EntryPoint, account: Address): bigint {
+  return BigInt.asUintN(112, state.slot(address, depositSlot(account)) ?? 0n)
+}
+
+/** Before the run, of all addresses that it called or looked at, and of their delegates. */
+function codeHashes(state: State, root: FrameRecord): Map<Address, Hex> {
+  const hashes = new Map<Address, Hex>()
+  const note = (address: Address | undefined) => {
+    if (address === undefined || hashes.has(address)) return
+    const account = state.account(address)
+    if (account !== undefined) hashes.set(address, codeHash(account.code))
+  }
+  const visit = (frame: FrameRecord) => {
+    note(frame.to)
+    for (const { address, delegate } of frame.accesses) {
+      note(address)
+      note(delegate)
+    }
+    for (const call of frame.calls) visit(call)
+  }
+  visit(root)
+  return hashes
+}

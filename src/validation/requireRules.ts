@@ -1,0 +1,43 @@
+import type { Logger } from 'pino'
+import type { Operation } from '../entrypoint/operation.js'
+import { CannotJudgeError } from '../errors/ruleErrors.js'
+import { toViolationError } from './erc7562/index.js'
+import type { Judgement, RuleSettings } from './judgeValidation.js'
+
+/**
+ * How an operation was judged: by all rules; by some, as only the node could run it (rules are
+ * `partial`); refused for a broken rule; refused as not all rules could be judged.
+ */
+export type Judged = 'judged' | 'partly' | 'violation' | 'unjudged'
+
+type Context = {
+  readonly rules: RuleSettings
+  /** Hears of each operation, for the metrics. */
+  readonly onJudged: (how: Judged) => void
+  readonly logger: Logger
+}
+
+/**
+ * Throws the error of the first rule that is broken; in mode `full` CannotJudgeError when not all rules
+ * could be judged.
+ */
+export function requireRules(
+  { rules, onJudged, logger }: Context,
+  { sender, nonce }: Operation,
+  { violations, verdict }: Judgement,
+): void {
+  if (rules.mode === 'off') return
+  const [violation] = violations
+  if (violation) {
+    onJudged('violation')
+    throw toViolationError(violation, rules.stakePolicy)
+  }
+  if (verdict) onJudged('judged')
+  else if (rules.mode === 'full') {
+    onJudged('unjudged')
+    throw new CannotJudgeError()
+  } else {
+    onJudged('partly')
+    logger.warn({ sender, nonce }, 'an operation was judged by some rules only')
+  }
+}

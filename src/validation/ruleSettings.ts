@@ -1,0 +1,18 @@
+import type { ChainDefinition } from '../chain/definition.js'
+import { LIMIT_PROFILES } from './erc7562/index.js'
+import type { RuleSettings } from './judgeValidation.js'
+
+/** How the operations of a chain are judged. */
+export const ruleSettings = (
+  definition: Pick<
+    ChainDefinition,
+    'rules' | 'limitProfile' | 'minimumStake' | 'minimumUnstakeDelay'
+  >,
+): RuleSettings => ({
+  mode: definition.rules,
+  limits: LIMIT_PROFILES[definition.limitProfile],
+  stakePolicy: {
+    minimumStake: definition.minimumStake,
+    minimumUnstakeDelay: BigInt(definition.minimumUnstakeDelay),
+  },
+})
