@@ -1,22 +1,45 @@
 import type { Hex } from 'viem'
+import { delegateToHash, readDelegables } from '../chain/delegations.js'
 import { readDeposit } from '../chain/entryPointReads.js'
 import { adviseFees, requireFees } from '../chain/fees.js'
+import { getTransactionCount } from '../chain/nodeReads.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { describeRevert } from '../entrypoint/revertReason.js'
 import {
   ExecutionRevertedError,
+  PaymasterDepositError,
   PreVerificationGasTooLowError,
   SignatureRejectedError,
 } from '../errors/operationErrors.js'
+import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
 import { faultPoint } from '../faults.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
-import { findOperation } from '../store/operations.js'
-import type { Validation } from '../validation/engine.js'
+import { findGrant } from '../store/grants.js'
+import { acceptedHashes } from '../store/operations.js'
+import {
+  requireAuthorizationApplies,
+  requireAuthorizationSigner,
+  requireDelegation,
+} from '../validation/authorization.js'
+import type { StateOverride, Validation } from '../validation/engine.js'
+import {
+  type Judgement,
+  judgeValidation,
+  type RuleSettings,
+} from '../validation/judgeValidation.js'
 import { requireTimeRange, toOperationError } from '../validation/operationFailure.js'
-import { commitAdmission } from './commitAdmission.js'
+import { requireRules } from '../validation/requireRules.js'
+import { ruleSettings } from '../validation/ruleSettings.js'
+import { commitAdmissions } from './commitAdmissions.js'
 import { createAnnouncer } from './createAnnouncer.js'
+import { createGroup } from './createGroup.js'
+import { createTurnstile } from './createTurnstile.js'
+import type { AdmissionDecision } from './decideAdmission.js'
+import { entitiesOf, factoryOf, firstValidation } from './describeAdmission.js'
+import { inSequence } from './inSequence.js'
 import type { MempoolContext } from './mempoolContext.js'
+import type { Admission } from './poolView.js'
 import { requireLimits } from './requireLimits.js'
 
 export type AdmissionOptions = {
@@ -31,66 +54,172 @@ export type Mempool = {
    * Takes an operation into the pool and returns its hash, once it is stored durably. Sending a
    * pending or included operation again returns the same hash and does nothing else.
    *
-   * Throws a class of errors/operationErrors for every refusal. preVerificationGas must pay for the
-   * operation's full share of a bundle of the configured `bundleSize`: less is what we would lose on
-   * each operation, so there is no discount.
+   * Throws a class of errors/operationErrors for every refusal, OverloadedError when too many
+   * admissions are under way. preVerificationGas must pay for the operation's full share of a bundle
+   * of the configured `bundleSize`: less is what we would lose on each operation, so there is no
+   * discount. An operation without fees is taken only when we granted the app to pay for exactly that
+   * one; it leaves the pool when the grant ends.
    */
   admit(entryPoint: EntryPoint, op: Operation, options: AdmissionOptions): Promise<Hex>
 }
 
-export function createMempool(context: MempoolContext): Mempool {
-  const { definition, database, logger } = context
-  const { chainId } = definition
-  const announce = createAnnouncer(database, chainId, logger)
-  return {
-    async admit(entryPoint, op, { appId, simulateExecution }) {
-      const hash = entryPoint.hash(op, chainId)
-      const known = await findOperation(database, chainId, hash)
-      if (known && known.state !== 'dropped' && known.state !== 'replaced') return hash
+/** Admissions under way on a chain at most; each holds its operation and its simulation in memory. */
+const AT_ONCE = 1_000
 
-      requireLimits(entryPoint, op, definition)
-      const { validUntil, deposit } = await requireValid(context, entryPoint, op, simulateExecution)
+/** Operations that are looked up together at most, before anything else is done for them. */
+const LOOK_UPS = 256
+
+/** Admissions that share a transaction at most: more make it slower than it saves. */
+const GROUP = 64
+
+export function createMempool(context: MempoolContext): Mempool {
+  const { definition, database, heads, logger } = context
+  const { chainId } = definition
+  const rules = ruleSettings(definition)
+  const announce = createAnnouncer(database, chainId, logger)
+  const commit = createGroup<Admission, AdmissionDecision>(
+    (admissions) => commitAdmissions(database, chainId, admissions, definition),
+    GROUP,
+  )
+  const isAccepted = createGroup<Hex, boolean>(async (hashes) => {
+    const accepted = await acceptedHashes(database, chainId, hashes)
+    return hashes.map((hash) => accepted.has(hash))
+  }, LOOK_UPS)
+  const turnstile = createTurnstile(AT_ONCE)
+
+  const admit: Mempool['admit'] = async (entryPoint, op, { appId, simulateExecution }) => {
+    requireDelegation(entryPoint.version, op, chainId)
+    requireAuthorizationSigner(op)
+    const hash = entryPoint.hash(op, chainId, await delegateToHash(context.node, op))
+    if (await isAccepted(hash)) return hash
+
+    requireLimits(entryPoint, op, definition)
+    const grant = isFree(op)
+      ? await findGrant(database, { chainId, userOpHash: hash, appId }, now())
+      : undefined
+    const simulation = { simulateExecution, isGranted: grant !== undefined }
+    const decide = async (): Promise<AdmissionDecision> => {
+      const found = await requireValid({ ...context, rules }, entryPoint, op, simulation)
+      const { validUntil, record, ...facts } = found
       faultPoint('admission:simulated')
       const prefund = entryPoint.requiredPrefund(op)
       const entry = {
-        ...{ chainId, hash, appId, prefund, validUntil },
+        ...{ chainId, hash, appId, prefund, ...record },
         entryPoint: entryPoint.address,
         operation: op,
+        validUntil: grant ? earlier(validUntil, grant.validUntil) : validUntil,
+        ...(grant && { offer: grant }),
       }
-      const decision = await commitAdmission(database, { entry, deposit }, definition)
-      faultPoint('admission:committed')
-      if (decision.kind === 'refuse') throw decision.error
-      if (decision.kind === 'insert') {
-        announce()
-        const { sender, nonce } = op
-        logger.debug({ hash, sender, nonce, replaces: decision.replaces }, 'operation admitted')
-      }
-      return hash
+      return commit({ entry, ...facts })
+    }
+    const seen = heads.current().hash
+    let decision = await decide()
+    if (hangsOnChain(decision) && (await heads.refresh()).hash !== seen) decision = await decide()
+    faultPoint('admission:committed')
+    if (decision.kind === 'refuse') throw decision.error
+    if (decision.kind === 'insert') {
+      announce()
+      const { sender, nonce } = op
+      const [replaces, evicts] = [decision.replaces?.hash, decision.evicts?.hash]
+      logger.debug({ hash, sender, nonce, replaces, evicts }, 'operation admitted')
+    }
+    return hash
+  }
+  return {
+    admit: (entryPoint, op, options) => turnstile(() => admit(entryPoint, op, options)),
+  }
+}
+
+/** Could a stake or a deposit in a block that we have not seen yet have made it another one? */
+const hangsOnChain = (decision: AdmissionDecision): boolean =>
+  decision.kind === 'refuse' &&
+  (decision.error instanceof UnstakedEntityFullError ||
+    decision.error instanceof PaymasterDepositError)
+
+/** Offers nothing and has nobody who pays for it on the chain. */
+const isFree = ({ maxFeePerGas, paymaster }: Operation): boolean =>
+  maxFeePerGas === 0n && paymaster === undefined
+
+/** Unix seconds; 0 = no end. */
+const earlier = (validUntil: number, end: number): number =>
+  validUntil === 0 || validUntil > end ? end : validUntil
+
+const now = (): number => Math.floor(Date.now() / 1000)
+
+type Simulation = { readonly simulateExecution: boolean; readonly isGranted: boolean }
+
+type RuledContext = MempoolContext & { readonly rules: RuleSettings }
+
+/** All that the chain and the rules have to say about the operation; throws its refusal. */
+async function requireValid(
+  context: RuledContext,
+  entryPoint: EntryPoint,
+  sent: Operation,
+  { simulateExecution, isGranted }: Simulation,
+) {
+  const { node, heads, rules } = context
+  const head = heads.current()
+  if (!isGranted) requireFees(sent, head, await adviseFees(node, head))
+  const op = await withoutNeedless(context, sent)
+  const { validation, judgement, override } = await judgedValidation(context, entryPoint, op)
+  requireSignatures(validation)
+  requireRules(context, op, judgement)
+  requireTimeRange(validation, op, Math.max(head.timestamp, now()))
+  requirePreVerificationGas(context, entryPoint, op, validation)
+  if (simulateExecution) await requireExecution(context, entryPoint, op, override)
+  const { observed, validUntil } = validation
+  const isRun = observed.kind === 'run'
+  const { address } = entryPoint
+  return {
+    ...{ validUntil, baseFee: head.baseFee },
+    deposit: isRun
+      ? observed.deposit
+      : op.paymaster && (await readDeposit(node, address, op.paymaster)),
+    entities:
+      rules.mode === 'off' ? undefined : entitiesOf(entryPoint, op, observed, rules.stakePolicy),
+    record: {
+      factory: factoryOf(op, observed),
+      seenBlock: head.number,
+      firstValidation: firstValidation(observed, judgement.verdict),
     },
   }
 }
 
-/** All that the chain has to say about the operation; throws its refusal. */
-async function requireValid(
-  context: MempoolContext,
+/** The operation as a bundle would carry it now: an authorization that is in place is left out. */
+async function withoutNeedless({ node }: MempoolContext, op: Operation): Promise<Operation> {
+  const { sender, authorization } = op
+  if (authorization === undefined) return op
+  const [[account], pending] = await Promise.all([
+    readDelegables(node, [sender]),
+    getTransactionCount(node, sender, 'pending'),
+  ])
+  if (account === undefined) throw new Error('one account was asked for')
+  const standing = requireAuthorizationApplies(authorization, account, BigInt(pending))
+  return standing === 'inPlace' ? { ...op, authorization: undefined } : op
+}
+
+/**
+ * The validation with its judgement. A broken rule is looked at again on a newer block, if there is
+ * one: whoever sent the operation may have seen a stake or a contract there that we have not.
+ */
+async function judgedValidation(
+  context: RuledContext,
   entryPoint: EntryPoint,
   op: Operation,
-  simulateExecution: boolean,
-): Promise<{ validUntil: number; deposit: bigint | undefined }> {
-  const { node, heads, engine } = context
-  const head = heads.current()
-  requireFees(op, head, await adviseFees(node, head))
-  const [validated, deposit] = await Promise.all([
-    engine.validate(entryPoint, op),
-    op.paymaster && readDeposit(node, entryPoint.address, op.paymaster),
-  ])
-  if (!validated.ok) throw toOperationError(validated.failure, op)
-  const { validation } = validated
-  requireSignatures(validation)
-  requireTimeRange(validation, op, Math.max(head.timestamp, Math.floor(Date.now() / 1000)))
-  requirePreVerificationGas(context, entryPoint, op, validation)
-  if (simulateExecution) await requireExecution(context, entryPoint, op)
-  return { validUntil: validation.validUntil, deposit }
+): Promise<{ validation: Validation; judgement: Judgement; override?: StateOverride }> {
+  const { engine, heads, rules } = context
+  for (let newest = false; ; newest = true) {
+    const { hash } = heads.current()
+    const { result: validated, ...sequence } = await inSequence(context, entryPoint, op, (state) =>
+      engine.validate(entryPoint, op, state),
+    )
+    if (!validated.ok) throw toOperationError(validated.failure, op)
+    const { validation } = validated
+    const judgement = judgeValidation(entryPoint, op, validation.observed, rules)
+    const isFinal = newest || judgement.violations.length === 0
+    if (isFinal || (await heads.refresh()).hash === hash)
+      return { validation, judgement, ...sequence }
+  }
 }
 
 function requireSignatures(validation: Validation): void {
@@ -103,12 +232,12 @@ function requireSignatures(validation: Validation): void {
 }
 
 function requirePreVerificationGas(
-  { bundleSize, dataGas }: MempoolContext,
+  { bundleSize, dataGas, beneficiaryGas }: MempoolContext,
   entryPoint: EntryPoint,
   op: Operation,
   { verificationGasUsed }: Validation,
 ): void {
-  const share = { bundleSize, dataGas, verificationGasUsed }
+  const share = { bundleSize, dataGas, beneficiaryGas, verificationGasUsed }
   const required = preVerificationGas(entryPoint, op, share)
   if (op.preVerificationGas < required) {
     throw new PreVerificationGasTooLowError(op.preVerificationGas, required)
@@ -119,8 +248,9 @@ async function requireExecution(
   { engine }: MempoolContext,
   entryPoint: EntryPoint,
   op: Operation,
+  override: StateOverride | undefined,
 ): Promise<void> {
-  const executed = await engine.execute(entryPoint, op)
+  const executed = await engine.execute(entryPoint, op, override)
   if (!executed.ok) throw toOperationError(executed.failure, op)
   if (!executed.success) {
     const reason = describeRevert(executed.revertData) ?? 'no reason given'

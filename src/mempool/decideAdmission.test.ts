@@ -8,11 +8,12 @@ import {
   PaymasterDepositError,
   ReplacementUnderpricedError,
 } from '../errors/operationErrors.js'
-import type { Occupancy } from '../store/admissions.js'
-import { decideAdmission } from './decideAdmission.js'
-import { replacementFees } from './replacement.js'
+import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
+import { decideAdmission, type Occupancy } from './decideAdmission.js'
+import { effectiveTip } from './effectiveTip.js'
+import { raiseFee, replacementFees } from './replacement.js'
 
-const limits = { maxOperationsPerSender: 4, maxOperations: 100 }
+const limits = { maxOperationsPerSender: 4, maxOperationsPerApp: 50, maxOperations: 100 }
 const other: Hex = `0x${'01'.repeat(32)}`
 const paymaster: Address = `0x${'aa'.repeat(20)}`
 
@@ -20,9 +21,13 @@ const empty: Occupancy = {
   known: undefined,
   slot: undefined,
   ofSender: 0,
+  ofApp: 0,
   total: 0,
   paymasterPending: 0n,
+  cheapest: undefined,
 }
+const baseFee = 0n
+const appId = 'app'
 
 const wei = fc.bigInt({ min: 0n, max: 2n ** 200n })
 const operation = arbitraryOperation('0.6').map((op) => ({ ...op, paymaster: undefined }))
@@ -37,7 +42,11 @@ describe('an admission', () => {
     fc.assert(
       fc.property(operation, (op) => {
         const pool = { ...empty, known, ofSender: 99, total: 999 }
-        const decision = decideAdmission({ operation: op, prefund: 1n, deposit: 0n }, pool, limits)
+        const decision = decideAdmission(
+          { operation: op, prefund: 1n, deposit: 0n, baseFee },
+          pool,
+          limits,
+        )
         expect(decision).toEqual({ kind: 'known' })
       }),
     )
@@ -46,9 +55,9 @@ describe('an admission', () => {
   test.each(['dropped', 'replaced'] as const)('may come back when it was %s', (known) => {
     fc.assert(
       fc.property(operation, (op) => {
-        const candidate = { operation: op, prefund: 1n, deposit: undefined }
+        const candidate = { operation: op, prefund: 1n, deposit: undefined, baseFee }
         const decision = decideAdmission(candidate, { ...empty, known }, limits)
-        expect(decision).toEqual({ kind: 'insert', replaces: undefined })
+        expect(decision).toEqual({ kind: 'insert', replaces: undefined, evicts: undefined })
       }),
     )
   })
@@ -64,6 +73,7 @@ describe('an admission', () => {
           state: 'pooled' as const,
           prefund: 1n,
           paymaster: null,
+          appId,
           ...pooled,
         }
         const priced = {
@@ -72,11 +82,12 @@ describe('an admission', () => {
           maxPriorityFeePerGas: least.maxPriorityFeePerGas + moreTip,
         }
         const pool = { ...empty, slot, ofSender: 4, total: 100 }
-        const candidate = { operation: priced, prefund: 1n, deposit: undefined }
+        const candidate = { operation: priced, prefund: 1n, deposit: undefined, baseFee }
         if (more >= 0n && moreTip >= 0n)
           expect(decideAdmission(candidate, pool, limits)).toEqual({
             kind: 'insert',
-            replaces: other,
+            replaces: slot,
+            evicts: undefined,
           })
         else expect(refusal(candidate, pool, limits)).toBeInstanceOf(ReplacementUnderpricedError)
       }),
@@ -87,22 +98,51 @@ describe('an admission', () => {
     fc.assert(
       fc.property(operation, (op) => {
         const slot = {
-          ...{ hash: other, state: 'bundled' as const, prefund: 1n, paymaster: null },
+          ...{ hash: other, state: 'bundled' as const, prefund: 1n, paymaster: null, appId },
           ...{ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
         }
-        const candidate = { operation: op, prefund: 1n, deposit: undefined }
+        const candidate = { operation: op, prefund: 1n, deposit: undefined, baseFee }
         expect(refusal(candidate, { ...empty, slot }, limits)).toBeInstanceOf(AlreadyBundledError)
       }),
     )
   })
 
-  test('keeps the limits per sender and in all', () => {
+  test('keeps the limits per sender, per app and in all', () => {
     fc.assert(
-      fc.property(operation, fc.nat(8), fc.nat(200), (op, ofSender, total) => {
-        const candidate = { operation: op, prefund: 1n, deposit: undefined }
-        const error = refusal(candidate, { ...empty, ofSender, total }, limits)
-        if (ofSender >= 4 || total >= 100) expect(error).toBeInstanceOf(MempoolFullError)
+      fc.property(operation, fc.nat(8), fc.nat(100), fc.nat(200), (op, ofSender, ofApp, total) => {
+        const candidate = { operation: op, prefund: 1n, deposit: undefined, baseFee }
+        const error = refusal(candidate, { ...empty, ofSender, ofApp, total }, limits)
+        if (ofSender >= 4) expect(error).toBeInstanceOf(UnstakedEntityFullError)
+        else if (ofApp >= 50 || total >= 100) expect(error).toBeInstanceOf(MempoolFullError)
         else expect(error).toBeUndefined()
+      }),
+    )
+  })
+
+  test('takes the place of the cheapest in a full pool exactly when it offers 10 % more', () => {
+    fc.assert(
+      fc.property(operation, wei, wei, wei, (op, maxFeePerGas, maxPriorityFeePerGas, baseFee) => {
+        const cheapest = {
+          ...{
+            hash: other,
+            maxFeePerGas,
+            maxPriorityFeePerGas,
+            prefund: 1n,
+            paymaster: null,
+            appId,
+          },
+          ...{ entryPoint: paymaster, sender: paymaster, nonce: 0n },
+        }
+        const candidate = { operation: op, prefund: 1n, deposit: undefined, baseFee }
+        const decision = decideAdmission(candidate, { ...empty, total: 100, cheapest }, limits)
+        const least = raiseFee(effectiveTip(cheapest, baseFee))
+        if (effectiveTip(op, baseFee) >= least)
+          expect(decision).toEqual({ kind: 'insert', replaces: undefined, evicts: cheapest })
+        else
+          expect(decision).toMatchObject({
+            kind: 'refuse',
+            error: { name: 'MempoolFullError', message: expect.stringContaining(` ${least} wei`) },
+          })
       }),
     )
   })
@@ -111,14 +151,14 @@ describe('an admission', () => {
     fc.assert(
       fc.property(operation, wei, wei, wei, fc.boolean(), (op, others, old, deposit, same) => {
         const slot = {
-          ...{ hash: other, state: 'pooled' as const, prefund: old },
+          ...{ hash: other, state: 'pooled' as const, prefund: old, appId },
           ...{ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
           paymaster: same ? paymaster : null,
         }
         const dear = { ...op, paymaster, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
         const pool = { ...empty, slot, paymasterPending: others + (same ? old : 0n) }
         const prefund = 1_000n
-        const error = refusal({ operation: dear, prefund, deposit }, pool, limits)
+        const error = refusal({ operation: dear, prefund, deposit, baseFee }, pool, limits)
         if (deposit < others + prefund) expect(error).toBeInstanceOf(PaymasterDepositError)
         else expect(error).toBeUndefined()
       }),

@@ -1,4 +1,5 @@
-import type { Hex } from 'viem'
+import type { Address, Hex } from 'viem'
+import type { Fees } from '../chain/feeAdvice.js'
 import type { Operation } from '../entrypoint/operation.js'
 import {
   AlreadyBundledError,
@@ -7,25 +8,54 @@ import {
   ReplacementUnderpricedError,
 } from '../errors/operationErrors.js'
 import type { PurserError } from '../errors/purserError.js'
-import type { Occupancy } from '../store/admissions.js'
-import { replacementFees } from './replacement.js'
+import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
+import type { PooledOperation, PoolSlot } from '../store/admissions.js'
+import type { OperationState } from '../store/schema.js'
+import { effectiveTip } from './effectiveTip.js'
+import { raiseFee, replacementFees } from './replacement.js'
 
 export type AdmissionLimits = {
+  /** Of an unstaked sender (UREP-010); a staked one has no such limit (SREP-040). */
   readonly maxOperationsPerSender: number
+  readonly maxOperationsPerApp: number
   readonly maxOperations: number
+}
+
+/** What the pool holds that an admission must know, all in one chain. */
+export type Occupancy = {
+  /** State of this very operation, when it is known. */
+  readonly known: OperationState | undefined
+  /** The live operation with the same EntryPoint, sender and nonce. */
+  readonly slot: PoolSlot | undefined
+  /** Live operations of the sender in this EntryPoint, of the app, and on the whole chain. */
+  readonly ofSender: number
+  readonly ofApp: number
+  readonly total: number
+  /** wei that live operations may take from the paymaster's deposit. */
+  readonly paymasterPending: bigint
+  /** The pooled operation that pays least and is of another sender; unknown in a pool with room. */
+  readonly cheapest: PooledOperation | undefined
 }
 
 type Candidate = {
   readonly operation: Operation
+  /** wei per gas that is paid for it; absent = its own fees */
+  readonly offer?: Fees
   /** wei */
   readonly prefund: bigint
   /** wei in the paymaster's deposit; undefined without a paymaster. */
   readonly deposit: bigint | undefined
+  /** wei per gas of the head at which it was found valid */
+  readonly baseFee: bigint
 }
 
 export type AdmissionDecision =
   | { readonly kind: 'known' }
-  | { readonly kind: 'insert'; readonly replaces: Hex | undefined }
+  | {
+      readonly kind: 'insert'
+      readonly replaces: PoolSlot | undefined
+      readonly evicts: PooledOperation | undefined
+    }
   | { readonly kind: 'refuse'; readonly error: PurserError }
 
 /**
@@ -34,61 +64,122 @@ export type AdmissionDecision =
  *   back;
  * - the same sender and nonce: refused when the other is in a signed bundle (AlreadyBundledError) or
  *   the fees are not 10 % higher (ReplacementUnderpricedError);
- * - limits per sender and in all (MempoolFullError), which a replacement does not touch;
+ * - limits per sender (UnstakedEntityFullError) and app (MempoolFullError), which a replacement does
+ *   not touch;
+ * - a full pool makes room for one that offers the bundler 10 % more than its cheapest operation, and
+ *   refuses others (MempoolFullError);
  * - the paymaster's deposit covers this and all its other pending operations (EREP-010,
  *   PaymasterDepositError).
  */
 export function decideAdmission(
-  { operation, prefund, deposit }: Candidate,
+  candidate: Candidate,
   pool: Occupancy,
   limits: AdmissionLimits,
 ): AdmissionDecision {
   if (pool.known === 'pooled' || pool.known === 'bundled' || pool.known === 'included') {
     return { kind: 'known' }
   }
+  const { operation, prefund, deposit, baseFee, offer = operation } = candidate
   const { slot } = pool
+  let evicts: PooledOperation | undefined
   if (slot?.state === 'bundled') return refuse(new AlreadyBundledError(slot.hash))
   if (slot) {
     const least = replacementFees(slot)
     if (
-      operation.maxFeePerGas < least.maxFeePerGas ||
-      operation.maxPriorityFeePerGas < least.maxPriorityFeePerGas
+      offer.maxFeePerGas < least.maxFeePerGas ||
+      offer.maxPriorityFeePerGas < least.maxPriorityFeePerGas
     ) {
       const { maxFeePerGas, maxPriorityFeePerGas } = least
       return refuse(new ReplacementUnderpricedError(slot.hash, maxFeePerGas, maxPriorityFeePerGas))
     }
   } else {
-    const full = limitReached(operation, pool, limits)
+    const full = shareUsedUp(operation, pool, limits)
     if (full) return refuse(full)
-  }
-  if (operation.paymaster !== undefined && deposit !== undefined) {
-    const freed = slot?.paymaster === operation.paymaster ? slot.prefund : 0n
-    const required = pool.paymasterPending - freed + prefund
-    if (deposit < required) {
-      return refuse(new PaymasterDepositError(operation.paymaster, deposit, required))
+    if (pool.total >= limits.maxOperations) {
+      evicts = givesWay(pool.cheapest, offer, baseFee)
+      if (!evicts) return refuse(poolFull(pool, limits, baseFee))
     }
   }
-  return { kind: 'insert', replaces: slot?.hash }
+  const { paymaster } = operation
+  if (paymaster !== undefined && deposit !== undefined) {
+    const freed = pendingOf(slot, paymaster) + pendingOf(evicts, paymaster)
+    const required = pool.paymasterPending - freed + prefund
+    if (deposit < required) return refuse(new PaymasterDepositError(paymaster, deposit, required))
+  }
+  return { kind: 'insert', replaces: slot, evicts }
 }
 
-function limitReached(
+function shareUsedUp(
   { sender }: Operation,
-  { ofSender, total }: Occupancy,
-  { maxOperationsPerSender, maxOperations }: AdmissionLimits,
-): MempoolFullError | undefined {
+  { ofSender, ofApp }: Occupancy,
+  { maxOperationsPerSender, maxOperationsPerApp }: AdmissionLimits,
+): PurserError | undefined {
   if (ofSender >= maxOperationsPerSender) {
-    return new MempoolFullError(
-      `sender ${sender} has ${ofSender} pending operations, the limit is ${maxOperationsPerSender}. Wait until one is included.`,
-    )
+    const account = { role: 'account', address: sender }
+    return new UnstakedEntityFullError(account, 'UREP-010', maxOperationsPerSender)
   }
-  if (total >= maxOperations) {
+  if (ofApp >= maxOperationsPerApp) {
     return new MempoolFullError(
-      `the pool holds ${total} operations, the limit is ${maxOperations}. Try again shortly.`,
+      `this key's app has ${ofApp} pending operations, the limit is ${maxOperationsPerApp}. Wait until some are included.`,
     )
   }
   return undefined
 }
 
+/** The cheapest operation, when this one offers enough to take its place. */
+function givesWay(
+  cheapest: PooledOperation | undefined,
+  offer: Fees,
+  baseFee: bigint,
+): PooledOperation | undefined {
+  if (!cheapest) return undefined
+  const offered = effectiveTip(offer, baseFee)
+  return offered >= raiseFee(effectiveTip(cheapest, baseFee)) ? cheapest : undefined
+}
+
+function poolFull(
+  { total, cheapest }: Occupancy,
+  { maxOperations }: AdmissionLimits,
+  baseFee: bigint,
+): MempoolFullError {
+  const advice = cheapest
+    ? `Offer at least ${raiseFee(effectiveTip(cheapest, baseFee))} wei per gas above the base fee, or try again shortly.`
+    : 'Try again shortly.'
+  return new MempoolFullError(
+    `the pool holds ${total} operations, the limit is ${maxOperations}. ${advice}`,
+  )
+}
+
+function pendingOf(
+  pooled: { readonly paymaster: Address | null; readonly prefund: bigint } | undefined,
+  paymaster: Address,
+): bigint {
+  return pooled?.paymaster === paymaster ? pooled.prefund : 0n
+}
+
 function refuse(error: PurserError): AdmissionDecision {
   return { kind: 'refuse', error }
+}
+
+/** Why an operation left the pool for another one, as it is stored. */
+export const displacement = {
+  replaced: (by: Hex) =>
+    ({
+      state: 'replaced',
+      code: 'REPLACED',
+      reason: `replaced by operation ${by} with higher fees`,
+    }) as const,
+  evicted: (by: Hex) =>
+    ({
+      state: 'dropped',
+      code: 'EVICTED',
+      reason: `the pool was full and operation ${by} offered more; send it again with higher fees`,
+    }) as const,
+  /** In the words of `dropSuccessors`: `behind` was evicted. */
+  stranded: (behind: Hex, nonce: bigint, by: Hex) =>
+    ({
+      state: 'dropped',
+      code: 'PREDECESSOR_DROPPED',
+      reason: `operation ${behind} with nonce ${nonce} of the same account had to go first and was dropped (${displacement.evicted(by).reason}): send that nonce again, then this operation`,
+    }) as const,
 }

@@ -6,13 +6,16 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { BundleShare } from '../gas/preVerificationGas.js'
 import type { Schema } from '../store/schema.js'
 import type { Engine } from '../validation/engine.js'
+import type { Judged } from '../validation/requireRules.js'
 
 /** What admission on one chain works with. */
 export type MempoolContext = {
   readonly definition: ChainDefinition
   readonly database: Kysely<Schema>
   readonly node: NodeClient
-  readonly heads: Pick<HeadFollower, 'current'>
+  readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
   readonly engine: Engine
+  /** Hears how each operation was judged by ERC-7562, for the metrics. */
+  readonly onJudged: (how: Judged) => void
   readonly logger: Logger
-} & Pick<BundleShare, 'bundleSize' | 'dataGas'>
+} & Omit<BundleShare, 'verificationGasUsed'>

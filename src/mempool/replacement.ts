@@ -3,17 +3,17 @@ type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigi
 
 /**
  * The least fees with which an operation takes the place of a pooled one with the same sender and
- * nonce: 10 % more on both, rounded up, and always at least 1 wei more, so that a replacement of a
- * zero fee is not free.
+ * nonce.
  */
 export function replacementFees(pooled: Fees): Fees {
   return {
-    maxFeePerGas: raise(pooled.maxFeePerGas),
-    maxPriorityFeePerGas: raise(pooled.maxPriorityFeePerGas),
+    maxFeePerGas: raiseFee(pooled.maxFeePerGas),
+    maxPriorityFeePerGas: raiseFee(pooled.maxPriorityFeePerGas),
   }
 }
 
-function raise(fee: bigint): bigint {
+/** 10 % more, rounded up, and always at least 1 wei more, so that displacing a zero fee is not free. */
+export function raiseFee(fee: bigint): bigint {
   const raised = (fee * 11n + 9n) / 10n
   return raised > fee ? raised : fee + 1n
 }

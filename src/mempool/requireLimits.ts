@@ -1,5 +1,6 @@
 import { size } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
+import { fixedBundleGas } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { OperationLimitError } from '../errors/operationErrors.js'
@@ -50,8 +51,9 @@ function requireConsistency(op: Operation): void {
 /** At most the gas limit of a bundle with this operation alone. */
 function aloneGas(entryPoint: EntryPoint, op: Operation, bytes: number): bigint {
   const nonZeroByte = 16n
-  const fixed = 21_000n + BigInt(entryPoint.overhead.fixed)
-  return fixed + BigInt(bytes) * nonZeroByte + entryPoint.bundleGas(op)
+  const fixed = 21_000n + fixedBundleGas(entryPoint)
+  const authorization = op.authorization === undefined ? 0n : 25_000n
+  return fixed + BigInt(bytes) * nonZeroByte + entryPoint.bundleGas(op) + authorization
 }
 
 function atMost(field: string, value: bigint, limit: bigint, unit: string): void {

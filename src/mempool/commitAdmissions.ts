@@ -1,0 +1,192 @@
+import type { Kysely } from 'kysely'
+import type { Hex } from 'viem'
+import { faultPoint } from '../faults.js'
+import {
+  type AdmissionFacts,
+  countApp,
+  countPool,
+  displaceOperations,
+  holdCheapest,
+  holdPooled,
+  lockPool,
+  type PoolSlot,
+  putOperations,
+  readFacts,
+  scopeNames,
+  sumPaymaster,
+} from '../store/admissions.js'
+import { emitOperationEvents } from '../store/events.js'
+import { offerOf } from '../store/operations.js'
+import { countReputations, type EntityFacts, readEntityFacts } from '../store/reputations.js'
+import type { OperationState, Schema } from '../store/schema.js'
+import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
+import { createEntityView, type EntityView, usesOf } from './entityView.js'
+import { type Admission, createPoolView, type PoolFacts, senderName, slotName } from './poolView.js'
+
+/**
+ * Decides about admissions to one chain's pool, in their order, and carries the decisions out in one
+ * transaction; resolves after the commit. Whatever processes and transactions they come in, each sees
+ * what those before it left. A refusal is data and costs the others nothing; when something is
+ * thrown, nothing of it was done. An operation that a bundle takes or frees at this very moment counts
+ * as bundled.
+ */
+export const commitAdmissions = (
+  database: Kysely<Schema>,
+  chainId: number,
+  admissions: readonly Admission[],
+  limits: AdmissionLimits,
+): Promise<AdmissionDecision[]> =>
+  database.transaction().execute(async (trx) => {
+    await lockPool(trx, chainId)
+    const view = createPoolView(await readPool(trx, chainId, admissions, limits))
+    const entityView = createEntityView(await readEntities(trx, chainId, admissions))
+    const decisions = admissions.map((admission) => {
+      const decision = decideNext(admission, view, entityView, limits)
+      const { entities } = admission
+      const counted = (entities && entityView.counted(entities)) ?? []
+      view.apply(admission, decision, counted)
+      if (entities && decision.kind === 'insert') entityView.take(entities, decision.replaces)
+      return decision
+    })
+    if (view.displaced.size > 0) await displaceOperations(trx, chainId, view.displaced)
+    const puts = view.puts()
+    if (puts.length > 0) await putOperations(trx, chainId, puts, view.totals)
+    const gone = puts.filter(({ standing }) => standing.state !== 'pooled')
+    const ended = [...view.displaced.keys(), ...gone.map(({ entry }) => entry.hash)]
+    await emitOperationEvents(trx, chainId, ended)
+    for (const _ of puts) faultPoint('admission:inserted')
+    await countReputations(trx, chainId, {
+      seen: puts
+        .filter(({ standing }) => standing.state === 'pooled')
+        .map(({ entry }) => entry.hash),
+      unseen: [...view.displaced.keys()],
+    })
+    return decisions
+  })
+
+/** What the pool and then the entities say; a staked sender has no limit of its own (SREP-040). */
+const decideNext = (
+  admission: Admission,
+  view: ReturnType<typeof createPoolView>,
+  entityView: EntityView,
+  limits: AdmissionLimits,
+): AdmissionDecision => {
+  const { entry, deposit, baseFee, entities } = admission
+  const { operation, prefund } = entry
+  const decision = decideAdmission(
+    { operation, offer: offerOf(entry), prefund, deposit, baseFee },
+    view.occupancy(admission),
+    entities?.staked.account
+      ? { ...limits, maxOperationsPerSender: Number.POSITIVE_INFINITY }
+      : limits,
+  )
+  if (decision.kind !== 'insert' || entities === undefined) return decision
+  const error = entityView.refuse(entities, decision.replaces)
+  return error ? { kind: 'refuse', error } : decision
+}
+
+const readEntities = (
+  trx: Kysely<Schema>,
+  chainId: number,
+  admissions: readonly Admission[],
+): Promise<EntityFacts[]> => {
+  const named = admissions.flatMap(({ entities }) =>
+    entities
+      ? usesOf(entities).map(({ address }) => ({ entryPoint: entities.entryPoint, address }))
+      : [],
+  )
+  return named.length > 0 ? readEntityFacts(trx, chainId, named) : Promise.resolve([])
+}
+
+/** Reads what decides, and counts only where a bound leaves a limit in doubt. */
+const readPool = async (
+  trx: Kysely<Schema>,
+  chainId: number,
+  admissions: readonly Admission[],
+  limits: AdmissionLimits,
+): Promise<PoolFacts> => {
+  const facts = await readFacts(
+    trx,
+    chainId,
+    admissions.map(({ entry }) => entry),
+  )
+  const known = new Map<Hex, OperationState>()
+  const slots = new Map<string, PoolSlot>()
+  const ofSender = new Map<string, number>()
+  const rivals = new Map<string, PoolSlot>()
+  for (const [place, { entry }] of admissions.entries()) {
+    const { known: state, slot, ofSender: count } = facts[place]!
+    const { hash, entryPoint, operation } = entry
+    const { sender, nonce } = operation
+    const name = slotName(entryPoint, sender, nonce)
+    if (state) known.set(hash, state)
+    if (slot) slots.set(name, slot)
+    if (slot?.state === 'pooled') rivals.set(name, slot)
+    ofSender.set(senderName(entryPoint, sender), count)
+  }
+  const rivalHashes = [...rivals.values()].map(({ hash }) => hash)
+  const held = rivalHashes.length > 0 ? await holdPooled(trx, chainId, rivalHashes) : new Set()
+  for (const [name, slot] of rivals)
+    if (!held.has(slot.hash)) slots.set(name, { ...slot, state: 'bundled' })
+
+  const totals = await readTotals(trx, chainId, admissions, facts, limits)
+  const live = totals.get(scopeNames.pool)!
+  const mayFill = live + BigInt(admissions.length) > BigInt(limits.maxOperations)
+  // One may give way for each admission; those of a candidate's own sender never do.
+  const needed = admissions.length + limits.maxOperationsPerSender
+  const cheapest = mayFill ? await holdCheapest(trx, chainId, needed) : []
+  return { known, slots, ofSender, totals, cheapest }
+}
+
+type Limited = {
+  readonly bound: bigint | undefined
+  readonly limit: bigint
+  readonly added: bigint
+  readonly count: () => Promise<bigint>
+}
+
+/**
+ * For each limit what it counts. Where even the bound and all candidates together stay within the
+ * limit, the bound serves: a limit is far from most admissions, and counting a big pool is slow.
+ */
+const readTotals = async (
+  trx: Kysely<Schema>,
+  chainId: number,
+  admissions: readonly Admission[],
+  facts: readonly AdmissionFacts[],
+  limits: AdmissionLimits,
+): Promise<Map<string, bigint>> => {
+  const limited = new Map<string, Limited>()
+  const add = (scope: string, { bound, limit, added, count }: Limited): void => {
+    const before = limited.get(scope)
+    limited.set(scope, {
+      ...{ bound, count },
+      limit: before && before.limit < limit ? before.limit : limit,
+      added: (before?.added ?? 0n) + added,
+    })
+  }
+  for (const [place, { entry, deposit }] of admissions.entries()) {
+    const { bounds } = facts[place]!
+    const { entryPoint, appId, operation, prefund } = entry
+    const { paymaster } = operation
+    add(scopeNames.pool, {
+      ...{ bound: bounds.pool, limit: BigInt(limits.maxOperations), added: 1n },
+      count: () => countPool(trx, chainId),
+    })
+    add(scopeNames.app(appId), {
+      ...{ bound: bounds.app, limit: BigInt(limits.maxOperationsPerApp), added: 1n },
+      count: () => countApp(trx, chainId, appId),
+    })
+    if (paymaster !== undefined && deposit !== undefined)
+      add(scopeNames.paymaster(entryPoint, paymaster), {
+        ...{ bound: bounds.paymaster, limit: deposit, added: prefund },
+        count: () => sumPaymaster(trx, chainId, entryPoint, paymaster),
+      })
+  }
+  const totals = new Map<string, bigint>()
+  for (const [scope, { bound, limit, added, count }] of limited) {
+    const inDoubt = bound === undefined || bound + added > limit
+    totals.set(scope, inDoubt ? await count() : bound)
+  }
+  return totals
+}

@@ -1,0 +1,51 @@
+import { UnavailableError } from '../errors/requestErrors.js'
+
+/** Gives one item to the group and resolves to its result. */
+export type Group<Item, Result> = (item: Item) => Promise<Result>
+
+type Waiting<Item, Result> = {
+  readonly item: Item
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Lets items that come at the same time share one `commit`. An item that comes alone is committed at
+ * once; those that come while a commit runs are gathered and make the next one, `most` at a time, in
+ * the order in which they came. When a commit of several throws, each is tried by itself, so that one
+ * that cannot be committed harms no other; but when the database is away all are told so.
+ */
+export const createGroup = <Item, Result>(
+  commit: (items: readonly Item[]) => Promise<readonly Result[]>,
+  most: number,
+): Group<Item, Result> => {
+  let waiting: Waiting<Item, Result>[] = []
+  let running = false
+
+  const settle = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
+    try {
+      const results = await commit(batch.map(({ item }) => item))
+      for (const [place, { resolve }] of batch.entries()) resolve(results[place]!)
+    } catch (error) {
+      if (batch.length > 1 && !(error instanceof UnavailableError))
+        for (const each of batch) await settle([each])
+      else for (const { reject } of batch) reject(error)
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    running = true
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, most)
+      waiting = waiting.slice(most)
+      await settle(batch)
+    }
+    running = false
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      if (!running) void run()
+    })
+}

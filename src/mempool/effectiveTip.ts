@@ -1,0 +1,13 @@
+/** wei per gas */
+type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
+
+/** wei per gas that an operation leaves the bundler at `baseFee`; never negative. */
+export const effectiveTip = (
+  { maxFeePerGas, maxPriorityFeePerGas }: Fees,
+  baseFee: bigint,
+): bigint => {
+  const left = maxFeePerGas - baseFee
+  if (left <= 0n) return 0n
+  if (left < maxPriorityFeePerGas) return left
+  return maxPriorityFeePerGas
+}

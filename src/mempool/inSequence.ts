@@ -1,0 +1,115 @@
+import type { Hex } from 'viem'
+import { readNonce } from '../chain/entryPointReads.js'
+import type { StateOverride } from '../chain/stateOverride.js'
+import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
+import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { depositSlot, nonceSlot } from '../entrypoint/storageLayout.js'
+import { type Pending, pendingOfSender } from '../store/successors.js'
+import type { MempoolContext } from './mempoolContext.js'
+
+type Attempt = { readonly ok: true } | { readonly ok: false; readonly failure: Failure }
+
+/**
+ * Runs `attempt` for an operation; when its nonce is too high, once more as if the account's pending
+ * operations with the lower nonces of that key were included: its nonce counted up, and its own money
+ * less by all that its pending operations may take. What else they do to the account is not known
+ * before: an operation that depends on it is refused now, or dropped with a reason when its turn
+ * comes. Each nonce from the chain's next one on must be pending.
+ */
+export async function inSequence<R extends Attempt>(
+  context: Pick<MempoolContext, 'definition' | 'database' | 'node'>,
+  entryPoint: EntryPoint,
+  op: Operation,
+  attempt: (override?: StateOverride) => Promise<R>,
+): Promise<{ readonly result: R | { ok: false; failure: Failure }; override?: StateOverride }> {
+  const { definition, database, node } = context
+  const { sender, nonce } = op
+  const result = await attempt()
+  if (result.ok || result.failure.code !== 'AA25') return { result }
+
+  const refuse = (code: string, message: string) => ({
+    result: { ok: false as const, failure: { ...result.failure, code, message } },
+  })
+  const [next, pending] = await Promise.all([
+    readNonce(node, entryPoint.address, sender, nonce),
+    pendingOfSender(database, definition.chainId, entryPoint.address, sender),
+  ])
+  const missing = firstMissing(pending, next, nonce)
+  if (next >= nonce) return { result }
+  if (missing !== undefined)
+    return refuse(
+      'AA25',
+      `${result.failure.message}: the operation has nonce ${nonce}, the account is at ${next}, and ${missing} is not pending`,
+    )
+  if (op.factory !== undefined && op.factory !== DELEGATION_MARKER)
+    return refuse(
+      'AA10',
+      'AA10 sender already constructed: a pending operation creates it. Send this one without initCode when that one is included.',
+    )
+
+  const others = pending.filter((each) => each.nonce !== nonce)
+  const owed = others.reduce((sum, each) => (each.paymaster ? sum : sum + each.prefund), 0n)
+  const override = await stateAfter(context, entryPoint, op, owed)
+  const again = await attempt(override)
+  if (again.ok || again.failure.code !== 'AA21') return { result: again, override }
+  return refuse(
+    'AA21',
+    `${again.failure.message}: pending operations of the account may take ${owed} wei before`,
+  )
+}
+
+/** The lowest nonce from `next` up to `nonce` with which nothing is pending. */
+export function firstMissing(
+  pending: readonly Pick<Pending, 'nonce'>[],
+  next: bigint,
+  nonce: bigint,
+): bigint | undefined {
+  const known = new Set(pending.map((each) => each.nonce))
+  let wanted = next
+  while (wanted < nonce && known.has(wanted)) wanted++
+  return wanted < nonce ? wanted : undefined
+}
+
+/** What is left of an account's money, in wei, when `owed` is taken from its deposit first. */
+export function moneyLeft(
+  owed: bigint,
+  { deposit, balance }: { readonly deposit: bigint; readonly balance: bigint },
+): { readonly deposit: bigint; readonly balance: bigint } {
+  if (owed <= deposit) return { deposit: deposit - owed, balance }
+  const rest = owed - deposit
+  return { deposit: 0n, balance: rest < balance ? balance - rest : 0n }
+}
+
+const depositMask = 2n ** 112n - 1n
+const sequenceMask = 2n ** 64n - 1n
+
+/** The account's nonce and money as its pending operations may leave them. */
+async function stateAfter(
+  { node }: Pick<MempoolContext, 'node'>,
+  { address }: EntryPoint,
+  { sender, nonce, paymaster }: Operation,
+  owed: bigint,
+): Promise<StateOverride> {
+  const counted = { [nonceSlot(sender, nonce)]: word(nonce & sequenceMask) }
+  if (paymaster !== undefined || owed === 0n) return { [address]: { stateDiff: counted } }
+  const slot = depositSlot(sender)
+  const answers = await node.batch([
+    { method: 'eth_getStorageAt', params: [address, slot, 'latest'] },
+    { method: 'eth_getBalance', params: [sender, 'latest'] },
+  ])
+  const [stored = 0n, balance = 0n] = answers.map((answer) => {
+    if (!answer.ok) throw answer.error
+    return BigInt(answer.result as Hex)
+  })
+  const left = moneyLeft(owed, { deposit: stored & depositMask, balance })
+  const deposit = (stored & ~depositMask) | left.deposit
+  return {
+    [address]: { stateDiff: { ...counted, [slot]: word(deposit) } },
+    [sender]: { balance: `0x${left.balance.toString(16)}` },
+  }
+}
+
+function word(value: bigint): Hex {
+  return `0x${value.toString(16).padStart(64, '0')}`
+}

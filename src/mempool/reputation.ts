@@ -1,0 +1,41 @@
+/** How an entity did, decayed by the hour (ERC-7562 "reputation"). */
+export type Reputation = {
+  /** Operations with it that were taken into the pool. */
+  readonly opsSeen: number
+  /** Those of them that were included. */
+  readonly opsIncluded: number
+}
+
+/** `throttled`: few operations at a time. `banned`: none. */
+export type ReputationStatus = 'ok' | 'throttled' | 'banned'
+
+/** MIN_INCLUSION_RATE_DENOMINATOR: of so many operations one must be included. */
+const inclusionRate = 10
+/** THROTTLING_SLACK and BAN_SLACK: inclusions that an entity may be behind. */
+const throttlingSlack = 10
+const banSlack = 50
+/** SAME_UNSTAKED_ENTITY_MEMPOOL_COUNT and MAX_OPS_ALLOWED_UNSTAKED_ENTITY. */
+const unstakedAllowance = 10
+const unstakedMost = 10_000
+
+/** THROTTLED_ENTITY_MEMPOOL_COUNT and THROTTLED_ENTITY_BUNDLE_COUNT. */
+export const throttledOperations = 4
+/** THROTTLED_ENTITY_LIVE_BLOCKS */
+export const throttledBlocks = 10n
+
+/**
+ * GREP-010, GREP-020: what an entity may do. The ERC holds `pending` operations, which had no chance to
+ * be included yet, against an entity; we do not, else a popular factory is banned by its first busy
+ * block.
+ */
+export function statusOf({ opsSeen, opsIncluded }: Reputation, pending: number): ReputationStatus {
+  const expected = Math.floor(Math.max(opsSeen - pending, 0) / inclusionRate)
+  if (expected > opsIncluded + banSlack) return 'banned'
+  return expected > opsIncluded + throttlingSlack ? 'throttled' : 'ok'
+}
+
+/** UREP-020: pending operations of an unstaked paymaster at most. */
+export function opsAllowed({ opsSeen, opsIncluded }: Reputation): number {
+  const rate = opsSeen === 0 ? 0 : Math.min(opsIncluded / opsSeen, 1)
+  return unstakedAllowance + Math.floor(rate * Math.min(opsIncluded, unstakedMost))
+}
