@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { fixedBundleGas } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
@@ -19,12 +20,17 @@ export function bundleGasLimit(
 ): bigint {
   const tokens = calldataTokens(data)
   const work = ops.reduce(
-    (sum, op) => sum + entryPoint.bundleGas(op),
-    BigInt(entryPoint.overhead.fixed),
+    (sum, op) => sum + entryPoint.bundleGas(op) + authorizationGas(op),
+    fixedBundleGas(entryPoint),
   )
   const metered = transactionGas + tokens * tokenGas + work
   const floor = transactionGas + tokens * floorTokenGas
   return metered > floor ? metered : floor
+}
+
+/** EIP-7702: PER_EMPTY_ACCOUNT_COST of the tuple that the operation brings, charged beforehand. */
+export function authorizationGas({ authorization }: Pick<Operation, 'authorization'>): bigint {
+  return authorization === undefined ? 0n : 25_000n
 }
 
 /** EIP-7623 tokens: one per zero byte, four per other byte. */

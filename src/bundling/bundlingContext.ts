@@ -3,7 +3,10 @@ import type { Logger } from 'pino'
 import type { ChainDefinition } from '../chain/definition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Schema } from '../store/schema.js'
+import type { ExecutorSigner } from '../signing/executorSigner.js'
+import type { BundleState, Schema } from '../store/schema.js'
+import type { Engine } from '../validation/engine.js'
+import type { RuleSettings } from '../validation/judgeValidation.js'
 
 /** What bundling on one chain works with. All state is in the database. */
 export type BundlingContext = {
@@ -11,5 +14,13 @@ export type BundlingContext = {
   readonly entryPoints: readonly EntryPoint[]
   readonly database: Kysely<Schema>
   readonly node: NodeClient
+  readonly engine: Pick<Engine, 'validate'>
+  readonly rules: RuleSettings
+  /** The keys that send bundles. */
+  readonly signers: readonly ExecutorSigner[]
+  /** The key that refills them. */
+  readonly treasury: ExecutorSigner | undefined
   readonly logger: Logger
+  /** Hears how each bundle ended, for the metrics. */
+  readonly onEnd?: (state: Exclude<BundleState, 'signed'>) => void
 }

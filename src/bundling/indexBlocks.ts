@@ -10,6 +10,7 @@ import { faultPoint } from '../faults.js'
 import { openBundles } from '../store/bundles.js'
 import { type ChainBlock, indexedBlocks, pruneBlocks, putBlock } from '../store/chainBlocks.js'
 import { hasLiveOperations, knownHashes } from '../store/operations.js'
+import { hasOpenReservations } from '../store/reservations.js'
 import { forgetChain, rollBack } from '../store/rollBack.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { findFork } from './findFork.js'
@@ -79,7 +80,11 @@ async function indexRange(context: BundlingContext, from: bigint, to: Head): Pro
   const settles = receipts.length > 0
   if (settles) faultPoint('receipts:read')
   await database.transaction().execute(async (trx) => {
-    await settleReceipts(trx, context, receipts)
+    await settleReceipts(trx, context, receipts, {
+      number: to.number,
+      timestamp: to.timestamp,
+      final: to.number - BigInt(finalityDepth),
+    })
     await putBlock(trx, chainId, toBlock(to))
     await pruneBlocks(trx, chainId, to.number - BigInt(finalityDepth))
     if (settles) faultPoint('inclusion:settled')
@@ -88,12 +93,19 @@ async function indexRange(context: BundlingContext, from: bigint, to: Head): Pro
   return true
 }
 
-/** Receipts up to block `to` that concern us: of our open bundles, and of events with our hashes. */
+/**
+ * Receipts up to block `to` that concern us: of our open bundles, and of events with hashes that we
+ * were sent or have sponsored.
+ */
 async function readReceipts(context: BundlingContext, from: bigint, to: bigint) {
   const { definition, entryPoints, database, node } = context
   const { chainId } = definition
   const bundles = await openBundles(database, chainId)
-  if (bundles.length === 0 && !(await hasLiveOperations(database, chainId))) return []
+  const awaited =
+    bundles.length > 0 ||
+    (await hasLiveOperations(database, chainId)) ||
+    (await hasOpenReservations(database, chainId))
+  if (!awaited) return []
   const attempts = bundles.flatMap((bundle) => bundle.attempts.map(({ hash }) => hash))
   const [own, events] = await Promise.all([
     fetchReceipts(node, attempts),

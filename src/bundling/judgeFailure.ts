@@ -65,7 +65,7 @@ async function judgeNonce(
     }
   }
   const reason = `${message}: the operation has nonce ${nonce}, the account is at ${next}`
-  return { hash, code, reason }
+  return { hash, code, reason, nonceUsed: next > nonce }
 }
 
 function timeOver({ validUntil }: StoredOperation, { timestamp }: Head): string {

@@ -1,4 +1,9 @@
 import type { Hex } from 'viem'
+import { delegateOf } from '../chain/delegations.js'
+import { getCode } from '../chain/nodeReads.js'
+import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
 import { findInclusion } from '../store/inclusions.js'
 import { findOperation } from '../store/operations.js'
 import type { OperationByHash } from './operationViews.js'
@@ -28,19 +33,20 @@ export async function operationByHash(
 }
 
 async function fromChain(context: ViewContext, hash: Hex): Promise<OperationByHash | undefined> {
-  const { definition, heads, node } = context
+  const { heads, node } = context
   const found = await searchInclusion(context, hash, heads.current().number)
   if (!found) return undefined
-  const { entryPoint, receipt } = found
+  const { entryPoint, outcome, receipt } = found
   const { transactionHash, blockNumber, blockHash } = receipt
   const transaction = await node.request<{ input: Hex } | null>('eth_getTransactionByHash', [
     transactionHash,
   ])
-  const operation = transaction
-    ? entryPoint
-        .decodeHandleOps(transaction.input)
-        ?.find((op) => entryPoint.hash(op, definition.chainId) === hash)
-    : undefined
+  const carried = transaction ? entryPoint.decodeHandleOps(transaction.input) : undefined
+  const { sender, nonce } = outcome
+  const named = carried?.find((op) => op.sender === sender && op.nonce === nonce)
+  // The calldata proves itself by its hash: a contract may pass other operations on.
+  const isNamed = named && (await hashAt(context, entryPoint, named, blockNumber)) === hash
+  const operation = isNamed ? named : undefined
   return (
     operation && {
       operation,
@@ -50,4 +56,16 @@ async function fromChain(context: ViewContext, hash: Hex): Promise<OperationByHa
       transactionHash,
     }
   )
+}
+
+/** The hash of an operation included in this block, which may cover its sender's delegate (EIP-7702). */
+async function hashAt(
+  { definition, node }: ViewContext,
+  entryPoint: EntryPoint,
+  op: Operation,
+  block: bigint,
+): Promise<Hex | undefined> {
+  if (op.factory !== DELEGATION_MARKER) return entryPoint.hash(op, definition.chainId)
+  const delegate = delegateOf(await getCode(node, op.sender, block))
+  return delegate && entryPoint.hash(op, definition.chainId, delegate)
 }

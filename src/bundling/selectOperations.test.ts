@@ -7,6 +7,7 @@ import { effectiveTip } from './bundleFees.js'
 import { bundleGasLimit } from './bundleGas.js'
 import { least } from './least.js'
 import { type Selection, selectOperations } from './selectOperations.js'
+import { groupSize, maxAttempts } from './suspects.js'
 
 const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
 const beneficiary: Address = `0x${'be'.repeat(20)}`
@@ -34,6 +35,7 @@ const operation = (sender: number, fields: Partial<Operation>): Operation => ({
 
 const candidate = (sender: number, fields: Partial<Operation> = {}, attempts = 0, age = 0) => ({
   operation: operation(sender, fields),
+  offer: operation(sender, fields),
   attempts,
   receivedAt: new Date(1_000_000 - age),
 })
@@ -53,7 +55,7 @@ const anyCandidate = fc
     maxPriorityFeePerGas: fc.bigInt({ min: 0n, max: gwei(3) }),
     callGasLimit: fc.bigInt({ min: 0n, max: 6_000_000n }),
     callDataBytes: fc.integer({ min: 0, max: 40_000 }),
-    attempts: fc.constantFrom(0, 0, 0, 1),
+    attempts: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
     age: fc.nat(1_000),
   })
   .map(({ sender, attempts, age, callDataBytes, ...fees }) =>
@@ -66,23 +68,31 @@ test('a selection keeps every rule, whatever the pool holds', () => {
       const chosen = selectOperations(pool, selection)
       const ops = chosen.map((each) => each.operation)
       const { baseFee, leastTip, limits } = selection
-      const able = pool.filter((each) => effectiveTip(each.operation, baseFee) >= leastTip)
+      const able = pool.filter(
+        (each) => effectiveTip(entryPoint, each.operation, baseFee) >= leastTip,
+      )
       if (able.length === 0) {
         expect(chosen).toEqual([])
         return
       }
 
-      const best = able.map((each) => effectiveTip(each.operation, baseFee))
-      expect(best.every((tip) => tip <= effectiveTip(ops[0]!, baseFee))).toBe(true)
+      const best = able.map((each) => effectiveTip(entryPoint, each.operation, baseFee))
+      expect(best.every((tip) => tip <= effectiveTip(entryPoint, ops[0]!, baseFee))).toBe(true)
       expect(new Set(ops.map(({ sender }) => sender)).size).toBe(ops.length)
-      if (chosen.some(({ attempts }) => attempts > 0)) expect(chosen).toHaveLength(1)
+      const failures = chosen.map(({ attempts }) => attempts)
+      expect(new Set(failures).size).toBe(1)
+      expect(chosen.length).toBeLessThanOrEqual(groupSize(failures[0]!))
       if (chosen.length > 1) {
         const data = entryPoint.encodeHandleOps(ops, beneficiary)
         expect(bundleGasLimit(entryPoint, ops, data)).toBeLessThanOrEqual(limits.gas)
         expect(data.length / 2).toBeLessThanOrEqual(limits.bytes)
       }
-      const tip = least(effectiveTip(ops[0]!, baseFee), selection.network.maxPriorityFeePerGas)
-      for (const op of ops) expect(effectiveTip(op, baseFee)).toBeGreaterThanOrEqual(tip)
+      const tip = least(
+        effectiveTip(entryPoint, ops[0]!, baseFee),
+        selection.network.maxPriorityFeePerGas,
+      )
+      for (const op of ops)
+        expect(effectiveTip(entryPoint, op, baseFee)).toBeGreaterThanOrEqual(tip)
     }),
   )
 })
@@ -109,9 +119,39 @@ test('who cannot pay the base fee and the least tip waits', () => {
   expect(selectOperations(pool, selection)).toEqual([])
 })
 
-test('an operation that failed before runs alone when its turn comes', () => {
-  const suspect = candidate(1, { maxPriorityFeePerGas: gwei(2) }, 1)
-  const pool = [candidate(2), suspect, candidate(3)]
-  expect(selectOperations(pool, selection)).toEqual([suspect])
-  expect(selectOperations([candidate(2), candidate(3, {}, 2)], selection)).toHaveLength(1)
+test('suspects go among themselves, in smaller bundles with each failure, at last alone', () => {
+  const limits = { ...selection.limits, operations: 250 }
+  const sizes = [0, 1, 2, 3, 4].map((attempts) => {
+    const suspects = Array.from({ length: 60 }, (_, sender) =>
+      candidate(sender, { maxPriorityFeePerGas: gwei(2) }, attempts),
+    )
+    const others = [0, 1, 2, 3, 4].map((each) => candidate(100 + each, {}, each))
+    return selectOperations([...others, ...suspects], { ...selection, limits }).length
+  })
+  expect(sizes.slice(1)).toEqual([32, 4, 1, 1])
+  expect(sizes[0]).toBeGreaterThan(32)
+})
+
+test('separating any culprit from 250 takes at most 22 further bundles, 5 of which fail', () => {
+  fc.assert(
+    fc.property(fc.nat(249), (culprit) => {
+      let pool = Array.from({ length: 250 }, (_, index) => ({ index, attempts: 0 }))
+      let bundles = 0
+      let failed = 0
+      while (pool.length > 0) {
+        const { attempts } = pool[0]!
+        const bundle = pool
+          .filter((each) => each.attempts === attempts)
+          .slice(0, groupSize(attempts))
+        bundles += 1
+        const fails = bundle.some(({ index }) => index === culprit)
+        failed += fails ? 1 : 0
+        pool = pool.filter((each) => !bundle.includes(each))
+        const again = bundle.map((each) => ({ ...each, attempts: each.attempts + 1 }))
+        if (fails) pool = [...again.filter((each) => each.attempts < maxAttempts), ...pool]
+      }
+      expect(failed).toBe(maxAttempts)
+      expect(bundles - 1).toBeLessThanOrEqual(22)
+    }),
+  )
 })

@@ -1,12 +1,18 @@
 import { size } from 'viem'
 import type { Fees } from '../chain/feeAdvice.js'
+import { fixedBundleGas } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { effectiveTip } from './bundleFees.js'
+import { authorizationGas } from './bundleGas.js'
 import { least } from './least.js'
+import { pricedOperation } from './pricedOperation.js'
+import { groupSize } from './suspects.js'
 
 type Candidate = {
   readonly operation: Operation
+  /** wei per gas that is paid for it */
+  readonly offer: Fees
   /** How often a bundle with it failed on the chain. */
   readonly attempts: number
   readonly receivedAt: Date
@@ -29,14 +35,18 @@ export type Selection = {
  *
  * Who cannot pay `leastTip` over the base fee waits. The first one sets the bundle's tip (never more
  * than the network's); others join only when they pay it too, so that nobody slows the bundle down.
- * An operation whose bundle failed before runs alone, so that it cannot take others down again.
+ * Operations whose bundles failed before go with those that failed as often, in ever smaller bundles,
+ * so that they cannot take others down again.
  */
 export function selectOperations<C extends Candidate>(
   candidates: readonly C[],
   { entryPoint, baseFee, network, leastTip, limits }: Selection,
 ): C[] {
   const ranked = candidates
-    .map((candidate) => ({ candidate, tip: effectiveTip(candidate.operation, baseFee) }))
+    .map((candidate) => ({
+      candidate,
+      tip: effectiveTip(entryPoint, pricedOperation(candidate), baseFee),
+    }))
     .filter(({ tip }) => tip >= leastTip)
     .sort(
       (a, b) =>
@@ -45,19 +55,21 @@ export function selectOperations<C extends Candidate>(
     )
   const first = ranked[0]
   if (!first) return []
-  if (first.candidate.attempts > 0) return [first.candidate]
 
+  const { attempts } = first.candidate
+  const most = Math.min(limits.operations, groupSize(attempts))
   const ownTip = least(first.tip, network.maxPriorityFeePerGas)
   const senders = new Set<string>()
   const chosen: C[] = []
-  let gas = 21_000n + BigInt(entryPoint.overhead.fixed)
+  let gas = 21_000n + fixedBundleGas(entryPoint)
   let bytes = envelopeBytes
   for (const { candidate, tip } of ranked) {
-    const { operation, attempts } = candidate
-    if (chosen.length === limits.operations || tip < ownTip) break
-    if (attempts > 0 || senders.has(operation.sender)) continue
+    const { operation } = candidate
+    if (chosen.length === most || tip < ownTip) break
+    if (candidate.attempts !== attempts || senders.has(operation.sender)) continue
     const ownBytes = operationBytes(entryPoint, operation)
-    const nextGas = gas + entryPoint.bundleGas(operation) + BigInt(ownBytes) * gasPerByte
+    const ownGas = entryPoint.bundleGas(operation) + authorizationGas(operation)
+    const nextGas = gas + ownGas + BigInt(ownBytes) * gasPerByte
     const nextBytes = bytes + ownBytes
     if (chosen.length > 0 && (nextGas > limits.gas || nextBytes > limits.bytes)) continue
     senders.add(operation.sender)
@@ -74,10 +86,14 @@ const gasPerByte = 16n
 /** The transaction's own fields and the frame of handleOps, at most. */
 const envelopeBytes = 400
 
-/** Calldata bytes that the operation adds to handleOps: its encoding and its offset word. */
-export function operationBytes(entryPoint: EntryPoint, op: Operation): number {
-  return size(entryPoint.encodeOperation(op)) + 32
+/** Bytes that the operation adds to the transaction: its encoding, its offset word and its tuple. */
+function operationBytes(entryPoint: EntryPoint, op: Operation): number {
+  const tuple = op.authorization === undefined ? 0 : authorizationBytes
+  return size(entryPoint.encodeOperation(op)) + 32 + tuple
 }
+
+/** An EIP-7702 tuple in RLP, at most. */
+const authorizationBytes = 120
 
 function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0

@@ -1,26 +1,33 @@
 import type { Kysely } from 'kysely'
+import type { Hex } from 'viem'
 import { getBlock } from '../chain/nodeReads.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
-import { blameOperations, bundlesOfTransactions, closeBundle } from '../store/bundles.js'
+import { ownTransactions } from '../store/bundles.js'
 import { indexedBlocks } from '../store/chainBlocks.js'
 import { putInclusions, putReceipt } from '../store/inclusions.js'
+import { type LedgerProgress, settleLedger } from '../store/ledger.js'
 import { knownHashes } from '../store/operations.js'
+import { blameOperations, closeBundle, releaseOperations } from '../store/outbox.js'
+import { countReputations } from '../store/reputations.js'
 import type { Schema } from '../store/schema.js'
 import type { BundlingContext } from './bundlingContext.js'
 import type { FoundInclusion } from './searchInclusion.js'
-
-/** How often a bundle may fail on the chain before its last suspect is dropped. */
-export const maxAttempts = 3
+import { withCosts } from './sponsorCosts.js'
+import { maxAttempts } from './suspects.js'
 
 /**
  * Writes down what canonical receipts say, inside a transaction and as often as one likes: operations
  * of ours are included, whoever carried them; a bundle of ours is included or reverted, and what it
- * did not include returns to the pool. Only events of our EntryPoints' own addresses count.
+ * did not include returns to the pool. A transaction that only used a bundle's nonce up gives its
+ * operations back without blame. Only events of our EntryPoints' own addresses count. The ledger of
+ * sponsorships follows; `progress` says how far the index has come with them, undefined when they
+ * were found beside it.
  */
 export async function settleReceipts(
   trx: Kysely<Schema>,
-  { definition, entryPoints, logger }: BundlingContext,
+  { definition, entryPoints, logger, onEnd }: BundlingContext,
   receipts: readonly TransactionReceipt[],
+  progress: LedgerProgress | undefined,
 ): Promise<void> {
   const { chainId } = definition
   const outcomes = receipts.flatMap((receipt) =>
@@ -32,36 +39,56 @@ export async function settleReceipts(
   )
   const hashes = outcomes.map(({ outcome }) => outcome.userOpHash)
   const known = await knownHashes(trx, chainId, hashes)
-  const ours = await bundlesOfTransactions(
+  const ours = await ownTransactions(
     trx,
     chainId,
     receipts.map(({ transactionHash }) => transactionHash),
   )
+  const included: Hex[] = []
   for (const receipt of receipts) {
     const { transactionHash, blockNumber, gasUsed, effectiveGasPrice, status } = receipt
     const settled = outcomes.filter(
       ({ outcome: { event, userOpHash } }) =>
         event.transactionHash === transactionHash && known.has(userOpHash),
     )
-    const bundleId = ours.get(transactionHash)
-    if (bundleId === undefined && settled.length === 0) continue
+    const own = ours.get(transactionHash)
+    const bundleId = own?.bundleId
+    if (!own && settled.length === 0) continue
 
     await putReceipt(trx, chainId, receipt)
-    await putInclusions(trx, chainId, settled, bundleId ?? null)
+    included.push(...(await putInclusions(trx, chainId, settled, bundleId ?? null)))
     const facts = { transactionHash, blockNumber, operations: settled.length }
-    if (bundleId === undefined) {
+    if (!own) {
       logger.warn(facts, 'operations were included by a bundle of someone else')
       continue
     }
-    const state = status === 1 ? 'included' : 'reverted'
-    await closeBundle(trx, bundleId, state, transactionHash)
-    const blamed = await blameOperations(trx, bundleId, maxAttempts)
     const cost = gasUsed * effectiveGasPrice
+    if (own.noop) {
+      await closeBundle(trx, own.bundleId, 'cancelled', transactionHash)
+      onEnd?.('cancelled')
+      const released = await releaseOperations(trx, own.bundleId)
+      logger.warn({ bundleId, ...facts, cost, released }, 'the nonce was used up without a bundle')
+      continue
+    }
+    const state = status === 1 ? 'included' : 'reverted'
+    await closeBundle(trx, own.bundleId, state, transactionHash)
+    onEnd?.(state)
+    const blamed = await blameOperations(trx, own.bundleId, maxAttempts)
     const earned = settled.reduce((sum, { outcome }) => sum + outcome.actualGasCost, 0n)
     const numbers = { bundleId, ...facts, gasUsed, cost, earned }
     if (state === 'included') logger.info(numbers, 'bundle included')
-    else logger.warn({ ...numbers, blamed }, 'bundle reverted, its operations run alone next')
+    else
+      logger.warn({ ...numbers, blamed }, 'bundle reverted, its operations go in smaller ones next')
   }
+  const settledNow = outcomes.filter(({ outcome }) => known.has(outcome.userOpHash))
+  const ourReceipts = new Map(
+    receipts
+      .filter(({ transactionHash }) => ours.has(transactionHash))
+      .map((receipt) => [receipt.transactionHash, receipt]),
+  )
+  const priced = await withCosts(trx, chainId, settledNow, ourReceipts)
+  await settleLedger(trx, chainId, priced, progress)
+  await countReputations(trx, chainId, { included })
 }
 
 /**
@@ -77,5 +104,5 @@ export async function settleFound(
   if (!newest || receipt.blockNumber > newest.number) return
   const block = await getBlock(node, receipt.blockNumber)
   if (block?.hash !== receipt.blockHash) return
-  await database.transaction().execute((trx) => settleReceipts(trx, context, [receipt]))
+  await database.transaction().execute((trx) => settleReceipts(trx, context, [receipt], undefined))
 }

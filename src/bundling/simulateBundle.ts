@@ -4,6 +4,7 @@ import type { Fees } from '../chain/feeAdvice.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { StoredOperation } from '../store/operations.js'
+import { delegationOverride } from './bundleAuthorizations.js'
 import { bundleGasLimit } from './bundleGas.js'
 
 export type BundleSimulation = {
@@ -18,8 +19,12 @@ export type SimulationResult = {
   /** These succeed together, in this order. */
   readonly kept: readonly StoredOperation[]
   /** These make handleOps revert even when they are alone. */
-  readonly failed: readonly { readonly stored: StoredOperation; readonly failure: Failure }[]
+  readonly failed: readonly Failed[]
+  /** These make it revert only beside others; they stay in the pool. */
+  readonly conflicting: readonly Failed[]
 }
+
+type Failed = { readonly stored: StoredOperation; readonly failure: Failure }
 
 /**
  * Runs handleOps as it would be sent, on the latest state, until it succeeds. An operation that the
@@ -33,7 +38,8 @@ export async function simulateBundle(
   candidates: readonly StoredOperation[],
 ): Promise<SimulationResult> {
   let kept = candidates
-  const failed: { stored: StoredOperation; failure: Failure }[] = []
+  const failed: Failed[] = []
+  const conflicting: Failed[] = []
   while (kept.length > 0) {
     const failure = await simulate(simulation, kept)
     if (failure === undefined) break
@@ -44,9 +50,10 @@ export async function simulateBundle(
     }
     const alone = kept.length === 1 ? failure : await simulate(simulation, [blamed])
     if (alone) failed.push({ stored: blamed, failure: alone })
+    else conflicting.push({ stored: blamed, failure })
     kept = kept.filter((stored) => stored !== blamed)
   }
-  return { kept, failed }
+  return { kept, failed, conflicting }
 }
 
 async function simulate(
@@ -56,7 +63,8 @@ async function simulate(
   const ops = bundle.map(({ operation }) => operation)
   const data = entryPoint.encodeHandleOps(ops, beneficiary)
   const gas = bundleGasLimit(entryPoint, ops, data)
-  const outcome = await ethCall(node, { from: executor, to: entryPoint.address, data, gas, fees })
+  const request = { from: executor, to: entryPoint.address, data, gas, fees }
+  const outcome = await ethCall(node, request, 'latest', delegationOverride(ops))
   if (outcome.ok) return undefined
   const { revertData, message } = outcome
   return (

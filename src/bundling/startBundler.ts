@@ -1,21 +1,23 @@
-import type { Hex } from 'viem'
 import type { HeadFollower } from '../chain/headFollower.js'
-import { NodeRpcError } from '../chain/nodeErrors.js'
-import type { Head } from '../chain/nodeReads.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { faultPoint } from '../faults.js'
+import { SendingTimeoutError } from '../errors/bundlingErrors.js'
 import { openBundles } from '../store/bundles.js'
-import { dropExpired } from '../store/operations.js'
-import { assembleBundle } from './assembleBundle.js'
 import type { BundlingContext } from './bundlingContext.js'
-import { createExecutors, type Executor } from './executors.js'
-import { followBundles, send } from './followBundles.js'
-import { indexBlocks } from './indexBlocks.js'
-import { signBundle } from './signBundle.js'
+import type { Followed } from './followBundles.js'
+import { followChain, keepLanes } from './followChain.js'
+import { createRounds } from './rounds.js'
+import { sendBundles } from './sendBundles.js'
+import { createBalanceWatch } from './watchBalances.js'
 
 export type Bundler = {
   /** Looks at the pool soon; called when operations were announced. */
   wake(): void
+  /** `manual`: bundles are sent by `sendNow` only. */
+  setMode(mode: 'manual' | 'auto'): void
+  /**
+   * Sends one bundle of what is pooled, in either mode, and resolves when nothing is in flight any
+   * more; at once when there is nothing to send. Throws SendingTimeoutError after a minute.
+   */
+  sendNow(): Promise<void>
   /** Resolves when the step under way has ended; no other begins. */
   stop(): Promise<void>
 }
@@ -23,42 +25,50 @@ export type Bundler = {
 /** Milliseconds after which the bundler looks at everything even if nothing woke it. */
 const slowest = 5_000
 
+/** Milliseconds that `sendNow` waits for its bundle to be mined. */
+const longestSending = 60_000
+
 /**
- * Bundles on one chain: on each head and on a slow timer it brings the index to the head and follows
- * the open bundles; then, and whenever it is woken, it sends new ones. All it knows is in the
- * database; a failed round is logged and the next one starts from there.
+ * Bundles on one chain: on each head and on a slow timer a whole round; between them, whenever it is
+ * woken, idle executors send. All it knows is in the database; a failed round is logged and the next
+ * one starts from there.
  */
 export function startBundler(context: BundlingContext, heads: HeadFollower): Bundler {
   const { definition, logger } = context
-  const executors = createExecutors(definition.executorKeys)
+  const watchBalances = createBalanceWatch(context)
+  const rounds = createRounds(round)
+  const wake = rounds.ask
   let turn = 0
-  let round: Promise<void> | undefined
-  let wanted = false
   let followWanted = true
+  let followed: Followed | undefined
+  let manual = false
+  let forced = false
   let stopped = false
 
-  async function run(): Promise<void> {
-    while (wanted && !stopped) {
-      const follow = followWanted
-      wanted = false
-      followWanted = false
-      try {
-        const head = heads.current()
+  async function round(): Promise<void> {
+    const follow = followWanted
+    followWanted = false
+    try {
+      if (follow) {
         // Until the chain was followed no other waking may send: its state is not what we know.
-        const followed = !follow || (await followChain(context, head, executors))
-        if (followed) await sendBundles(context, head, executors, turn++)
-        else followWanted = true
-      } catch (error) {
-        followWanted ||= follow
-        logger.warn({ err: error }, 'a bundling round failed; nothing was changed by what failed')
+        followed = undefined
+        followed = await followChain(context, heads.current())
+        if (followed) watchBalances(followed)
       }
+      if (!followed) followWanted = true
+      else if (forced && follow) {
+        const once = { ...context, signers: context.signers.slice(0, 1) }
+        await sendBundles(once, followed, { turn: turn++, freshHead: false })
+        forced = false
+      } else if (!manual) {
+        const now = { ...followed, head: heads.current() }
+        await sendBundles(context, now, { turn: turn++, freshHead: follow })
+      }
+      if (follow && followed) await keepLanes(context, followed)
+    } catch (error) {
+      followWanted ||= follow
+      logger.warn({ err: error }, 'a bundling round failed; nothing was changed by what failed')
     }
-    round = undefined
-  }
-
-  function wake(): void {
-    wanted = true
-    if (!stopped) round ??= run()
   }
 
   function wakeToFollow(): void {
@@ -71,79 +81,43 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
   wake()
   return {
     wake,
+    setMode(mode) {
+      manual = mode === 'manual'
+      wake()
+    },
+    async sendNow() {
+      forced = true
+      for (const deadline = Date.now() + longestSending; !stopped; ) {
+        await heads.refresh()
+        wakeToFollow()
+        await rounds.idle()
+        const inFlight = (await openBundles(context.database, definition.chainId)).length
+        if (!forced && inFlight === 0) return
+        if (Date.now() >= deadline) {
+          forced = false
+          throw new SendingTimeoutError(longestSending, inFlight)
+        }
+        await nextHead(heads, definition.pollInterval)
+      }
+    },
     async stop() {
       stopped = true
       clearInterval(timer)
       unsubscribe()
-      await round
+      await rounds.stop()
     },
   }
 }
 
-/**
- * Learns from the chain at `head` what became of operations and bundles. False when the node does not
- * show that head as we know the chain; nothing should be sent then.
- */
-export async function followChain(
-  context: BundlingContext,
-  head: Head,
-  executors: readonly Executor[],
-): Promise<boolean> {
-  const { database, definition, logger } = context
-  if (!(await indexBlocks(context, head))) return false
-  await followBundles(context, head, executors)
-  const expired = await dropExpired(database, definition.chainId, head.timestamp)
-  if (expired.length > 0) logger.warn({ hashes: expired }, 'operations expired in the pool')
-  return true
-}
-
-/** One bundle for every executor that has none in flight. `turn` rotates the EntryPoints. */
-export async function sendBundles(
-  context: BundlingContext,
-  head: Head,
-  executors: readonly Executor[],
-  turn: number,
-): Promise<void> {
-  const { database, definition, entryPoints, logger } = context
-  const open = await openBundles(database, definition.chainId)
-  const busy = new Set(open.map(({ executor }) => executor))
-  const waiting = new Set<Hex>()
-  const start = turn % entryPoints.length
-  const inTurn = [...entryPoints.slice(start), ...entryPoints.slice(0, start)]
-  for (const executor of executors.filter(({ address }) => !busy.has(address))) {
-    try {
-      if (!(await sendBundle(context, head, executor, inTurn, waiting))) return
-    } catch (error) {
-      if (!(error instanceof NodeRpcError)) throw error
-      const { address } = executor
-      logger.error({ executor: address, reason: error.message }, 'the executor cannot send')
+/** Resolves at the next head, or after `milliseconds`: blocks may be far apart. */
+function nextHead(heads: HeadFollower, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const unsubscribe = heads.onHead(done)
+    const timer = setTimeout(done, milliseconds)
+    function done() {
+      clearTimeout(timer)
+      unsubscribe()
+      resolve()
     }
-  }
-}
-
-/** False when no operation can go now. */
-async function sendBundle(
-  context: BundlingContext,
-  head: Head,
-  executor: Executor,
-  entryPoints: readonly EntryPoint[],
-  waiting: Set<Hex>,
-): Promise<boolean> {
-  for (const entryPoint of entryPoints) {
-    for (;;) {
-      const assembly = { head, executor: executor.address, entryPoint, waiting }
-      const draft = await assembleBundle(context, assembly)
-      if (!draft) break
-      faultPoint('bundle:simulated')
-      const bundle = await signBundle(context, executor, draft)
-      if (!bundle) continue
-      faultPoint('bundle:committed')
-      const { hashes, gas, fees } = draft
-      const facts = { bundleId: bundle.id, executor: executor.address, nonce: bundle.nonce }
-      context.logger.info({ ...facts, operations: hashes.length, gas, ...fees }, 'bundle signed')
-      await send(context, bundle)
-      return true
-    }
-  }
-  return false
+  })
 }

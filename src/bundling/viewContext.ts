@@ -2,6 +2,9 @@ import type { HeadFollower } from '../chain/headFollower.js'
 import type { BundlingContext } from './bundlingContext.js'
 
 /** What answering questions about operations of one chain works with. */
-export type ViewContext = Omit<BundlingContext, 'logger'> & {
+export type ViewContext = Omit<
+  BundlingContext,
+  'logger' | 'engine' | 'rules' | 'signers' | 'treasury'
+> & {
   readonly heads: Pick<HeadFollower, 'current'>
 }

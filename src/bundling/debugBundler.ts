@@ -1,0 +1,87 @@
+import type { Address } from 'viem'
+import { readStake } from '../chain/entryPointReads.js'
+import type { HeadFollower } from '../chain/headFollower.js'
+import type { EntryPoint, StakeInfo } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { type ReputationStatus, statusOf } from '../mempool/reputation.js'
+import { forgetBounds, lockPool, putOperations } from '../store/admissions.js'
+import { clearPool, poolOf } from '../store/operations.js'
+import { clearReputations, readReputations, setReputations } from '../store/reputations.js'
+import { isStaked } from '../validation/erc7562/index.js'
+import type { BundlingContext } from './bundlingContext.js'
+import type { Bundler } from './startBundler.js'
+
+export type EntityReputation = {
+  readonly address: Address
+  readonly opsSeen: number
+  readonly opsIncluded: number
+}
+
+/** What tests of a bundler may do from outside (`debug_bundler_*` of ERC-7769). */
+export type DebugBundler = {
+  /** Every pooled operation is dropped; what is in a signed bundle stays. */
+  clearMempool(): Promise<void>
+  clearReputation(): Promise<void>
+  /** Pooled operations, the oldest first. */
+  dumpMempool(entryPoint: EntryPoint): Promise<readonly Operation[]>
+  /** Takes operations into the pool without looking at them. */
+  addOperations(entryPoint: EntryPoint, ops: readonly Operation[], appId: string): Promise<void>
+  /** Sends one bundle and resolves when it is mined, or at once when there is nothing to send. */
+  sendBundleNow(): Promise<void>
+  setBundlingMode(mode: 'manual' | 'auto'): void
+  setReputation(entryPoint: EntryPoint, entities: readonly EntityReputation[]): Promise<void>
+  dumpReputation(
+    entryPoint: EntryPoint,
+  ): Promise<readonly (EntityReputation & { readonly status: ReputationStatus })[]>
+  stakeStatus(entryPoint: EntryPoint, address: Address): Promise<StakeStatus>
+}
+
+export type StakeStatus = StakeInfo & { readonly address: Address; readonly isStaked: boolean }
+
+type Context = Pick<BundlingContext, 'definition' | 'database' | 'node' | 'rules'> & {
+  readonly heads: Pick<HeadFollower, 'current'>
+}
+
+export function createDebugBundler(
+  { definition, database, node, rules, heads }: Context,
+  bundler: Pick<Bundler, 'sendNow' | 'setMode'>,
+): DebugBundler {
+  const { chainId } = definition
+  return {
+    clearMempool: () => clearPool(database, chainId),
+    clearReputation: () => clearReputations(database, chainId),
+    dumpMempool: async ({ address }) =>
+      (await poolOf(database, chainId, address)).map(({ operation }) => operation),
+    async addOperations(entryPoint, ops, appId) {
+      const puts = ops.map((operation) => ({
+        entry: {
+          ...{ chainId, appId, operation, entryPoint: entryPoint.address },
+          hash: entryPoint.hash(operation, chainId),
+          prefund: entryPoint.requiredPrefund(operation),
+          seenBlock: heads.current().number,
+          ...{ validUntil: 0, factory: operation.factory, counted: [] },
+          firstValidation: undefined,
+        },
+        standing: { state: 'pooled' } as const,
+      }))
+      if (puts.length === 0) return
+      await database.transaction().execute(async (trx) => {
+        await lockPool(trx, chainId)
+        await putOperations(trx, chainId, puts, new Map())
+        await forgetBounds(trx, chainId)
+      })
+    },
+    sendBundleNow: bundler.sendNow,
+    setBundlingMode: bundler.setMode,
+    setReputation: ({ address }, entities) => setReputations(database, chainId, address, entities),
+    dumpReputation: async ({ address }) =>
+      (await readReputations(database, chainId, address)).map(({ pending, ...reputation }) => ({
+        ...reputation,
+        status: statusOf(reputation, pending),
+      })),
+    async stakeStatus({ address: entryPoint }, address) {
+      const stake = await readStake(node, entryPoint, address)
+      return { ...stake, address, isStaked: isStaked(stake, rules.stakePolicy) }
+    },
+  }
+}

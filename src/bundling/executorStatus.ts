@@ -1,0 +1,65 @@
+import type { Address } from 'viem'
+import type { ChainDefinition } from '../chain/definition.js'
+import type { Head } from '../chain/nodeReads.js'
+import { openBundles } from '../store/bundles.js'
+import type { BundlingContext } from './bundlingContext.js'
+import { readStandings } from './standings.js'
+
+/** How one executor, or the treasury, does. */
+export type ExecutorStatus = {
+  readonly role: 'executor' | 'treasury'
+  readonly address: Address
+  /** `resting`: too little money to send anything new. */
+  readonly state: 'ready' | 'busy' | 'resting'
+  /** wei */
+  readonly balance: bigint
+  /** Transactions whose outcome is not known yet. */
+  readonly inFlight: number
+  /** Milliseconds since the oldest of them was first signed; undefined when there is none. */
+  readonly oldestAge: number | undefined
+  /** What to do about it; undefined when nothing. */
+  readonly alarm: string | undefined
+}
+
+type StatusContext = Pick<
+  BundlingContext,
+  'definition' | 'database' | 'node' | 'signers' | 'treasury'
+>
+
+/** The state of all executors and the treasury at `head`: one query, one batch to the node. */
+export async function executorStatus(
+  { definition, database, node, signers, treasury }: StatusContext,
+  head: Head,
+): Promise<readonly ExecutorStatus[]> {
+  const roles = new Map<Address, ExecutorStatus['role']>()
+  if (treasury) roles.set(treasury.address, 'treasury')
+  for (const { address } of signers) roles.set(address, 'executor')
+  const [standings, open] = await Promise.all([
+    readStandings(node, head, [...roles.keys()]),
+    openBundles(database, definition.chainId),
+  ])
+  return [...roles].map(([address, role]) => {
+    const own = open.filter(({ executor }) => executor === address)
+    const { balance = 0n } = standings.get(address) ?? {}
+    const alarm = balanceAlarm(role, balance, definition)
+    const ages = own.map(({ attempts: [first] }) => first.age)
+    return {
+      ...{ role, address, balance, inFlight: own.length, alarm },
+      state: alarm !== undefined ? 'resting' : own.length > 0 ? 'busy' : 'ready',
+      oldestAge: ages.length > 0 ? Math.max(...ages) : undefined,
+    }
+  })
+}
+
+/** What is wrong with a balance; undefined when nothing is. */
+export function balanceAlarm(
+  role: ExecutorStatus['role'],
+  balance: bigint,
+  { executorMinBalance, treasury }: Pick<ChainDefinition, 'executorMinBalance' | 'treasury'>,
+): string | undefined {
+  const needed = role === 'treasury' ? (treasury?.refillTo ?? 0n) : executorMinBalance
+  if (balance >= needed && balance > 0n) return undefined
+  return role === 'treasury'
+    ? `the treasury has ${balance} wei, not enough to refill one executor (${needed}): send it money`
+    : `the executor has ${balance} wei and rests below ${needed}: send it money`
+}

@@ -1,0 +1,24 @@
+import { keccak256 } from 'viem'
+import type { ExecutorSigner, ExecutorTransaction } from '../signing/executorSigner.js'
+import type { NewAttempt } from '../store/bundles.js'
+
+/** Signed bytes as the outbox keeps them. `noop`: they only use the nonce up. */
+export async function signAttempt(
+  signer: ExecutorSigner,
+  transaction: ExecutorTransaction,
+  noop = false,
+): Promise<NewAttempt> {
+  const raw = await signer.signTransaction(transaction)
+  const { maxFeePerGas, maxPriorityFeePerGas } = transaction
+  const maxCost = transactionCost(transaction)
+  return { hash: keccak256(raw), raw, maxFeePerGas, maxPriorityFeePerGas, maxCost, noop }
+}
+
+/** wei that a transaction takes from its sender at most. */
+export function transactionCost({
+  gas,
+  maxFeePerGas,
+  value = 0n,
+}: Pick<ExecutorTransaction, 'gas' | 'maxFeePerGas' | 'value'>): bigint {
+  return gas * maxFeePerGas + value
+}
