@@ -12,6 +12,8 @@ export type WebhookOutcome =
   | 'invalid_response'
   | 'too_large'
   | 'blocked_address'
+  | 'circuit_open'
+  | 'overloaded'
 
 export type WebhookCall = {
   readonly webhookId: string
@@ -22,7 +24,9 @@ export type WebhookCall = {
   readonly attempts: number
   readonly durationMs: number
   readonly startedAt: Date
+  /** Whether it lets the sponsorship pass: approved, or failed with `onFailure` approve. */
+  readonly passed: boolean
 }
 
-/** All active webhooks of an app must approve; `calls` is empty when none is active. */
+/** All active webhooks of an app must let it pass; `calls` is empty when none is active. */
 export type Approval = { readonly approved: boolean; readonly calls: readonly WebhookCall[] }

@@ -10,7 +10,8 @@ const build = (webhookData: WebhookData, more: Partial<ApprovalRequestInput> = {
   approvalRequest({
     url: 'https://app.example/approve?tenant=7&q=a%20b',
     requestType: 'GET',
-    secret,
+    secrets: [secret],
+    extension: undefined,
     decisionId: '0d6ff0d8-19ab-4f0a-9b7c-6c5a3d4d3a11',
     webhookData,
     timestamp: Math.floor(Date.now() / 1000),

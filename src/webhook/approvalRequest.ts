@@ -7,31 +7,34 @@ export type WebhookData = Readonly<Record<string, unknown>>
 export type ApprovalRequestInput = {
   readonly url: string
   readonly requestType: 'GET' | 'POST'
-  /** `whsec_…` */
-  readonly secret: string
+  /** `whsec_…`, the newest first. */
+  readonly secrets: readonly string[]
   readonly decisionId: string
   readonly webhookData: WebhookData
+  /** What a webhook with the extended payload gets beside the data. */
+  readonly extension: Readonly<Record<string, unknown>> | undefined
   /** Unix seconds */
   readonly timestamp: number
   readonly userAgent: string
 }
 
 /**
- * The approval call as bytes. POST: the body `{"data":<webhookData>}`, which is what is signed. GET:
+ * The approval call as bytes. POST: the body `{"data":<webhookData>}`, with the extension's members
+ * after it where there is one, which is what is signed. GET:
  * the registered URL's own query, then the data; signed is all that stands behind `?`. Throws
  * InvalidParamsError when the data is too long for a query.
  */
 export const approvalRequest = (input: ApprovalRequestInput): OutboundRequest => {
-  const { requestType, secret, decisionId, timestamp, webhookData, userAgent } = input
+  const { requestType, secrets, decisionId, timestamp, webhookData, extension, userAgent } = input
   const url = new URL(input.url)
   const sign = (content: string) => ({
-    ...signatureHeaders(secret, decisionId, timestamp, content),
+    ...signatureHeaders(secrets, decisionId, timestamp, content),
     'user-agent': userAgent,
     accept: 'application/json',
     'accept-encoding': 'identity',
   })
   if (requestType === 'POST') {
-    const body = JSON.stringify({ data: webhookData })
+    const body = JSON.stringify({ data: webhookData, ...extension })
     const headers = { 'content-type': 'application/json', ...sign(body) }
     return { url, method: 'POST', headers, body: Buffer.from(body) }
   }

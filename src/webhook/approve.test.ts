@@ -3,6 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { testActor } from '../../test/support/actor.js'
+import { entryPointNamed, operation } from '../../test/support/apiFixtures.js'
 import { createApp } from '../../test/support/createApp.js'
 import { useDatabase } from '../../test/support/database.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
@@ -10,7 +12,7 @@ import { version } from '../version.js'
 import type { Approval } from './approval.js'
 import { createApprover } from './approve.js'
 import { createOutboundClient, type OutboundClient } from './guardedRequest.js'
-import { createWebhooks, type RequestType, type Webhooks } from './manage.js'
+import { createWebhooks, type RequestType, type WebhookSettings, type Webhooks } from './manage.js'
 import { createNetworkGuard, loopback } from './networkGuard.js'
 
 const testDatabase = useDatabase()
@@ -25,7 +27,7 @@ const servers: Server[] = []
 
 beforeEach(async () => {
   appId = await createApp(database())
-  webhooks = createWebhooks({ database: database(), masterKey, guard })
+  webhooks = createWebhooks({ database: database(), masterKey, guard, actor: testActor })
   client = createOutboundClient(guard)
 })
 
@@ -59,22 +61,25 @@ const endpoint = async (answer: unknown) => {
   return { url, seen }
 }
 
-const register = (webhookUrl: string, requestType: RequestType = 'POST') =>
-  webhooks.create(appId, { webhookUrl, requestType })
+const register = (
+  webhookUrl: string,
+  requestType: RequestType = 'POST',
+  settings: Partial<WebhookSettings> = {},
+) => webhooks.create(appId, { webhookUrl, requestType, ...settings })
+
+const subject = {
+  ...{ chainId: 31_337, entryPoint: entryPointNamed('0.6'), draft: operation },
+  ...{ calls: undefined, policyId: undefined, nativePrice: undefined },
+}
 
 const verifier = async (webhookId: string) =>
   new StandardWebhook((await webhooks.signingSecret(appId, webhookId)) ?? '')
 
 const approve = (
   webhookData: Record<string, unknown> = { user: 'alice' },
-  decisionId = randomUUID(),
-  deadline = 2_000,
-): Promise<Approval> =>
-  createApprover({ database: database(), masterKey, client, deadline }).approve({
-    appId,
-    decisionId,
-    webhookData,
-  })
+  decisionId: string = randomUUID(),
+  approver = createApprover({ database: database(), masterKey, client }),
+): Promise<Approval> => approver.approve({ appId, decisionId, webhookData, subject })
 
 test('without an active webhook nobody is asked and nobody denies', async () => {
   const { url, seen } = await endpoint({ arePoliciesVerified: false })
@@ -158,11 +163,11 @@ describe('several webhooks', () => {
     expect((await approve()).approved).toBe(true)
   })
 
-  test('share one deadline, and one that hangs does not hide the others', async () => {
+  test('one that hangs until its own deadline does not hide the others', async () => {
     const yes = await endpoint({ arePoliciesVerified: true })
     await register(yes.url)
-    await register(await start(() => undefined))
-    const { approved, calls } = await approve({}, randomUUID(), 300)
+    await register(await start(() => undefined), 'POST', { deadlineMs: 250 })
+    const { approved, calls } = await approve({})
     expect(approved).toBe(false)
     expect(calls.map(({ outcome }) => outcome)).toEqual(['approved', 'timeout'])
   })

@@ -1,20 +1,28 @@
 import type { Database } from '../store/database.js'
 import { listActiveWebhooks, type StoredWebhook } from '../store/webhooks.js'
-import { decryptSecret } from '../tenancy/secrets.js'
 import { version } from '../version.js'
-import type { Approval, WebhookCall } from './approval.js'
-import { readAnswer } from './approvalAnswer.js'
+import type { Approval, WebhookCall, WebhookOutcome } from './approval.js'
 import { approvalRequest, type WebhookData } from './approvalRequest.js'
+import { type Call, callWebhook } from './callWebhook.js'
+import { createCircuits } from './circuits.js'
 import type { OutboundRequest } from './exchange.js'
+import { extendedPayload, type SponsorshipSubject } from './extendedPayload.js'
 import type { OutboundClient } from './guardedRequest.js'
-import { secretPurpose } from './signature.js'
+import { signingSecrets } from './secrets.js'
 
 export type ApproverContext = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly client: OutboundClient
-  /** Milliseconds for all calls of one approval, name resolution and retry included. */
-  readonly deadline?: number
+  /** Absent = nobody listens. */
+  readonly observer?: ApprovalObserver
+}
+
+export type ApprovalObserver = {
+  /** A webhook failed so often that it is left alone for a while. */
+  circuitOpened(webhookId: string): void
+  /** A call ended, or was not made. */
+  called(outcome: WebhookOutcome, milliseconds: number): void
 }
 
 export type ApprovalQuestion = {
@@ -22,64 +30,86 @@ export type ApprovalQuestion = {
   /** Becomes the webhook-id of every call and its retry. */
   readonly decisionId: string
   readonly webhookData: WebhookData
+  readonly subject: SponsorshipSubject
 }
 
 export type Approver = {
   /**
-   * Asks all active webhooks of the app at the same time. All must approve; no answer in time, or
-   * anything that is not an answer, counts as no. Throws InvalidParamsError when a webhook is
-   * called by GET and the data is too long for that; then none is called.
+   * Asks all active webhooks of the app at the same time, each within its own deadline, name
+   * resolution and retry included. All must approve; no answer in time, or anything that is not an
+   * answer, is a failure, which counts as the webhook's `on_failure` says. Throws
+   * InvalidParamsError when a webhook is called by GET and the data is too long for that; then none
+   * is called.
    */
   approve(question: ApprovalQuestion): Promise<Approval>
 }
 
-const defaultDeadline = 2_000
+const isAnswer = (outcome: WebhookOutcome): boolean =>
+  outcome === 'approved' || outcome === 'denied'
 
-export const createApprover = ({
-  database,
-  masterKey,
-  client,
-  deadline = defaultDeadline,
-}: ApproverContext): Approver => ({
-  async approve({ appId, decisionId, webhookData }) {
-    const startedAt = new Date()
-    const timestamp = Math.floor(startedAt.getTime() / 1000)
-    const webhooks = await listActiveWebhooks(database, appId)
-    const requests = webhooks.map((webhook) => ({
-      webhook,
-      request: approvalRequest({
-        url: webhook.url,
-        requestType: webhook.request_type,
-        secret: decryptSecret(masterKey, secretPurpose, webhook.secret),
-        decisionId,
-        webhookData,
-        timestamp,
-        userAgent: `Purser/${version}`,
-      }),
-    }))
-    const signal = AbortSignal.timeout(deadline)
-    const calls = await Promise.all(
-      requests.map(({ webhook, request }) => ask(client, webhook, request, signal, startedAt)),
+export const createApprover = (context: ApproverContext): Approver => {
+  const { database, masterKey, client, observer } = context
+  const circuits = createCircuits(
+    (call) => !isAnswer((call as Call).outcome),
+    (webhookId) => observer?.circuitOpened(webhookId),
+  )
+
+  const ask = async (
+    webhook: StoredWebhook,
+    request: OutboundRequest,
+    startedAt: Date,
+  ): Promise<WebhookCall> => {
+    const webhookId = webhook.id
+    const call = await circuits.run(webhookId, () =>
+      callWebhook(client, webhook, request, startedAt),
     )
-    return { approved: calls.every(({ outcome }) => outcome === 'approved'), calls }
-  },
-})
+    const made = typeof call === 'string' ? notCalled(webhookId, call, startedAt) : call
+    observer?.called(made.outcome, made.durationMs)
+    const failed = !isAnswer(made.outcome)
+    const passed = failed ? webhook.on_failure === 'approve' : made.outcome === 'approved'
+    return { ...made, passed }
+  }
 
-const ask = async (
-  client: OutboundClient,
-  webhook: StoredWebhook,
-  request: OutboundRequest,
-  signal: AbortSignal,
-  startedAt: Date,
-): Promise<WebhookCall> => {
-  const begin = performance.now()
-  const { attempts, response } = await client.request(request, signal)
   return {
-    webhookId: webhook.id,
-    ...readAnswer(response),
-    httpStatus: response.status,
-    attempts,
-    durationMs: performance.now() - begin,
-    startedAt,
+    async approve({ appId, decisionId, webhookData, subject }) {
+      const startedAt = new Date()
+      const timestamp = Math.floor(startedAt.getTime() / 1000)
+      const webhooks = await listActiveWebhooks(database, appId)
+      const requests = webhooks.map((webhook) => ({
+        webhook,
+        request: approvalRequest({
+          url: webhook.url,
+          requestType: webhook.request_type,
+          secrets: signingSecrets(masterKey, webhook, startedAt),
+          decisionId,
+          webhookData,
+          extension:
+            webhook.payload === 'extended' ? extendedPayload(subject, appId, timestamp) : undefined,
+          timestamp,
+          userAgent: `Purser/${version}`,
+        }),
+      }))
+      const calls = await Promise.all(
+        requests.map(({ webhook, request }) => ask(webhook, request, startedAt)),
+      )
+      return { approved: calls.every(({ passed }) => passed), calls }
+    },
   }
 }
+
+const notCalled = (
+  webhookId: string,
+  outcome: 'circuit_open' | 'overloaded',
+  startedAt: Date,
+): Call => ({
+  webhookId,
+  outcome,
+  httpStatus: undefined,
+  reason:
+    outcome === 'circuit_open'
+      ? 'it failed so often that it is left alone for some seconds.'
+      : 'too many calls to it are under way.',
+  attempts: 0,
+  durationMs: 0,
+  startedAt,
+})

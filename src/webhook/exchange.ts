@@ -14,9 +14,11 @@ export type OutboundRequest = {
 /** What kept a 2xx response from coming whole. */
 export type OutboundFailure = {
   readonly ok: false
-  readonly outcome: Exclude<WebhookOutcome, 'approved' | 'denied'>
+  readonly outcome: Exclude<WebhookOutcome, 'approved' | 'denied' | 'circuit_open' | 'overloaded'>
   readonly reason: string
   readonly status: number | undefined
+  /** Seconds that the other side wants us to wait. */
+  readonly retryAfter?: number | undefined
 }
 
 export type OutboundResponse =
@@ -87,7 +89,7 @@ export const exchange = (
       const settle = (response: OutboundResponse): void => resolve({ response, unheard: false })
       const refuse = (failure: Cause): void => {
         incoming.destroy()
-        settle({ ok: false, ...failure, status })
+        settle({ ok: false, ...failure, status, retryAfter: secondsOf(incoming) })
       }
       const refusal = refuseStatus(status)
       if (refusal !== undefined) return refuse(refusal)
@@ -110,6 +112,14 @@ export const exchange = (
 
     outgoing.end(body)
   })
+
+/** The header Retry-After, in seconds or as a date. */
+const secondsOf = ({ headers }: IncomingMessage): number | undefined => {
+  const text = headers['retry-after']
+  if (text === undefined) return undefined
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1_000
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
+}
 
 type Stage = 'connection' | 'TLS handshake' | 'exchange'
 

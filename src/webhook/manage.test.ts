@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { testActor } from '../../test/support/actor.js'
 import { createApp } from '../../test/support/createApp.js'
 import { useDatabase } from '../../test/support/database.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
@@ -20,6 +21,7 @@ beforeEach(async () => {
     database: database(),
     masterKey,
     guard: createNetworkGuard(loopback),
+    actor: testActor,
   })
   appId = await createApp(database())
   otherAppId = await createApp(database())
@@ -30,7 +32,11 @@ const post = { webhookUrl: 'https://app.example/hook?a=1', requestType: 'POST' }
 describe('create', () => {
   test('registers a webhook that is active at once', async () => {
     const created = await webhooks.create(appId, post)
-    expect(created).toEqual({ ...post, active: true, webhookId: created.webhookId })
+    const defaults = { payload: 'plain', onFailure: 'deny', deadlineMs: 2_000 }
+    expect(created).toEqual({
+      ...{ ...post, ...defaults, active: true },
+      webhookId: created.webhookId,
+    })
     expect(await webhooks.get(appId, created.webhookId)).toEqual(created)
     expect(await webhooks.list(appId)).toEqual([created])
   })

@@ -1,5 +1,7 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
+import { type AppOwner, findAppOwner } from '../store/apps.js'
+import { type Actor, audited, type Change } from '../store/audit.js'
 import type { Database } from '../store/database.js'
 import { isUuid } from '../store/uuid.js'
 import {
@@ -7,16 +9,27 @@ import {
   findWebhook,
   insertWebhook,
   listWebhooks,
+  replaceWebhookSecret,
   type StoredWebhook,
   updateWebhook,
 } from '../store/webhooks.js'
 import { decryptSecret, encryptSecret } from '../tenancy/secrets.js'
 import type { NetworkGuard } from './networkGuard.js'
+import { overlap } from './secrets.js'
 import { newSecret, secretPurpose } from './signature.js'
 
 export type RequestType = 'GET' | 'POST'
 
-export type Webhook = {
+export type WebhookSettings = {
+  /** `extended` binds the approval to the operation; only by POST. */
+  readonly payload: 'plain' | 'extended'
+  /** What no answer means. */
+  readonly onFailure: 'deny' | 'approve'
+  /** Milliseconds, 250 to 5,000. */
+  readonly deadlineMs: number
+}
+
+export type Webhook = WebhookSettings & {
   readonly webhookId: string
   readonly webhookUrl: string
   readonly requestType: RequestType
@@ -27,6 +40,8 @@ export type WebhooksContext = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly guard: NetworkGuard
+  /** For the audit log. */
+  readonly actor: Actor
   readonly maxPerApp?: number
 }
 
@@ -36,7 +51,10 @@ export type Webhooks = {
    * Registers a webhook, active at once. Throws InvalidParamsError for a URL that would never be
    * called, WebhookLimitError.
    */
-  create(appId: string, webhook: Pick<Webhook, 'webhookUrl' | 'requestType'>): Promise<Webhook>
+  create(
+    appId: string,
+    webhook: Pick<Webhook, 'webhookUrl' | 'requestType'> & Partial<WebhookSettings>,
+  ): Promise<Webhook>
   list(appId: string): Promise<readonly Webhook[]>
   /** undefined = there is no such webhook. */
   get(appId: string, webhookId: string): Promise<Webhook | undefined>
@@ -45,6 +63,14 @@ export type Webhooks = {
    * Never for answers of the API, whose callers need not own the endpoint.
    */
   signingSecret(appId: string, webhookId: string): Promise<string | undefined>
+  /** A new secret; the old one signs too for 24 h. undefined = there is no such webhook. */
+  rotateSecret(appId: string, webhookId: string): Promise<string | undefined>
+  /** undefined = there is no such webhook. */
+  change(
+    appId: string,
+    webhookId: string,
+    changes: Partial<WebhookSettings & Pick<Webhook, 'active'>>,
+  ): Promise<Webhook | undefined>
   /** false = there is no such webhook. */
   update(appId: string, webhookId: string, active: boolean): Promise<boolean>
   /** false = there is no such webhook. */
@@ -54,56 +80,125 @@ export type Webhooks = {
 const maxUrlLength = 2048
 const defaultMaxPerApp = 5
 
-export const createWebhooks = ({
-  database,
-  masterKey,
-  guard,
-  maxPerApp = defaultMaxPerApp,
-}: WebhooksContext): Webhooks => ({
-  async create(appId, { webhookUrl, requestType }) {
-    checkUrl(webhookUrl, requestType, guard)
-    const row = {
-      app_id: appId,
-      url: webhookUrl,
-      request_type: requestType,
-      secret: encryptSecret(masterKey, secretPurpose, newSecret()),
-    }
-    const stored = await insertWebhook(database, row, maxPerApp)
-    if (stored === undefined) throw new WebhookLimitError(maxPerApp)
-    return toWebhook(stored)
-  },
-  async list(appId) {
-    return (await listWebhooks(database, appId)).map(toWebhook)
-  },
-  async get(appId, webhookId) {
-    const stored = isUuid(webhookId) ? await findWebhook(database, appId, webhookId) : undefined
-    return stored && toWebhook(stored)
-  },
-  async signingSecret(appId, webhookId) {
-    const stored = isUuid(webhookId) ? await findWebhook(database, appId, webhookId) : undefined
-    return stored && decryptSecret(masterKey, secretPurpose, stored.secret)
-  },
-  async update(appId, webhookId, active) {
-    return (
-      isUuid(webhookId) && (await updateWebhook(database, appId, webhookId, active)) !== undefined
-    )
-  },
-  async delete(appId, webhookId) {
-    return isUuid(webhookId) && (await deleteWebhook(database, appId, webhookId)) !== undefined
-  },
+export const createWebhooks = (context: WebhooksContext): Webhooks => {
+  const { database, masterKey, guard, maxPerApp = defaultMaxPerApp } = context
+
+  const change = <Result>(run: (change: Change) => Promise<Result>): Promise<Result> =>
+    audited(database, context.actor, run)
+
+  const find = async (db: Database, appId: string, webhookId: string) =>
+    isUuid(webhookId) ? findWebhook(db, appId, webhookId) : undefined
+
+  const webhooks: Webhooks = {
+    async create(appId, { webhookUrl, requestType, ...settings }) {
+      checkUrl(webhookUrl, requestType, guard)
+      checkPayload(requestType, settings.payload)
+      return change(async ({ trx, record }) => {
+        const row = {
+          app_id: appId,
+          url: webhookUrl,
+          request_type: requestType,
+          secret: encryptSecret(masterKey, secretPurpose, newSecret()),
+          ...toColumns(settings),
+        }
+        const stored = await insertWebhook(trx, row, maxPerApp)
+        if (stored === undefined) throw new WebhookLimitError(maxPerApp)
+        const after = toWebhook(stored)
+        await record({ action: 'webhook.create', ...(await entryOf(trx, stored)), after })
+        return after
+      })
+    },
+    async list(appId) {
+      return (await listWebhooks(database, appId)).map(toWebhook)
+    },
+    async get(appId, webhookId) {
+      const stored = await find(database, appId, webhookId)
+      return stored && toWebhook(stored)
+    },
+    async signingSecret(appId, webhookId) {
+      const stored = await find(database, appId, webhookId)
+      return stored && decryptSecret(masterKey, secretPurpose, stored.secret)
+    },
+    rotateSecret: (appId, webhookId) =>
+      change(async ({ trx, record }) => {
+        const before = await find(trx, appId, webhookId)
+        if (before === undefined) return undefined
+        const secret = newSecret()
+        const until = new Date(Date.now() + overlap)
+        const sealed = encryptSecret(masterKey, secretPurpose, secret)
+        await replaceWebhookSecret(trx, appId, webhookId, sealed, until)
+        await record({ action: 'webhook.rotate_secret', ...(await entryOf(trx, before)) })
+        return secret
+      }),
+    change: (appId, webhookId, changes) =>
+      change(async ({ trx, record }) => {
+        const before = await find(trx, appId, webhookId)
+        if (before === undefined) return undefined
+        checkPayload(before.request_type, changes.payload)
+        const { active } = changes
+        const columns = { ...toColumns(changes), ...(active !== undefined && { active }) }
+        const stored = await updateWebhook(trx, appId, webhookId, columns)
+        if (stored === undefined) return undefined
+        const after = toWebhook(stored)
+        const entry = { ...(await entryOf(trx, stored)), before: toWebhook(before), after }
+        await record({ action: 'webhook.update', ...entry })
+        return after
+      }),
+    async update(appId, webhookId, active) {
+      return (await webhooks.change(appId, webhookId, { active })) !== undefined
+    },
+    delete: (appId, webhookId) =>
+      change(async ({ trx, record }) => {
+        if (!isUuid(webhookId)) return false
+        const stored = await deleteWebhook(trx, appId, webhookId)
+        if (stored === undefined) return false
+        const entry = { ...(await entryOf(trx, stored)), before: toWebhook(stored) }
+        await record({ action: 'webhook.delete', ...entry })
+        return true
+      }),
+  }
+  return webhooks
+}
+
+const entryOf = async (trx: Database, { id, app_id }: StoredWebhook) => {
+  const owner: AppOwner | undefined = await findAppOwner(trx, app_id)
+  return { objectId: id, appId: app_id, accountId: owner?.accountId ?? null }
+}
+
+const toColumns = ({ payload, onFailure, deadlineMs }: Partial<WebhookSettings>) => ({
+  ...(payload !== undefined && { payload }),
+  ...(onFailure !== undefined && { on_failure: onFailure }),
+  ...(deadlineMs !== undefined && { deadline_ms: deadlineMs }),
 })
 
+const checkPayload = (
+  requestType: RequestType,
+  payload: WebhookSettings['payload'] | undefined,
+): void => {
+  if (payload === 'extended' && requestType === 'GET')
+    throw new InvalidParamsError('payload', 'extended needs requestType POST.')
+}
+
 const checkUrl = (text: string, requestType: RequestType, guard: NetworkGuard): void => {
-  const refuse = (reason: string): never => {
-    throw new InvalidParamsError('webhookUrl', reason)
+  requireCallable('webhookUrl', text, guard)
+  if (requestType === 'GET' && new URL(text).searchParams.has('data')) {
+    throw new InvalidParamsError(
+      'webhookUrl',
+      'must not use the query parameter data, which carries webhookData in a call by GET.',
+    )
   }
+}
+
+/** Throws InvalidParamsError for a URL that would never be called. */
+export const requireCallable = (field: string, text: string, guard: NetworkGuard): void => {
+  const refuse = (reason: string): never => {
+    throw new InvalidParamsError(field, reason)
+  }
+  if (/[\s\p{Cc}\p{Cs}]/u.test(text)) refuse('must not hold blanks or control characters.')
   if (text.length > maxUrlLength) refuse(`is longer than ${maxUrlLength} characters.`)
   const url = URL.canParse(text) ? new URL(text) : refuse('is not a URL.')
   const refusal = guard.refuseUrl(url)
   if (refusal !== undefined) refuse(refusal)
-  if (requestType === 'GET' && url.searchParams.has('data')) {
-    refuse('must not use the query parameter data, which carries webhookData in a call by GET.')
-  }
 }
 
 const toWebhook = (stored: StoredWebhook): Webhook => ({
@@ -111,4 +206,7 @@ const toWebhook = (stored: StoredWebhook): Webhook => ({
   webhookUrl: stored.url,
   requestType: stored.request_type,
   active: stored.active,
+  payload: stored.payload,
+  onFailure: stored.on_failure,
+  deadlineMs: stored.deadline_ms,
 })

@@ -8,7 +8,7 @@ const now = Math.floor(Date.now() / 1000)
 test('receivers verify the signature with the package of the standard', () => {
   const secret = newSecret()
   const content = '{"data":{"é":"\\ud800","n":1.0}}'
-  const headers = signatureHeaders(secret, id, now, content)
+  const headers = signatureHeaders([secret], id, now, content)
   expect(() => new Webhook(secret).verify(content, headers)).not.toThrow()
   expect(() => new Webhook(secret).verify(content.replace('n', 'm'), headers)).toThrow()
   expect(() => new Webhook(newSecret()).verify(content, headers)).toThrow()
@@ -17,7 +17,7 @@ test('receivers verify the signature with the package of the standard', () => {
 
 test('the signature equals the one that the package makes', () => {
   const secret = newSecret()
-  const headers = signatureHeaders(secret, id, now, 'data=1')
+  const headers = signatureHeaders([secret], id, now, 'data=1')
   const expected = new Webhook(secret).sign(id, new Date(now * 1000), 'data=1')
   expect(headers['webhook-signature']).toBe(expected)
 })

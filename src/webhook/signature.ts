@@ -10,19 +10,22 @@ export const newSecret = (): string => prefix + randomBytes(32).toString('base64
 
 /**
  * The three headers of Standard Webhooks over `content`, the exact bytes that the receiver signs
- * too. `timestamp` is in Unix seconds.
+ * too; one signature per secret, so that a receiver may know either while they change over.
+ * `timestamp` is in Unix seconds.
  */
 export const signatureHeaders = (
-  secret: string,
+  secrets: readonly string[],
   id: string,
   timestamp: number,
   content: string,
 ): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> => {
-  const key = Buffer.from(secret.slice(prefix.length), 'base64')
-  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.${content}`).digest('base64')
+  const sign = (secret: string): string => {
+    const key = Buffer.from(secret.slice(prefix.length), 'base64')
+    return createHmac('sha256', key).update(`${id}.${timestamp}.${content}`).digest('base64')
+  }
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': `v1,${mac}`,
+    'webhook-signature': secrets.map((secret) => `v1,${sign(secret)}`).join(' '),
   }
 }

@@ -1,0 +1,28 @@
+import type { StoredWebhook } from '../store/webhooks.js'
+import type { WebhookCall } from './approval.js'
+import { readAnswer } from './approvalAnswer.js'
+import type { OutboundRequest } from './exchange.js'
+import type { OutboundClient } from './guardedRequest.js'
+
+/** A call before it is known what it means for the sponsorship. */
+export type Call = Omit<WebhookCall, 'passed'>
+
+/** One call within the webhook's deadline, which bounds name resolution and retry too. */
+export const callWebhook = async (
+  client: OutboundClient,
+  webhook: StoredWebhook,
+  request: OutboundRequest,
+  startedAt: Date,
+): Promise<Call> => {
+  const begin = performance.now()
+  const signal = AbortSignal.timeout(webhook.deadline_ms)
+  const { attempts, response } = await client.request(request, signal)
+  return {
+    webhookId: webhook.id,
+    ...readAnswer(response),
+    httpStatus: response.status,
+    attempts,
+    durationMs: performance.now() - begin,
+    startedAt,
+  }
+}

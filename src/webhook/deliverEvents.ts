@@ -1,0 +1,171 @@
+import type { Logger } from 'pino'
+import type { Database } from '../store/database.js'
+import {
+  type Attempt,
+  type ClaimedDelivery,
+  claimDeliveries,
+  finishDelivery,
+  returnDelivery,
+} from '../store/deliveries.js'
+import { pruneEvents } from '../store/events.js'
+import { disableSubscription, noteFailing, noteWorking } from '../store/subscriptions.js'
+import { version } from '../version.js'
+import type { OutboundRequest, OutboundResponse } from './exchange.js'
+import type { OutboundClient } from './guardedRequest.js'
+import { nextAttempt, retrySchedule } from './retrySchedule.js'
+import { signingSecrets } from './secrets.js'
+import { signatureHeaders } from './signature.js'
+
+export type DelivererContext = {
+  readonly database: Database
+  readonly masterKey: Buffer
+  readonly client: OutboundClient
+  readonly logger: Logger
+  /** Hears the outcome of every attempt, for the metrics. */
+  onAttempt(outcome: string): void
+  /** Milliseconds before each attempt. */
+  readonly schedule?: readonly number[]
+  /** Milliseconds after which what a process that died had taken is tried again. */
+  readonly lease?: number
+}
+
+const pollInterval = 500
+const attemptTimeout = 15_000
+const inFlight = 20
+const perSubscription = 5
+/** Days after which a subscription that only fails is ended, and after which events are forgotten. */
+const failingDays = 5
+const keptDays = 30
+const pruneInterval = 3_600_000
+
+/**
+ * Delivers events from the outbox, at least once each and in no certain order, beside any other
+ * process that does. `close` interrupts what is under way; it is delivered again later.
+ */
+export const startEventDeliverer = (context: DelivererContext): { close(): Promise<void> } => {
+  const { database, logger, lease = 60_000 } = context
+  const closing = new AbortController()
+  const { signal } = closing
+  const running = new Map<bigint, { readonly subscriptionId: string; done: Promise<void> }>()
+  let wake = (): void => {}
+  let pruned = 0
+
+  /** Until something ended, or the poll interval is over. */
+  const pause = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, pollInterval)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  const busy = (): string[] => {
+    const counts = new Map<string, number>()
+    for (const { subscriptionId } of running.values())
+      counts.set(subscriptionId, (counts.get(subscriptionId) ?? 0) + 1)
+    return [...counts].flatMap(([id, count]) => (count >= perSubscription ? [id] : []))
+  }
+
+  const begin = (delivery: ClaimedDelivery): void => {
+    const done = deliver(context, delivery, signal)
+      .catch((err) => logger.error({ err, eventId: delivery.eventId }, 'delivery not recorded'))
+      .finally(() => {
+        running.delete(delivery.id)
+        wake()
+      })
+    running.set(delivery.id, { subscriptionId: delivery.subscriptionId, done })
+  }
+
+  const claim = async (): Promise<number> => {
+    const limit = inFlight - running.size
+    if (limit === 0) return 0
+    const claimed = await claimDeliveries(database, { limit, perSubscription, lease, busy: busy() })
+    for (const delivery of claimed) begin(delivery)
+    return claimed.length
+  }
+
+  const work = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        if (Date.now() - pruned > pruneInterval) {
+          await pruneEvents(database, keptDays)
+          pruned = Date.now()
+        }
+        if ((await claim()) > 0) continue
+      } catch (error) {
+        logger.warn({ reason: (error as Error).message }, 'events wait for the database')
+      }
+      await pause()
+    }
+  }
+  const worked = work()
+
+  return {
+    close: async () => {
+      closing.abort()
+      wake()
+      await worked
+      await Promise.all([...running.values()].map(({ done }) => done))
+    },
+  }
+}
+
+const deliver = async (
+  context: DelivererContext,
+  delivery: ClaimedDelivery,
+  closing: AbortSignal,
+): Promise<void> => {
+  const { database, client, masterKey } = context
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(attemptTimeout)])
+  const { response } = await client.request(eventRequest(delivery, masterKey), signal)
+  if (closing.aborted && !response.ok) return returnDelivery(database, delivery.id)
+  const outcome = response.ok ? 'delivered' : response.outcome
+  context.onAttempt(outcome)
+  await database
+    .transaction()
+    .execute((trx) => record({ ...context, database: trx }, delivery, response))
+}
+
+const record = async (
+  { database, logger, schedule = retrySchedule }: DelivererContext,
+  { id, attempts, subscriptionId, eventId }: ClaimedDelivery,
+  response: OutboundResponse,
+): Promise<void> => {
+  if (response.ok) {
+    const attempt = { outcome: 'delivered', httpStatus: response.status, reason: null }
+    await finishDelivery(database, id, 'delivered', attempt)
+    return noteWorking(database, subscriptionId)
+  }
+  const { outcome, status = null, reason, retryAfter } = response
+  const attempt: Attempt = { outcome, httpStatus: status, reason }
+  const facts = { eventId, subscriptionId, outcome, status, attempts }
+  if (status === 410) {
+    await finishDelivery(database, id, 'failed', attempt)
+    await disableSubscription(database, subscriptionId, 'its receiver answered 410 Gone')
+    return logger.warn(facts, 'subscription ended by its receiver')
+  }
+  const next = nextAttempt(attempts, retryAfter, Math.random(), schedule)
+  await finishDelivery(database, id, next === undefined ? 'failed' : 'pending', attempt, next)
+  const ended = await noteFailing(database, subscriptionId, failingDays)
+  logger.warn({ ...facts, next, ended }, 'event not delivered')
+}
+
+/** The body that Standard Webhooks recommends; the event's id is the same in every attempt. */
+const eventRequest = (delivery: ClaimedDelivery, masterKey: Buffer): OutboundRequest => {
+  const { eventId, type, occurredAt, data, url } = delivery
+  const body = JSON.stringify({ type, timestamp: occurredAt.toISOString(), data })
+  const now = new Date()
+  const secrets = signingSecrets(masterKey, delivery, now)
+  return {
+    url: new URL(url),
+    method: 'POST',
+    headers: {
+      ...signatureHeaders(secrets, eventId, Math.floor(now.getTime() / 1000), body),
+      'content-type': 'application/json',
+      'user-agent': `Purser/${version}`,
+      'accept-encoding': 'identity',
+    },
+    body: Buffer.from(body),
+  }
+}

@@ -1,0 +1,103 @@
+import { type Address, type Hex, numberToHex } from 'viem'
+import type { Draft } from '../entrypoint/draft.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+
+/** A call that the account is told to make. */
+export type SubjectCall = {
+  readonly to: Address
+  /** wei */
+  readonly value: bigint
+  readonly data: Hex
+}
+
+/** The operation that a sponsorship is asked for, and what is known of it. */
+export type SponsorshipSubject = {
+  readonly chainId: number
+  readonly entryPoint: EntryPoint
+  readonly draft: Draft
+  /** undefined = the call data is of no account that can be read */
+  readonly calls: readonly SubjectCall[] | undefined
+  /** The only policy of the app that can still pay; undefined = several can, or it has none. */
+  readonly policyId: string | undefined
+  /** Millionths of a USD per 10^18 wei; undefined = unknown */
+  readonly nativePrice: bigint | undefined
+}
+
+/**
+ * What binds an approval to its operation: the members beside `data`. Quantities are hex as in
+ * JSON-RPC, wei and USD decimal. `maxCostWei` is null while a gas limit or fee is unset, which Purser
+ * fills in at the same time as it asks; so is `maxCostUsd`, and without a price.
+ */
+export const extendedPayload = (subject: SponsorshipSubject, appId: string, timestamp: number) => {
+  const { chainId, entryPoint, draft, calls, policyId, nativePrice } = subject
+  const cost = maxCost(entryPoint, draft)
+  return {
+    type: 'sponsorship.requested',
+    timestamp,
+    context: {
+      appId,
+      chainId,
+      entryPoint: entryPoint.address,
+      entryPointVersion: entryPoint.version,
+      sender: draft.sender,
+      nonce: numberToHex(draft.nonce),
+      calls: calls?.map(encodeCall) ?? null,
+      policyId: policyId ?? null,
+      maxCostWei: cost?.toString() ?? null,
+      maxCostUsd: cost === undefined || nativePrice === undefined ? null : usd(cost, nativePrice),
+      userOperation: encodeDraft(draft),
+    },
+  }
+}
+
+/** `selector` is null for a plain transfer. */
+const encodeCall = ({ to, value, data }: SubjectCall) => ({
+  to,
+  value: value.toString(),
+  selector: data.length < 10 ? null : data.slice(0, 10),
+})
+
+const native = 10n ** 18n
+
+/** Six decimals, rounded up as budgets in USD are. */
+const usd = (wei: bigint, microUsd: bigint): string => {
+  const text = ((wei * microUsd + native - 1n) / native).toString().padStart(7, '0')
+  return `${text.slice(0, -6)}.${text.slice(-6)}`
+}
+
+const maxCost = (entryPoint: EntryPoint, draft: Draft): bigint | undefined => {
+  const { callGasLimit, verificationGasLimit, preVerificationGas } = draft
+  const { maxFeePerGas, maxPriorityFeePerGas } = draft
+  if (
+    callGasLimit === undefined ||
+    verificationGasLimit === undefined ||
+    preVerificationGas === undefined ||
+    maxFeePerGas === undefined ||
+    maxPriorityFeePerGas === undefined
+  )
+    return undefined
+  return entryPoint.requiredPrefund({
+    ...draft,
+    ...{ callGasLimit, verificationGasLimit, preVerificationGas },
+    ...{ maxFeePerGas, maxPriorityFeePerGas },
+    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
+    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
+  })
+}
+
+const quantity = (value: bigint | undefined): Hex | null =>
+  value === undefined ? null : numberToHex(value)
+
+/** The same members for every EntryPoint version; null = unset. */
+const encodeDraft = (draft: Draft) => ({
+  sender: draft.sender,
+  nonce: numberToHex(draft.nonce),
+  factory: draft.factory ?? null,
+  factoryData: draft.factory === undefined ? null : draft.factoryData,
+  callData: draft.callData,
+  callGasLimit: quantity(draft.callGasLimit),
+  verificationGasLimit: quantity(draft.verificationGasLimit),
+  preVerificationGas: quantity(draft.preVerificationGas),
+  maxFeePerGas: quantity(draft.maxFeePerGas),
+  maxPriorityFeePerGas: quantity(draft.maxPriorityFeePerGas),
+})

@@ -1,0 +1,33 @@
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+
+/**
+ * Milliseconds before each attempt to deliver an event, the schedule that Standard Webhooks
+ * recommends: ten attempts over about three days.
+ */
+export const retrySchedule: readonly number[] = [
+  ...[0, 5 * second, 5 * minute, 30 * minute],
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
+]
+
+/** Nobody makes us wait longer than a day. */
+const longest = 24 * hour
+
+/**
+ * Milliseconds until the next attempt after `attempts` of them; undefined = that was the last.
+ * Spread by a tenth to both sides, so that what failed together does not return together.
+ * @param retryAfter seconds that the receiver asked for
+ * @param random in [0, 1)
+ */
+export const nextAttempt = (
+  attempts: number,
+  retryAfter: number | undefined,
+  random: number,
+  schedule = retrySchedule,
+): number | undefined => {
+  const base = schedule[attempts]
+  if (base === undefined) return undefined
+  const spread = base * (0.9 + 0.2 * random)
+  return Math.min(longest, Math.max(spread, (retryAfter ?? 0) * second))
+}

@@ -1,0 +1,157 @@
+import { InvalidParamsError } from '../errors/requestErrors.js'
+import { SubscriptionLimitError } from '../errors/webhookErrors.js'
+import { findAppOwner } from '../store/apps.js'
+import { audited, type Change } from '../store/audit.js'
+import type { Database } from '../store/database.js'
+import { type Replay, replayDeliveries } from '../store/deliveries.js'
+import type { EventType } from '../store/events.js'
+import {
+  deleteSubscription,
+  findSubscription,
+  insertSubscription,
+  listSubscriptions,
+  replaceSubscriptionSecret,
+  type StoredSubscription,
+  updateSubscription,
+} from '../store/subscriptions.js'
+import { isUuid } from '../store/uuid.js'
+import { encryptSecret } from '../tenancy/secrets.js'
+import { requireCallable, type WebhooksContext } from './manage.js'
+import { overlap } from './secrets.js'
+import { newSecret, secretPurpose } from './signature.js'
+
+/** Where an app's events go. */
+export type Subscription = {
+  readonly id: string
+  readonly url: string
+  readonly eventTypes: readonly EventType[]
+  readonly active: boolean
+  /** Why it was ended without being asked to. */
+  readonly disabledReason: string | null
+  readonly failingSince: Date | null
+  readonly createdAt: Date
+}
+
+/** The subscriptions of one app; to any other app they do not exist (undefined or false). */
+export type Subscriptions = {
+  /** Throws InvalidParamsError for a URL that would never be called, SubscriptionLimitError. */
+  create(
+    appId: string,
+    given: Pick<Subscription, 'url' | 'eventTypes'>,
+  ): Promise<{ readonly subscription: Subscription; readonly signingSecret: string }>
+  list(appId: string): Promise<readonly Subscription[]>
+  get(appId: string, id: string): Promise<Subscription | undefined>
+  change(
+    appId: string,
+    id: string,
+    changes: Partial<Pick<Subscription, 'eventTypes' | 'active'>>,
+  ): Promise<Subscription | undefined>
+  /** A new secret; the old one signs too for 24 h. */
+  rotateSecret(appId: string, id: string): Promise<string | undefined>
+  delete(appId: string, id: string): Promise<boolean>
+  /** Delivers kept events again; the number of them. */
+  replay(appId: string, id: string, which: Replay): Promise<number | undefined>
+}
+
+const defaultMaxPerApp = 5
+
+export const createSubscriptions = (context: WebhooksContext): Subscriptions => {
+  const { database, masterKey, guard, maxPerApp = defaultMaxPerApp } = context
+
+  const change = <Result>(run: (change: Change) => Promise<Result>): Promise<Result> =>
+    audited(database, context.actor, run)
+
+  const find = async (db: Database, appId: string, id: string) =>
+    isUuid(id) ? findSubscription(db, appId, id) : undefined
+
+  return {
+    async create(appId, { url, eventTypes }) {
+      requireCallable('url', url, guard)
+      const signingSecret = newSecret()
+      const row = {
+        app_id: appId,
+        url,
+        event_types: requireTypes(eventTypes),
+        secret: encryptSecret(masterKey, secretPurpose, signingSecret),
+      }
+      return change(async ({ trx, record }) => {
+        const stored = await insertSubscription(trx, row, maxPerApp)
+        if (stored === undefined) throw new SubscriptionLimitError(maxPerApp)
+        const subscription = toSubscription(stored)
+        const entry = { ...(await entryOf(trx, stored)), after: subscription }
+        await record({ action: 'subscription.create', ...entry })
+        return { subscription, signingSecret }
+      })
+    },
+    async list(appId) {
+      return (await listSubscriptions(database, appId)).map(toSubscription)
+    },
+    async get(appId, id) {
+      const stored = await find(database, appId, id)
+      return stored && toSubscription(stored)
+    },
+    change: (appId, id, { eventTypes, active }) =>
+      change(async ({ trx, record }) => {
+        const before = await find(trx, appId, id)
+        if (before === undefined) return undefined
+        const stored = await updateSubscription(trx, appId, id, {
+          ...(eventTypes !== undefined && { event_types: requireTypes(eventTypes) }),
+          ...(active !== undefined && { active }),
+        })
+        if (stored === undefined) return undefined
+        const after = toSubscription(stored)
+        const entry = { ...(await entryOf(trx, stored)), before: toSubscription(before), after }
+        await record({ action: 'subscription.update', ...entry })
+        return after
+      }),
+    rotateSecret: (appId, id) =>
+      change(async ({ trx, record }) => {
+        const before = await find(trx, appId, id)
+        if (before === undefined) return undefined
+        const secret = newSecret()
+        const sealed = encryptSecret(masterKey, secretPurpose, secret)
+        await replaceSubscriptionSecret(trx, appId, id, sealed, new Date(Date.now() + overlap))
+        await record({ action: 'subscription.rotate_secret', ...(await entryOf(trx, before)) })
+        return secret
+      }),
+    delete: (appId, id) =>
+      change(async ({ trx, record }) => {
+        if (!isUuid(id)) return false
+        const stored = await deleteSubscription(trx, appId, id)
+        if (stored === undefined) return false
+        const entry = { ...(await entryOf(trx, stored)), before: toSubscription(stored) }
+        await record({ action: 'subscription.delete', ...entry })
+        return true
+      }),
+    replay: (appId, id, which) =>
+      change(async ({ trx, record }) => {
+        const stored = await find(trx, appId, id)
+        if (stored === undefined) return undefined
+        const count = await replayDeliveries(trx, id, which)
+        const entry = { ...(await entryOf(trx, stored)), after: { ...which, count } }
+        await record({ action: 'subscription.replay', ...entry })
+        return count
+      }),
+  }
+}
+
+const requireTypes = (eventTypes: readonly EventType[]): string[] => {
+  if (eventTypes.length === 0) throw new InvalidParamsError('eventTypes', 'must not be empty.')
+  return [...new Set(eventTypes)]
+}
+
+const entryOf = async (trx: Database, { id, app_id }: StoredSubscription) => ({
+  objectId: id,
+  appId: app_id,
+  accountId: (await findAppOwner(trx, app_id))?.accountId ?? null,
+})
+
+const toSubscription = (stored: StoredSubscription): Subscription => ({
+  id: stored.id,
+  url: stored.url,
+  eventTypes: stored.event_types as EventType[],
+  active: stored.active,
+  disabledReason: stored.disabled_reason,
+  failingSince: stored.failing_since,
+  createdAt: stored.created_at,
+})

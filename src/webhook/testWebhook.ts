@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import type { StoredWebhook } from '../store/webhooks.js'
+import { version } from '../version.js'
+import { approvalRequest } from './approvalRequest.js'
+import { type Call, callWebhook } from './callWebhook.js'
+import type { OutboundClient } from './guardedRequest.js'
+import { signingSecrets } from './secrets.js'
+
+/**
+ * Calls a webhook once, active or not, with `{"purserTest": true}` as webhookData and without an
+ * operation, so that its owner sees what a sponsorship would see. It decides nothing, is not kept
+ * and does not count for the circuit.
+ */
+export const testWebhook = (
+  { masterKey, client }: { readonly masterKey: Buffer; readonly client: OutboundClient },
+  webhook: StoredWebhook,
+): Promise<Call> => {
+  const startedAt = new Date()
+  const request = approvalRequest({
+    url: webhook.url,
+    requestType: webhook.request_type,
+    secrets: signingSecrets(masterKey, webhook, startedAt),
+    decisionId: randomUUID(),
+    webhookData: { purserTest: true },
+    extension: webhook.payload === 'extended' ? { type: 'sponsorship.test' } : undefined,
+    timestamp: Math.floor(startedAt.getTime() / 1000),
+    userAgent: `Purser/${version}`,
+  })
+  return callWebhook(client, webhook, request, startedAt)
+}
