@@ -22,10 +22,19 @@ export type Reservation = TimeRange & {
   readonly maxCost: bigint
 }
 
+/** Why it was decided so. */
+export type Reasons = {
+  /** The policy that sponsored or refused. */
+  readonly policyId?: string | undefined
+  /** The numbers, as JSON. */
+  readonly details?: object
+}
+
 /** A decision as it is stored; without a reservation it costs nothing. */
 export const toDecisionRow = (
   { decisionId, appId, chainId, entryPoint, draft }: DecisionSubject,
   { sponsored, code, message }: SponsorshipDecision,
+  { policyId, details = {} }: Reasons = {},
   reservation?: Reservation,
 ): NewDecision => ({
   id: decisionId,
@@ -41,6 +50,8 @@ export const toDecisionRow = (
   max_cost: reservation?.maxCost ?? 0n,
   valid_after: BigInt(reservation?.validAfter ?? 0),
   valid_until: BigInt(reservation?.validUntil ?? 0),
+  policy_id: policyId ?? null,
+  details: JSON.stringify(details),
 })
 
 export const toCallRows = (calls: readonly WebhookCall[]): NewWebhookCall[] =>

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { ethCall } from '../chain/ethCall.js'
 import type { NodeClient } from '../chain/nodeClient.js'
-import type { BlockId } from '../chain/nodeReads.js'
+import type { BlockId, Head } from '../chain/nodeReads.js'
 
 /** The part of an EntryPoint that keeps deposits, the same in every version. */
 const abi = parseAbi([
@@ -22,6 +22,28 @@ export const depositOf = async (
     throw new Error(`no EntryPoint answers at ${entryPoint}`)
   }
   return BigInt(outcome.data)
+}
+
+/**
+ * Deposits as they were at a head, wei. Each is read once per head: it does not change there, and
+ * many sponsorships ask.
+ */
+export const createDeposits = (node: NodeClient) => {
+  let hash: Hex | undefined
+  const known = new Map<string, Promise<bigint>>()
+  return (head: Head, entryPoint: Address, account: Address): Promise<bigint> => {
+    if (head.hash !== hash) {
+      known.clear()
+      hash = head.hash
+    }
+    const name = `${entryPoint} ${account}`
+    const deposit = known.get(name) ?? depositOf(node, entryPoint, account, head.number)
+    known.set(name, deposit)
+    deposit.catch(() => {
+      if (known.get(name) === deposit) known.delete(name)
+    })
+    return deposit
+  }
 }
 
 /** Call data that adds the transaction's value to the deposit of `account`. */

@@ -1,29 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import type { Logger } from 'pino'
-import { type Address, concatHex, type Hex } from 'viem'
-import type { ChainDefinition } from '../chain/definition.js'
-import type { FeeAdvice } from '../chain/feeAdvice.js'
-import type { HeadFollower } from '../chain/headFollower.js'
-import type { NodeClient } from '../chain/nodeClient.js'
-import { getCode } from '../chain/nodeReads.js'
-import type { Draft } from '../entrypoint/draft.js'
+import type { Hex } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
 import { PurserError } from '../errors/purserError.js'
 import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
 import { faultPoint } from '../faults.js'
-import type { GasEstimate } from '../gas/gasEstimate.js'
-import { judgeApproval } from '../policy/approvalRule.js'
-import { judgeFees } from '../policy/feeRule.js'
-import { judgeGas } from '../policy/gasRule.js'
+import { explainClaims, explainVerdicts } from '../policy/explain.js'
 import type { Refusal } from '../policy/refusal.js'
-import type { Database } from '../store/database.js'
-import { insertDecision, reserveSponsorship } from '../store/decisions.js'
-import { findTank } from '../store/tanks.js'
+import { type Reserved, reserve } from '../policy/reserve.js'
+import { insertDecision } from '../store/decisions.js'
+import { putGrant } from '../store/grants.js'
 import { decryptSecret } from '../tenancy/secrets.js'
-import type { Approval, WebhookCall } from '../webhook/approval.js'
+import type { WebhookCall } from '../webhook/approval.js'
 import type { Approver } from '../webhook/approve.js'
-import { type DecisionSubject, toCallRows, toDecisionRow } from './decisionRow.js'
-import { depositOf } from './entryPointDeposit.js'
+import { type DecisionSubject, type Reasons, toCallRows, toDecisionRow } from './decisionRow.js'
+import { previewSponsorship } from './previewSponsorship.js'
+import { refusalOf, reservationFor } from './reservationFor.js'
 import { signerPurpose, signSponsorship } from './signSponsorship.js'
 import {
   complete,
@@ -32,22 +24,19 @@ import {
   withPaymaster,
   withSignature,
 } from './sponsoredDraft.js'
-import { givenLimits, limitsToSign } from './sponsoredLimits.js'
-import type { SponsorshipRequest, SponsorshipResult } from './sponsorship.js'
-import { durationOf, type SponsorshipTerms, timeRange } from './sponsorshipTerms.js'
-import { noTank, tankEmpty, tankNotDeployed } from './tankRefusals.js'
+import { givenLimits } from './sponsoredLimits.js'
+import type { PolicyPreview, SponsorshipRequest, SponsorshipResult } from './sponsorship.js'
+import { durationOf, timeRange } from './sponsorshipTerms.js'
+import {
+  type AskWebhooks,
+  createWeigher,
+  type Sponsorable,
+  type WeighContext,
+} from './weighSponsorship.js'
 
-export type SponsorContext = {
-  readonly database: Database
+export type SponsorContext = WeighContext & {
   readonly masterKey: Buffer
-  readonly node: NodeClient
-  readonly heads: Pick<HeadFollower, 'refresh'>
-  readonly definition: Pick<ChainDefinition, 'chainId' | 'maxVerificationGas' | 'maxBundleGas'>
-  readonly terms: SponsorshipTerms
   readonly approver: Approver
-  readonly logger: Logger
-  estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
-  fees(): Promise<FeeAdvice>
 }
 
 export type Sponsor = {
@@ -57,51 +46,44 @@ export type Sponsor = {
    * would fail whoever pays. Every outcome but bad parameters leaves a decision in the store.
    */
   sponsor(request: SponsorshipRequest): Promise<SponsorshipResult>
-  /** Asks no webhook and records nothing. Throws SponsorshipRefusedError when there is no tank. */
-  stub(request: SponsorshipRequest): Promise<PaymasterStub>
+  /**
+   * Asks no webhook and records nothing; undefined where no paymaster pays. Throws
+   * SponsorshipRefusedError when there is no tank.
+   */
+  stub(request: SponsorshipRequest): Promise<PaymasterStub | undefined>
+  /**
+   * What `sponsor` would decide, and each policy's word on it, without a webhook, a reservation or a
+   * record. Throws as `sponsor` does.
+   */
+  preview(request: SponsorshipRequest): Promise<PolicyPreview>
 }
 
-/** One chain's sponsor. The order of its questions is that of docs/architecture.md. */
+/** One chain's sponsor. */
 export const createSponsor = (context: SponsorContext): Sponsor => {
-  const { database, node, definition, terms, logger } = context
+  const { database, definition, terms, logger } = context
   const { chainId } = definition
-  const deployed = new Set<Address>()
+  const { weigh, requirePayer } = createWeigher(context)
 
-  const isDeployed = async (tank: Address): Promise<boolean> => {
-    if (deployed.has(tank)) return true
-    const found = (await getCode(node, tank)) !== '0x'
-    if (found) deployed.add(tank)
-    return found
-  }
-
-  /** The app's tank, or why there is none to pay from. */
-  const requireTank = async (appId: string, entryPoint: EntryPoint) => {
-    const tank = await findTank(database, appId, chainId, entryPoint.address)
-    if (tank === undefined) return { refusal: noTank(chainId, entryPoint) }
-    const ready = await isDeployed(tank.address)
-    return ready ? { tank } : { refusal: tankNotDeployed(tank.address) }
-  }
-
-  const askWebhooks = async (
-    request: SponsorshipRequest,
-    decisionId: string,
-  ): Promise<Approval> => {
-    const { appId, webhookData } = request
-    if (webhookData === undefined) return { approved: true, calls: [] }
-    const approval = await context.approver.approve({ appId, decisionId, webhookData })
-    if (approval.calls.length === 0) logger.info({ appId, decisionId }, 'no_active_webhook')
-    return approval
-  }
+  const askWebhooks =
+    (request: SponsorshipRequest, decisionId: string): AskWebhooks =>
+    async (known) => {
+      const { appId, webhookData = {}, entryPoint, draft } = request
+      const subject = { chainId, entryPoint, draft, ...known }
+      const approval = await context.approver.approve({ appId, decisionId, webhookData, subject })
+      if (approval.calls.length === 0) logger.info({ appId, decisionId }, 'no_active_webhook')
+      return { approval, asked: approval.calls.length }
+    }
 
   /** The operation can be sent without the tank, so it gets limits and fees for that. */
   const refuse = async (
     subject: DecisionSubject,
     request: SponsorshipRequest,
     { code, message }: Refusal,
-    calls: readonly WebhookCall[] = [],
+    reasons: Reasons,
+    calls: readonly WebhookCall[],
   ): Promise<SponsorshipResult> => {
     const decision = { decisionId: subject.decisionId, sponsored: false, code, message }
-    await insertDecision(database, toDecisionRow(subject, decision), toCallRows(calls))
+    await record(subject, decision, reasons, calls)
     logger.info({ appId: request.appId, ...decision }, 'sponsorship refused')
     const selfPaid = withPaymaster(request.draft, undefined)
     const estimate = await context.estimate(request.entryPoint, selfPaid)
@@ -110,89 +92,130 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
     return { decision, operation, paymasterAndData: '0x' }
   }
 
+  const record = (
+    subject: DecisionSubject,
+    decision: SponsorshipResult['decision'],
+    reasons: Reasons,
+    calls: readonly WebhookCall[],
+  ): Promise<void> =>
+    database
+      .transaction()
+      .execute((trx) =>
+        insertDecision(trx, toDecisionRow(subject, decision, reasons), toCallRows(calls)),
+      )
+
+  /** With the tank's signature; without a tank there is nothing to sign, the grant stands for it. */
+  const sign = (
+    { payer: { tank }, unsigned, range, delegate }: Sponsorable,
+    entryPoint: EntryPoint,
+  ): Operation => {
+    if (tank === undefined) return unsigned
+    const key = decryptSecret(context.masterKey, signerPurpose, tank.signer_key) as Hex
+    const signer = { address: tank.signer, key }
+    const paying = { ...unsigned, paymaster: tank.address }
+    return signSponsorship(paying, entryPoint, chainId, range, signer, delegate)
+  }
+
   const sponsor = async (given: SponsorshipRequest): Promise<SponsorshipResult> => {
-    const duration = durationOf(given.expiryDuration, terms)
     const request = { ...given, draft: withSignature(given.draft) }
-    const { appId, entryPoint, draft, calculateGasLimits } = request
+    const { appId, entryPoint, draft } = request
     const decisionId = randomUUID()
     const subject = { decisionId, appId, chainId, entryPoint: entryPoint.address, draft }
 
-    const [{ tank, refusal }, { fast }] = await Promise.all([
-      requireTank(appId, entryPoint),
-      context.fees(),
-    ])
-    if (tank === undefined) return refuse(subject, request, refusal)
-    const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
-    const dear = judgeFees({ maxFeePerGas, maxPriorityFeePerGas }, fast, terms)
-    if (dear !== undefined) return refuse(subject, request, dear)
-
-    const head = await context.heads.refresh()
-    const range = timeRange(head.timestamp, now(), duration)
-    const stubbed = withPaymaster(draft, tankStub(tank.address, range))
-    const [measured, approved] = await Promise.allSettled([
-      Promise.all([
-        context.estimate(entryPoint, stubbed),
-        depositOf(node, entryPoint.address, tank.address, head.number),
-      ]),
-      askWebhooks(request, decisionId),
-    ])
-    if (approved.status === 'rejected') throw approved.reason
-    const { calls } = approved.value
-    if (measured.status === 'rejected') {
-      const row = toDecisionRow(subject, failedEstimate(decisionId, measured.reason))
-      await insertDecision(database, row, toCallRows(calls))
-      throw measured.reason
+    const weighed = await weigh(request, askWebhooks(request, decisionId))
+    const { calls, verdicts } = weighed
+    const policies = explainVerdicts(verdicts)
+    if (weighed.kind === 'failed') {
+      await record(
+        subject,
+        failedEstimate(decisionId, weighed.error),
+        { details: { policies } },
+        calls,
+      )
+      throw weighed.error
     }
-    const [estimate, deposit] = measured.value
-    const denial = judgeApproval(approved.value)
-    if (denial !== undefined) return refuse(subject, request, denial, calls)
+    if (weighed.kind === 'refused') {
+      const { refusal, policyId } = weighed
+      return refuse(subject, request, refusal, { policyId, details: { policies } }, calls)
+    }
 
-    const limits = limitsToSign(givenLimits(draft, calculateGasLimits), estimate)
-    const unsigned = { ...complete(stubbed, { ...estimate, ...limits }), paymaster: tank.address }
-    const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }
-    const excess = judgeGas(gas, estimate.preVerificationGas, definition)
-    if (excess !== undefined) return refuse(subject, request, excess, calls)
-
-    const key = decryptSecret(context.masterKey, signerPurpose, tank.signer_key) as Hex
-    const signer = { address: tank.signer, key }
-    const signed = signSponsorship(unsigned, entryPoint, chainId, range, signer)
+    const { offer, delegate, range, claim } = weighed
+    const signed = sign(weighed, entryPoint)
     faultPoint('sponsorship:signed')
-    const maxCost = entryPoint.requiredPrefund(signed)
+    const { maxCost } = claim
     const decision = {
       decisionId,
       sponsored: true,
       code: 'SPONSORED',
       message: `Sponsored up to ${maxCost} wei until ${range.validUntil}.`,
     }
-    const reservation = { userOpHash: entryPoint.hash(signed, chainId), maxCost, ...range }
-    const { granted, locked } = await reserveSponsorship(
+    const userOpHash = entryPoint.hash(signed, chainId, delegate)
+    const reservation = { userOpHash, maxCost, ...range }
+    const { maxFeePerGas, maxPriorityFeePerGas } = offer
+    const grant = { chainId, userOpHash, appId, maxFeePerGas, maxPriorityFeePerGas }
+    const reasonsOf = (reserved: Reserved): Reasons => ({
+      policyId: policyIdOf(weighed, reserved),
+      details: { policies, ...numbers(weighed, reserved) },
+    })
+    const reserved = await reserve(
       database,
-      tank.id,
-      toDecisionRow(subject, decision, reservation),
+      { ...reservationFor(weighed, request, chainId), validUntil: BigInt(range.validUntil) },
+      (granted) => toDecisionRow(subject, decision, reasonsOf(granted), reservation),
       toCallRows(calls),
-      { deposit, blockNumber: head.number, timestamp: head.timestamp },
+      async (trx) => {
+        if (signed.paymaster !== undefined) return
+        await putGrant(trx, { ...grant, validUntil: range.validUntil })
+      },
     )
     faultPoint('sponsorship:committed')
-    if (!granted) {
-      const empty = tankEmpty(tank.address, { deposit, locked, maxCost })
-      return refuse(subject, request, empty, calls)
+    if (reserved.kind !== 'granted') {
+      const refusal = refusalOf(weighed, reserved)
+      return refuse(subject, request, refusal, reasonsOf(reserved), calls)
     }
     logger.info({ appId, ...decision }, 'sponsored')
-    const paymasterAndData = concatHex([tank.address, signed.paymasterData])
+    const paymasterAndData = entryPoint.paymasterAndData(signed)
     return { decision, operation: signed, paymasterAndData }
   }
 
-  const stub = async ({ appId, entryPoint, expiryDuration }: SponsorshipRequest) => {
-    const duration = durationOf(expiryDuration, terms)
-    const { tank, refusal } = await requireTank(appId, entryPoint)
-    if (tank === undefined) throw new SponsorshipRefusedError(refusal)
-    return tankStub(tank.address, timeRange(0, now(), duration))
+  const stub = async (request: SponsorshipRequest) => {
+    const { appId, entryPoint, draft, signingPhase } = request
+    const duration = durationOf(request.expiryDuration, terms)
+    const { payer, refusal } = await requirePayer(appId, entryPoint)
+    if (payer === undefined) throw new SponsorshipRefusedError(refusal)
+    const { tank } = payer
+    if (tank === undefined) return undefined
+    const now = Math.floor(Date.now() / 1000)
+    const range = timeRange(0, now, duration)
+    const isLate = signingPhase === 'commit'
+    return tankStub(tank.address, range, entryPoint, withSignature(draft), isLate)
   }
 
-  return { sponsor, stub }
+  const preview = (request: SponsorshipRequest): Promise<PolicyPreview> =>
+    previewSponsorship(
+      { database, chainId, weigh },
+      { ...request, draft: withSignature(request.draft) },
+    )
+
+  return { sponsor, stub, preview }
 }
 
-const now = (): number => Math.floor(Date.now() / 1000)
+/** wei, as decimal text */
+const numbers = ({ head, claim }: Sponsorable, reserved: Reserved) => ({
+  maxCost: claim.maxCost.toString(),
+  deposit: head.deposit?.toString(),
+  locked: reserved.locked.toString(),
+  budgets: explainClaims(
+    reserved.kind === 'granted'
+      ? reserved.charges
+      : reserved.kind === 'refused'
+        ? reserved.claims
+        : [],
+  ),
+})
+
+/** The policy that decided; a credit is none. */
+const policyIdOf = ({ payer: { credit } }: Sponsorable, reserved: Reserved): string | undefined =>
+  reserved.kind === 'short' || reserved.policyId === credit?.id ? undefined : reserved.policyId
 
 const failedEstimate = (decisionId: string, reason: unknown) => ({
   decisionId,

@@ -1,8 +1,10 @@
 import type { Address } from 'viem'
 import type { Draft } from '../entrypoint/draft.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
-import { encodeTankData, stubSignature, type TimeRange } from './tankData.js'
+import { encodeLateTankData, encodeTankData, stubSignature, type TimeRange } from './tankData.js'
+import { tankVerificationGas } from './tankGas.js'
 
 /** The paymaster's part of an operation, of final length, to estimate with (ERC-7677). */
 export type PaymasterStub = Pick<
@@ -10,12 +12,18 @@ export type PaymasterStub = Pick<
   'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
 > & { readonly paymaster: Address }
 
-/** A tank needs no postOp, and on v0.6 neither limit exists. */
-export const tankStub = (paymaster: Address, range: TimeRange): PaymasterStub => ({
+/** A tank needs no postOp, and on v0.6 neither limit exists. `isLate`: it signs after the account. */
+export const tankStub = (
+  paymaster: Address,
+  range: TimeRange,
+  { hasPaymasterLimits }: Pick<EntryPoint, 'hasPaymasterLimits'>,
+  draft: Draft,
+  isLate: boolean,
+): PaymasterStub => ({
   paymaster,
-  paymasterVerificationGasLimit: 0n,
+  paymasterVerificationGasLimit: hasPaymasterLimits ? tankVerificationGas(draft) : 0n,
   paymasterPostOpGasLimit: 0n,
-  paymasterData: encodeTankData(range, stubSignature),
+  paymasterData: (isLate ? encodeLateTankData : encodeTankData)(range, stubSignature),
 })
 
 const nobody = {

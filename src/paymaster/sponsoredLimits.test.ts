@@ -9,6 +9,7 @@ const limits = fc.record({
   callGasLimit: gas,
   verificationGasLimit: gas,
   preVerificationGas: gas,
+  paymasterVerificationGasLimit: gas,
 })
 const withGas = (given: object) => given as Draft & GasEstimate
 
@@ -32,6 +33,12 @@ describe('givenLimits', () => {
   )
 })
 
+const raised = [
+  'verificationGasLimit',
+  'preVerificationGas',
+  'paymasterVerificationGasLimit',
+] as const
+
 describe('limitsToSign', () => {
   test('are the estimate when nothing is given', () => {
     fc.assert(
@@ -46,7 +53,7 @@ describe('limitsToSign', () => {
       fc.property(limits, limits, (given, estimate) => {
         const signed = limitsToSign(given, withGas(estimate))
         expect(signed.callGasLimit).toBe(given.callGasLimit)
-        for (const field of ['verificationGasLimit', 'preVerificationGas'] as const) {
+        for (const field of raised) {
           expect([given[field], estimate[field]]).toContain(signed[field])
           expect(signed[field]).toBeGreaterThanOrEqual(given[field])
           expect(signed[field]).toBeGreaterThanOrEqual(estimate[field])

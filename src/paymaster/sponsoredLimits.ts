@@ -6,28 +6,38 @@ export type Limits = {
   readonly callGasLimit: bigint
   readonly verificationGasLimit: bigint
   readonly preVerificationGas: bigint
+  /** 0 where the version has no such field (v0.6). */
+  readonly paymasterVerificationGasLimit: bigint
 }
 
-/** The client's own limits, when it gave all three and does not want them calculated. */
+/** The client's own limits, when it gave the account's three and does not want them calculated. */
 export const givenLimits = (draft: Draft, calculateGasLimits: boolean): Limits | undefined => {
   const { callGasLimit, verificationGasLimit, preVerificationGas } = draft
   const all = callGasLimit && verificationGasLimit && preVerificationGas
   if (calculateGasLimits || !all) return undefined
-  return { callGasLimit, verificationGasLimit, preVerificationGas }
+  const { paymasterVerificationGasLimit = 0n } = draft
+  return { callGasLimit, verificationGasLimit, preVerificationGas, paymasterVerificationGasLimit }
 }
 
 /**
  * The limits to sign. Given ones are echoed; but clients estimate them before they know the tank
  * (their flow with calculateGasLimits false), so verification and calldata that the tank adds may
- * not fit: these two are then raised to what `estimate`, made with the tank, needs.
+ * not fit: these are then raised to what `estimate`, made with the tank, needs.
  */
 export const limitsToSign = (given: Limits | undefined, estimate: GasEstimate): Limits => {
   const { callGasLimit, verificationGasLimit, preVerificationGas } = estimate
-  if (given === undefined) return { callGasLimit, verificationGasLimit, preVerificationGas }
+  const { paymasterVerificationGasLimit = 0n } = estimate
+  if (given === undefined) {
+    return { callGasLimit, verificationGasLimit, preVerificationGas, paymasterVerificationGasLimit }
+  }
   return {
     callGasLimit: given.callGasLimit,
     verificationGasLimit: atLeast(given.verificationGasLimit, verificationGasLimit),
     preVerificationGas: atLeast(given.preVerificationGas, preVerificationGas),
+    paymasterVerificationGasLimit: atLeast(
+      given.paymasterVerificationGasLimit,
+      paymasterVerificationGasLimit,
+    ),
   }
 }
 

@@ -3,6 +3,12 @@ import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
+/**
+ * EntryPoint v0.9 lets account and paymaster sign in either order. `commit` asks for all that the
+ * account signs, `finalize` for the paymaster's signature on exactly that.
+ */
+export type SigningPhase = 'commit' | 'finalize'
+
 /** A decoded pm_sponsorUserOperation in mode SPONSORED. */
 export type SponsorshipRequest = {
   readonly appId: string
@@ -13,6 +19,8 @@ export type SponsorshipRequest = {
   readonly expiryDuration: number | undefined
   /** undefined = none was sent, so no webhook is asked. */
   readonly webhookData: Readonly<Record<string, unknown>> | undefined
+  /** undefined = the paymaster signs before the account. */
+  readonly signingPhase: SigningPhase | undefined
 }
 
 /** Why a sponsorship was given or refused; `code` is stable, `message` is for people. */
@@ -25,11 +33,33 @@ export type SponsorshipDecision = {
 
 /**
  * The outcome: the operation with all limits set. When sponsored it carries tank and signature
- * exactly as signed; when refused it has no paymaster and limits for sending it self-paid.
+ * exactly as signed, or in mode native no paymaster and fees of 0; when refused it has no paymaster
+ * and limits for sending it self-paid.
  */
 export type SponsorshipResult = {
   readonly decision: SponsorshipDecision
   readonly operation: Operation
   /** Ready for v0.6's field; `0x` when refused. */
   readonly paymasterAndData: Hex
+}
+
+/** What one policy says to a request. */
+export type PolicyVerdict = {
+  readonly policyId: string
+  readonly name: string
+  /** A policy of the account must pay too; one of an app can pay alone. */
+  readonly scope: 'account' | 'app'
+  readonly pays: boolean
+  readonly code: string
+  readonly message: string
+}
+
+/** What would be decided now; nothing was asked, reserved or stored. */
+export type PolicyPreview = {
+  readonly sponsored: boolean
+  readonly code: string
+  readonly message: string
+  /** Of the app; undefined when it has none or none pays. */
+  readonly policyId: string | undefined
+  readonly policies: readonly PolicyVerdict[]
 }

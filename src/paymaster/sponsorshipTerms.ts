@@ -1,5 +1,6 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import type { FeeLimits } from '../policy/feeRule.js'
+import { configuredPrices, type PriceSource } from '../policy/price.js'
 import type { TimeRange } from './tankData.js'
 
 /** What an operator allows of every sponsorship. Durations in seconds. */
@@ -7,6 +8,10 @@ export type SponsorshipTerms = FeeLimits & {
   readonly minDuration: number
   readonly maxDuration: number
   readonly defaultDuration: number
+  /** Of native tokens, for budgets in USD. */
+  readonly prices: PriceSource
+  /** Seconds; an older price counts as none. */
+  readonly maxPriceAge: number
 }
 
 export const defaultTerms: SponsorshipTerms = {
@@ -15,6 +20,8 @@ export const defaultTerms: SponsorshipTerms = {
   defaultDuration: 300,
   feeMultiple: 5n,
   feeFloor: 1_000_000_000n,
+  prices: configuredPrices(new Map()),
+  maxPriceAge: 3_600,
 }
 
 /** Seconds that a sponsorship lives. Throws InvalidParamsError outside the bounds. */

@@ -7,20 +7,19 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { type Deployment, TANK_06 } from '../contracts/deployments.js'
+import { type Deployment, TANK_06, TANK_07 } from '../contracts/deployments.js'
 import { abi as factoryAbi } from '../contracts/generated/TankFactory.js'
 import type { Version } from '../entrypoint/entryPoint.js'
-import { TankError } from '../errors/tankErrors.js'
 
-/** What a tank runs, for the EntryPoint versions that tanks can be made for. */
-const implementations: Partial<Record<Version, Deployment>> = { '0.6': TANK_06 }
-
-/** Throws TankError for a version that has no tanks yet. */
-export const tankImplementation = (version: Version): Deployment => {
-  const implementation = implementations[version]
-  if (implementation !== undefined) return implementation
-  throw new TankError(`There are no gas tanks for EntryPoint ${version} yet.`)
+/** What a tank runs on each EntryPoint version. */
+const implementations: Readonly<Record<Version, Deployment>> = {
+  '0.6': TANK_06,
+  '0.7': TANK_07,
+  '0.8': TANK_07,
+  '0.9': TANK_07,
 }
+
+export const tankImplementation = (version: Version): Deployment => implementations[version]
 
 /** What makes a tank what it is; each part changes its address. */
 export type TankParts = {

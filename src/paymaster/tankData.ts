@@ -5,6 +5,7 @@ import { joinEntity } from '../entrypoint/entity.js'
 import type { EntryPoint, Version } from '../entrypoint/entryPoint.js'
 import { keccak } from '../entrypoint/keccak.js'
 import type { Operation } from '../entrypoint/operation.js'
+import { joinPaymasterSignature } from '../entrypoint/paymasterSignature.js'
 
 /** When a sponsorship holds, Unix seconds; validUntil 0 = without end. */
 export type TimeRange = { readonly validAfter: number; readonly validUntil: number }
@@ -32,7 +33,16 @@ export const encodeTankData = ({ validUntil, validAfter }: TimeRange, signature:
   return `0x${timeDigits(validUntil)}${timeDigits(validAfter)}${digits(signature)}`
 }
 
-/** The reverse; undefined when the tank would refuse the bytes for their length. */
+/**
+ * paymasterData of a tank on v0.9 that may sign after the account: the same bytes, with the suffix
+ * by which the EntryPoint leaves the signature out of the userOpHash.
+ */
+export const encodeLateTankData = (range: TimeRange, signature: Hex): Hex => {
+  const times = encodeTankData(range, signature).slice(0, 2 + 2 * TIME_DIGITS) as Hex
+  return joinPaymasterSignature(times, signature)
+}
+
+/** The reverse of encodeTankData; undefined when the tank would refuse the bytes for their length. */
 export const parseTankData = (paymasterData: Hex): TankData | undefined => {
   if (paymasterData.length !== 2 + 2 * TIME_DIGITS + SIGNATURE_DIGITS) return undefined
   const validAfterAt = 2 + TIME_DIGITS

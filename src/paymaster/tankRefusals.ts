@@ -20,3 +20,22 @@ export const tankEmpty = (
   code: 'TANK_EMPTY',
   message: `The operation may cost ${maxCost} wei. The app's gas tank ${tank} has ${deposit} wei, of which ${locked} wei are reserved for other sponsored operations. Deposit more.`,
 })
+
+export const noSharedTank = (chainId: number, { version }: EntryPoint): Refusal => ({
+  code: 'NO_TANK',
+  message: `The app pays by credit, and the operator's shared gas tank does not exist on chain ${chainId} for EntryPoint ${version}. The operator makes it with purser tank deposit --shared.`,
+})
+
+/** All in wei; `used` is spent, or reserved for other sponsored operations. */
+export const creditEmpty = ({
+  credited,
+  used,
+  maxCost,
+}: {
+  credited: bigint
+  used: bigint
+  maxCost: bigint
+}): Refusal => ({
+  code: 'CREDIT_EMPTY',
+  message: `The operation may cost ${maxCost} wei. Of the app's credit of ${credited} wei, ${used} wei are spent or reserved for other sponsored operations. Buy more credit.`,
+})

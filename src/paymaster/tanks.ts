@@ -12,11 +12,14 @@ import type { Database } from '../store/database.js'
 import { findTank, insertTank, type StoredTank } from '../store/tanks.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
+import type { Runway } from './runway.js'
 import { signerPurpose } from './signSponsorship.js'
 import { tankAddress, tankCreation, tankImplementation } from './tankAddress.js'
+import { tankLevel } from './tankLevel.js'
 
 export type Tank = {
-  readonly appId: string
+  /** null = the operator's, shared by apps with credit. */
+  readonly appId: string | null
   readonly chainId: number
   readonly entryPoint: Address
   readonly address: Address
@@ -27,7 +30,16 @@ export type Tank = {
 }
 
 /** A tank as the chain has it. */
-export type TankState = Tank & { readonly deployed: boolean /** wei */; readonly deposit: bigint }
+export type TankState = Tank & {
+  readonly deployed: boolean
+  /** wei in the EntryPoint */
+  readonly deposit: bigint
+  /** wei of the deposit that are reserved for sponsorships */
+  readonly locked: bigint
+  readonly runway: Runway
+  /** The alarm is on. */
+  readonly isLow: boolean
+}
 
 export type TanksContext = {
   readonly database: Database
@@ -42,13 +54,13 @@ export type TanksContext = {
  */
 export type Tanks = {
   /**
-   * The app's tank, made known with a new signer when there is none yet; `owner` counts only then.
-   * Its address can be funded from now on.
+   * The app's tank (or the shared one), made known with a new signer when there is none yet; `owner`
+   * counts only then. Its address can be funded from now on.
    */
-  ensure(appId: string, entryPoint: EntryPoint, owner: Address): Promise<Tank>
+  ensure(appId: string | null, entryPoint: EntryPoint, owner: Address): Promise<Tank>
   /** Puts the tank's contract, and what it runs, on the chain where missing. Any funded key will do. */
   deploy(tank: Tank, entryPoint: EntryPoint, key: Hex): Promise<void>
-  show(appId: string, entryPoint: EntryPoint): Promise<TankState | undefined>
+  show(appId: string | null, entryPoint: EntryPoint): Promise<TankState | undefined>
   /** Pays `wei` from `key` into the tank's deposit. */
   deposit(tank: Tank, wei: bigint, key: Hex): Promise<void>
   /** Moves `wei` of the deposit to `to`. `key` must be the owner's. */
@@ -114,11 +126,11 @@ export const createTanks = (context: TanksContext): Tanks => {
     async show(appId, entryPoint) {
       const stored = await findTank(database, appId, chainId, entryPoint.address)
       if (stored === undefined) return undefined
-      const [deployed, deposit] = await Promise.all([
+      const [deployed, level] = await Promise.all([
         has(stored.address),
-        depositOf(node, stored.entry_point, stored.address),
+        tankLevel({ database, node, chainId }, stored),
       ])
-      return { ...toTank(stored), deployed, deposit }
+      return { ...toTank(stored), deployed, ...level, isLow: stored.low_since !== null }
     },
 
     async deposit(tank, wei, key) {

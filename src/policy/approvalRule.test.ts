@@ -10,6 +10,7 @@ const call = (webhookId: string, outcome: WebhookOutcome, reason?: string): Webh
   attempts: 1,
   durationMs: 1,
   startedAt: new Date(0),
+  passed: outcome === 'approved',
 })
 const judge = (...calls: WebhookCall[]) =>
   judgeApproval({ approved: calls.every(({ outcome }) => outcome === 'approved'), calls })
@@ -36,4 +37,11 @@ test('one failure refuses and names its outcome', () => {
 
 test('a denial is told before a failure', () => {
   expect(judge(call('a', 'timeout'), call('b', 'denied'))?.code).toBe('WEBHOOK_DENIED')
+})
+
+test('a failure passes where the webhook says so, a denial never does', () => {
+  const tolerant = { ...call('a', 'timeout'), passed: true }
+  expect(judge(tolerant, call('b', 'approved'))).toBeUndefined()
+  expect(judge(tolerant, call('b', 'denied'))?.code).toBe('WEBHOOK_DENIED')
+  expect(judge(tolerant, call('b', 'timeout'))?.message).toContain('Webhook b')
 })

@@ -1,10 +1,10 @@
 import type { Approval } from '../webhook/approval.js'
 import type { Refusal } from './refusal.js'
 
-/** All webhooks must approve. A denial is told before a failure: it is what the customer decided. */
+/** All webhooks must let it pass. A denial is told before a failure: it is what the customer decided. */
 export const judgeApproval = ({ calls }: Approval): Refusal | undefined => {
   const denied = calls.find(({ outcome }) => outcome === 'denied')
-  const decisive = denied ?? calls.find(({ outcome }) => outcome !== 'approved')
+  const decisive = denied ?? calls.find(({ passed }) => !passed)
   if (decisive === undefined) return undefined
   const { webhookId, outcome, reason } = decisive
   const because = reason === undefined ? '.' : `: ${reason}`

@@ -4,7 +4,13 @@ import { type GivenGas, judgeGas } from './gasRule.js'
 const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
 const judge = (given: Partial<GivenGas>) =>
   judgeGas(
-    { verificationGasLimit: 100_000n, preVerificationGas: 45_000n, bundleGas: 200_000n, ...given },
+    {
+      verificationGasLimit: 100_000n,
+      paymasterVerificationGasLimit: 30_000n,
+      preVerificationGas: 45_000n,
+      bundleGas: 200_000n,
+      ...given,
+    },
     45_000n,
     limits,
   )
@@ -21,6 +27,7 @@ test('generous limits pass', () => {
 
 test.each([
   ['verificationGasLimit', { verificationGasLimit: 5_000_001n }, /5000001.* 5000000/],
+  ['paymasterVerificationGasLimit', { paymasterVerificationGasLimit: 5_000_001n }, /5000001/],
   ['preVerificationGas', { preVerificationGas: 135_001n }, /135001.* 135000/],
   ['all limits', { bundleGas: 16_777_217n }, /16777217.* 16777216/],
 ])('one gas too much in %s is refused with the numbers', (_, given, numbers) => {

@@ -3,6 +3,8 @@ import type { Refusal } from './refusal.js'
 /** gas */
 export type GivenGas = {
   readonly verificationGasLimit: bigint
+  /** 0 where the version has no such field (v0.6). */
+  readonly paymasterVerificationGasLimit: bigint
   readonly preVerificationGas: bigint
   /** What the operation may use inside a bundle (EntryPoint.bundleGas). */
   readonly bundleGas: bigint
@@ -27,9 +29,11 @@ export const judgeGas = (
   estimated: bigint,
   { maxVerificationGas, maxBundleGas }: GasLimits,
 ): Refusal | undefined => {
-  const { verificationGasLimit, preVerificationGas, bundleGas } = given
+  const { verificationGasLimit, paymasterVerificationGasLimit } = given
+  const { preVerificationGas, bundleGas } = given
   const bounds: [name: string, value: bigint, limit: bigint][] = [
     ['verificationGasLimit', verificationGasLimit, maxVerificationGas],
+    ['paymasterVerificationGasLimit', paymasterVerificationGasLimit, maxVerificationGas],
     ['preVerificationGas', preVerificationGas, estimated * maxPreVerificationMultiple],
     ['the gas of all limits together', bundleGas, maxBundleGas],
   ]

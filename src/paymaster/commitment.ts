@@ -1,0 +1,62 @@
+import type { Draft } from '../entrypoint/draft.js'
+import { splitPaymasterSignature } from '../entrypoint/paymasterSignature.js'
+import type { GasEstimate } from '../gas/gasEstimate.js'
+import type { Refusal } from '../policy/refusal.js'
+import type { PaymasterStub } from './sponsoredDraft.js'
+import type { Limits } from './sponsoredLimits.js'
+import { parseTankData, type TimeRange } from './tankData.js'
+
+/** From when to when a sponsorship that is signed now may end, Unix seconds. */
+export type Bounds = { readonly earliest: number; readonly latest: number }
+
+/**
+ * The time range that an account signs, or has signed, before its tank (EntryPoint v0.9), or why
+ * the tank does not sign it: the operation must carry what the stub said.
+ */
+export const readCommitment = (
+  op: Pick<Draft, keyof PaymasterStub>,
+  stub: PaymasterStub,
+  { earliest, latest }: Bounds,
+): { readonly range: TimeRange } | { readonly refusal: Refusal } => {
+  for (const field of ['paymaster', 'paymasterPostOpGasLimit'] as const) {
+    if (op[field] !== stub[field]) return changed(field, `is ${op[field]}, not ${stub[field]}`)
+  }
+  const least = stub.paymasterVerificationGasLimit
+  const { paymasterVerificationGasLimit: given = 0n } = op
+  if (given < least) {
+    return changed('paymasterVerificationGasLimit', `is ${given}, less than ${least}`)
+  }
+  const late = splitPaymasterSignature(op.paymasterData)
+  const parsed = late && parseTankData(`${late.data}${late.signature.slice(2)}` as const)
+  if (parsed === undefined) return changed('paymasterData', 'is not what a stub holds')
+  const { validAfter, validUntil } = parsed
+  if (validUntil < earliest || validUntil > latest) {
+    const code = 'COMMITMENT_EXPIRED'
+    const message = `The operation names ${validUntil} as the end of its sponsorship; it must lie from ${earliest} to ${latest}. Ask for a new stub and let the account sign again.`
+    return { refusal: { code, message } }
+  }
+  return { range: { validAfter, validUntil } }
+}
+
+const changed = (field: string, difference: string): { readonly refusal: Refusal } => {
+  const message = `${field} ${difference}. Take it from pm_getPaymasterStubData with signingPhase "commit".`
+  return { refusal: { code: 'COMMITMENT_CHANGED', message } }
+}
+
+/** The limits that the account signs, or has signed. */
+export const committedLimits = (op: Draft): Limits => ({
+  callGasLimit: op.callGasLimit ?? 0n,
+  verificationGasLimit: op.verificationGasLimit ?? 0n,
+  preVerificationGas: op.preVerificationGas ?? 0n,
+  paymasterVerificationGasLimit: op.paymasterVerificationGasLimit ?? 0n,
+})
+
+const verified = ['verificationGasLimit', 'preVerificationGas'] as const
+
+/** Where limits are raised otherwise (see `limitsToSign`), an account that has signed is refused. */
+export const judgeCommittedGas = (op: Limits, estimate: GasEstimate): Refusal | undefined => {
+  const field = verified.find((name) => op[name] < estimate[name])
+  if (field === undefined) return undefined
+  const message = `${field} is ${op[field]}, the operation needs ${estimate[field]}. Estimate it with the stub and let the account sign again.`
+  return { code: 'GAS_TOO_LOW', message }
+}

@@ -1,0 +1,82 @@
+import type { Address } from 'viem'
+import type { ChainDefinition } from '../chain/definition.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import { getCode } from '../chain/nodeReads.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Candidate } from '../policy/decideReservation.js'
+import type { Refusal } from '../policy/refusal.js'
+import type { Database } from '../store/database.js'
+import { findFund, type StoredFund } from '../store/funds.js'
+import { findTank, type StoredTank } from '../store/tanks.js'
+import { noSharedTank, noTank, tankNotDeployed } from './tankRefusals.js'
+
+/** What pays for an app's operations on one EntryPoint. */
+export type Payer = {
+  /** undefined = no paymaster: the executor pays, for an operation without fees. */
+  readonly tank: StoredTank | undefined
+  /** Prepaid by the app, where the tank is not its own; undefined = its own tank. */
+  readonly credit: StoredFund | undefined
+}
+
+/** Either of the two. */
+export type PayerOrRefusal =
+  | { readonly payer: Payer; readonly refusal?: undefined }
+  | { readonly payer?: undefined; readonly refusal: Refusal }
+
+type PayerContext = {
+  readonly database: Database
+  readonly node: NodeClient
+  readonly definition: Pick<ChainDefinition, 'chainId'>
+}
+
+/** Finds who pays for an app, by the mode of its fund, or why there is nobody to pay. */
+export const createPayers = ({ database, node, definition: { chainId } }: PayerContext) => {
+  const deployed = new Set<Address>()
+
+  const isDeployed = async (tank: Address): Promise<boolean> => {
+    if (deployed.has(tank)) return true
+    const found = (await getCode(node, tank)) !== '0x'
+    if (found) deployed.add(tank)
+    return found
+  }
+
+  const requirePayer = async (appId: string, entryPoint: EntryPoint): Promise<PayerOrRefusal> => {
+    const tankOf = (owner: string | null) => findTank(database, owner, chainId, entryPoint.address)
+    const [fund, own] = await Promise.all([findFund(database, appId, chainId), tankOf(appId)])
+    if (fund?.mode === 'native') return { payer: { tank: undefined, credit: fund } }
+    const credit = fund?.mode === 'shared' ? fund : undefined
+    const tank = credit === undefined ? own : await tankOf(null)
+    if (tank === undefined) {
+      return { refusal: (credit === undefined ? noTank : noSharedTank)(chainId, entryPoint) }
+    }
+    const ready = await isDeployed(tank.address)
+    return ready ? { payer: { tank, credit } } : { refusal: tankNotDeployed(tank.address) }
+  }
+
+  return { requirePayer }
+}
+
+/** The counter of the ledger that says how much of a credit is taken. */
+export const creditCounter = { budget: 'credit', subject: '', bucket: 0 } as const
+
+/**
+ * A credit as the ledger knows it: a budget that never begins anew, whose limit is all that was ever
+ * credited. So the ledger reserves from it, settles, releases and undoes as for any budget.
+ */
+export const claimCredit = ({ id, credited }: StoredFund, maxCost: bigint): Candidate => ({
+  policyId: id,
+  claims: [
+    {
+      policyId: id,
+      policyName: 'credit',
+      budget: creditCounter.budget,
+      subject: creditCounter.subject,
+      unit: 'wei',
+      limit: credited,
+      amount: maxCost,
+      price: undefined,
+      bucket: creditCounter.bucket,
+      oldest: creditCounter.bucket,
+    },
+  ],
+})

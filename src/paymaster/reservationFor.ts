@@ -1,0 +1,36 @@
+import { zeroAddress } from 'viem'
+import type { Refusal } from '../policy/refusal.js'
+import type { ReservationRequest, Reserved } from '../policy/reserve.js'
+import type { SponsorshipRequest } from './sponsorship.js'
+import { creditEmpty, tankEmpty } from './tankRefusals.js'
+import type { Sponsorable } from './weighSponsorship.js'
+
+/** What the ledger is asked to reserve for a sponsorship. */
+export const reservationFor = (
+  { payer, head, claim }: Sponsorable,
+  { appId, entryPoint, draft }: SponsorshipRequest,
+  chainId: number,
+): Omit<ReservationRequest, 'validUntil'> => ({
+  slot: {
+    ...{ chainId, entryPoint: entryPoint.address, appId },
+    paymaster: payer.tank?.address ?? zeroAddress,
+    sender: draft.sender,
+    nonce: draft.nonce,
+  },
+  claim,
+  head,
+})
+
+/** Why the ledger did not reserve. */
+export const refusalOf = (
+  { payer: { tank, credit }, head: { deposit }, claim: { maxCost } }: Sponsorable,
+  reserved: Exclude<Reserved, { kind: 'granted' }>,
+): Refusal => {
+  if (reserved.kind === 'short') {
+    const { locked } = reserved
+    return tankEmpty(tank?.address ?? zeroAddress, { deposit: deposit ?? 0n, locked, maxCost })
+  }
+  if (credit === undefined || reserved.policyId !== credit.id) return reserved.refusal
+  const [{ used } = { used: 0n }] = reserved.claims
+  return creditEmpty({ credited: credit.credited, used, maxCost })
+}

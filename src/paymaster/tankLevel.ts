@@ -1,0 +1,39 @@
+import type { NodeClient } from '../chain/nodeClient.js'
+import { getBlock } from '../chain/nodeReads.js'
+import type { Database } from '../store/database.js'
+import { recentSpending } from '../store/funds.js'
+import { lockedOf } from '../store/reservations.js'
+import type { StoredTank } from '../store/tanks.js'
+import { depositOf } from './entryPointDeposit.js'
+import { type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
+
+export type TankLevel = {
+  /** wei in the EntryPoint */
+  readonly deposit: bigint
+  /** wei of it that are reserved for sponsorships */
+  readonly locked: bigint
+  readonly runway: Runway
+}
+
+type LevelContext = {
+  readonly database: Database
+  readonly node: NodeClient
+  readonly chainId: number
+}
+
+/** What a tank holds in the newest block, and how long that lasts. */
+export const tankLevel = async (
+  { database, node, chainId }: LevelContext,
+  { entry_point: entryPoint, address, app_id: appId }: StoredTank,
+): Promise<TankLevel> => {
+  const head = await getBlock(node, 'latest')
+  if (head === undefined) throw new Error('the node has no newest block')
+  const { number: blockNumber, timestamp } = head
+  const payer = { chainId, entryPoint, paymaster: address }
+  const [deposit, locked, spending] = await Promise.all([
+    depositOf(node, entryPoint, address, blockNumber),
+    lockedOf(database, payer, { blockNumber, timestamp }),
+    recentSpending(database, { chainId, appId, paymaster: address }, SPENDING_DAYS),
+  ])
+  return { deposit, locked, runway: runwayOf(deposit - locked, spending) }
+}

@@ -1,0 +1,104 @@
+import type { Logger } from 'pino'
+import type { NodeClient } from '../chain/nodeClient.js'
+import { type Holder, setAlarm } from '../store/alarms.js'
+import type { Database } from '../store/database.js'
+import { emitEvent } from '../store/events.js'
+import { findFund, listFunds } from '../store/funds.js'
+import { listTanks } from '../store/tanks.js'
+import { alarmOf, creditOf } from './funds.js'
+import { type AlarmTerms, isLow, type Runway } from './runway.js'
+import { tankLevel } from './tankLevel.js'
+
+type WatchContext = {
+  readonly database: Database
+  readonly node: NodeClient
+  readonly chainId: number
+  readonly logger: Logger
+}
+
+/** What is looked at, and whom it concerns. */
+type Level = {
+  readonly holder: Holder
+  /** null = the operator */
+  readonly appId: string | null
+  readonly available: bigint
+  readonly runway: Runway
+  readonly terms: AlarmTerms
+  /** For people and events. */
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+const INTERVAL = 60_000
+
+/** Looks once a minute whether tanks and credits of a chain run low. `stop` waits for a look under way. */
+export const watchFunds = (context: WatchContext): { stop(): Promise<void> } => {
+  let running = Promise.resolve()
+  const look = () => {
+    running = running
+      .then(() => checkFunds(context))
+      .catch((err: unknown) => context.logger.warn({ err }, 'the gas tanks could not be looked at'))
+  }
+  look()
+  const timer = setInterval(look, INTERVAL)
+  timer.unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+/** Turns alarms on where something runs low, and off where it was filled; each change is told once. */
+export const checkFunds = async (context: WatchContext): Promise<void> => {
+  for (const level of [...(await tankLevels(context)), ...(await creditLevels(context))])
+    await judge(context, level)
+}
+
+const judge = async ({ database, chainId, logger }: WatchContext, level: Level): Promise<void> => {
+  const { holder, appId, available, runway, terms, facts } = level
+  const low = isLow(available, runway, terms)
+  const data = { chainId, ...facts, available: String(available), days: runway.days ?? null }
+  const changed = await database.transaction().execute(async (trx) => {
+    const changed = await setAlarm(trx, holder, low, available)
+    if (changed && low && appId !== null) await emitEvent(trx, appId, 'tank.low', data)
+    return changed
+  })
+  if (!changed) return
+  if (low) logger.warn({ appId, ...data }, 'a gas tank runs low')
+  else logger.info({ appId, ...data }, 'a gas tank is filled again')
+}
+
+/** The alarm of a tank counts while its app pays from it; that of the shared one always. */
+const tankLevels = async (context: WatchContext): Promise<Level[]> => {
+  const { database, chainId } = context
+  const levels: Level[] = []
+  for (const tank of await listTanks(database, chainId)) {
+    const { app_id: appId, low_threshold: threshold } = tank
+    const fund = appId === null ? undefined : await findFund(database, appId, chainId)
+    if (fund !== undefined && fund.mode !== 'tank') continue
+    const { deposit, locked, runway } = await tankLevel(context, tank)
+    const terms = alarmOf(fund)
+    levels.push({
+      holder: { kind: 'tank', id: tank.id },
+      ...{ appId, runway, available: deposit - locked },
+      terms: { ...terms, wei: threshold ?? terms.wei },
+      facts: { tank: tank.address, entryPoint: tank.entry_point },
+    })
+  }
+  return levels
+}
+
+const creditLevels = async ({ database, chainId }: WatchContext): Promise<Level[]> => {
+  const levels: Level[] = []
+  for (const fund of await listFunds(database, chainId)) {
+    if (fund.mode === 'tank') continue
+    const { available, runway } = await creditOf(database, chainId, fund)
+    levels.push({
+      holder: { kind: 'credit', id: fund.id },
+      ...{ appId: fund.app_id, available, runway, terms: alarmOf(fund) },
+      facts: { mode: fund.mode },
+    })
+  }
+  return levels
+}

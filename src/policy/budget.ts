@@ -1,0 +1,107 @@
+import type { Address } from 'viem'
+import type { BudgetUnit } from '../store/schema.js'
+import type { Budget, Policy } from './policy.js'
+import { formatUsd, type NativePrice, toMicroUsd } from './price.js'
+import type { Refusal } from './refusal.js'
+import { bucketsAt, windowName } from './window.js'
+
+/** What one sponsorship would take from one budget. */
+export type BudgetClaim = {
+  readonly policyId: string
+  readonly policyName: string
+  /** Which budget of the policy; a new limit keeps it, a new window begins another one. */
+  readonly budget: string
+  /** The sender, the app, or empty for the whole account. */
+  readonly subject: string
+  readonly unit: BudgetUnit
+  /** All in the unit: wei, millionths of a USD, operations. */
+  readonly limit: bigint
+  readonly amount: bigint
+  /** Millionths of a USD per 10^18 wei, where the unit is usd. */
+  readonly price: bigint | undefined
+  /** Unix seconds: where it is counted, and the oldest bucket that counts. */
+  readonly bucket: number
+  readonly oldest: number
+}
+
+/** Who asks for what, when. */
+export type Spending = {
+  readonly appId: string
+  readonly sender: Address
+  /** wei at most */
+  readonly maxCost: bigint
+  /** Unix seconds */
+  readonly at: number
+  /** undefined = there is none that is recent enough */
+  readonly price: NativePrice | undefined
+}
+
+export const budgetKey = (budget: Budget): string =>
+  budget.per === 'operation'
+    ? `operation ${budget.unit}`
+    : `${budget.per} ${budget.unit} ${windowName(budget.window)}`
+
+/**
+ * What the policy's budgets would be charged. A refusal when a budget in USD lacks a price, or one
+ * operation may cost more than it may.
+ */
+export const claimBudgets = (
+  { id, name, terms }: Policy,
+  spending: Spending,
+): { readonly claims: readonly BudgetClaim[] } | { readonly refusal: Refusal } => {
+  const { at, price } = spending
+  const claims: BudgetClaim[] = []
+  for (const budget of terms.budgets) {
+    if (budget.unit === 'usd' && price === undefined) return { refusal: noPrice(name) }
+    const amount = amountOf(budget.unit, spending)
+    if (budget.per === 'operation') {
+      if (amount <= budget.limit) continue
+      const message = `Policy ${name}: the operation may cost ${amountText(budget.unit, amount)}; the policy pays ${amountText(budget.unit, budget.limit)} per operation.`
+      return { refusal: { code: 'BUDGET_EXCEEDED', message } }
+    }
+    const { current, oldest } = bucketsAt(budget.window, at)
+    claims.push({
+      policyId: id,
+      policyName: name,
+      budget: budgetKey(budget),
+      subject: subjectOf(budget.per, spending),
+      unit: budget.unit,
+      limit: budget.limit,
+      amount,
+      price: budget.unit === 'usd' ? price?.microUsd : undefined,
+      bucket: current,
+      oldest,
+    })
+  }
+  return { claims }
+}
+
+const subjectOf = (per: 'sender' | 'app' | 'account', { sender, appId }: Spending): string => {
+  if (per === 'account') return ''
+  return per === 'sender' ? sender : appId
+}
+
+const amountOf = (unit: BudgetUnit, { maxCost, price }: Spending): bigint => {
+  if (unit === 'count') return 1n
+  return unit === 'usd' && price !== undefined ? toMicroUsd(maxCost, price.microUsd) : maxCost
+}
+
+const noPrice = (name: string): Refusal => ({
+  code: 'PRICE_UNAVAILABLE',
+  message: `Policy ${name} has a budget in USD and there is no recent price of the chain's native token. The operator configures nativePrices.`,
+})
+
+export const budgetExceeded = (claim: BudgetClaim, used: bigint): Refusal => {
+  const text = (amount: bigint) => amountText(claim.unit, amount)
+  const [per, , window] = claim.budget.split(' ')
+  const over = window === 'never' ? '' : `, window ${window}`
+  return {
+    code: 'BUDGET_EXCEEDED',
+    message: `Policy ${claim.policyName}: ${text(used)} of ${text(claim.limit)} are spent or reserved (per ${per}${over}); the operation may take ${text(claim.amount)} more.`,
+  }
+}
+
+const amountText = (unit: BudgetUnit, amount: bigint): string => {
+  if (unit === 'usd') return formatUsd(amount)
+  return unit === 'wei' ? `${amount} wei` : `${amount} operations`
+}

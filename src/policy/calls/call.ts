@@ -1,0 +1,30 @@
+import type { Address, Hex } from 'viem'
+
+/** One call that an account is going to make. Address lower case, value in wei. */
+export type Call = {
+  readonly to: Address
+  readonly value: bigint
+  readonly data: Hex
+  /** Runs the target's code as the account itself. */
+  readonly delegate: boolean
+}
+
+/** Reads the arguments of one function of accounts; undefined = they make no sense. */
+export type ReadCalls = (args: Hex) => readonly Call[] | undefined
+
+export const plainCall = (to: Address, value: bigint, data: Hex): Call => ({
+  to: to.toLowerCase() as Address,
+  value,
+  data,
+  delegate: false,
+})
+
+/** Arrays that belong together; undefined when their lengths differ. */
+export const zipCalls = (
+  targets: readonly Address[],
+  values: readonly bigint[],
+  datas: readonly Hex[],
+): readonly Call[] | undefined =>
+  targets.length === values.length && targets.length === datas.length
+    ? targets.map((to, index) => plainCall(to, values[index] ?? 0n, datas[index] ?? '0x'))
+    : undefined

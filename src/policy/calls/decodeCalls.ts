@@ -1,0 +1,73 @@
+import { type Hex, size, sliceHex, toFunctionSelector } from 'viem'
+import type { Call, ReadCalls } from './call.js'
+import { readErc7579 } from './erc7579Calls.js'
+import {
+  readBatch,
+  readBatchOfStructs,
+  readBatchWithoutValues,
+  readDelegateCall,
+  readExecute,
+} from './executeCalls.js'
+import { readWithOperation } from './safeCalls.js'
+
+/** How the common accounts are told what to do. */
+const forms: readonly [signature: string, read: ReadCalls][] = [
+  ['execute(address,uint256,bytes)', readExecute],
+  ['execute_ncC(address,uint256,bytes)', readExecute],
+  ['executeBatch(address[],bytes[])', readBatchWithoutValues],
+  ['executeBatch(address[],uint256[],bytes[])', readBatch],
+  ['executeBatch_y6U(address[],uint256[],bytes[])', readBatch],
+  ['executeBatch((address,uint256,bytes)[])', readBatchOfStructs],
+  ['execute(address,uint256,bytes,uint8)', readWithOperation],
+  ['executeDelegateCall(address,bytes)', readDelegateCall],
+  ['executeUserOp(address,uint256,bytes,uint8)', readWithOperation],
+  ['executeUserOpWithErrorString(address,uint256,bytes,uint8)', readWithOperation],
+  ['execute(bytes32,bytes)', readErc7579],
+]
+
+const readers: ReadonlyMap<Hex, ReadCalls> = new Map(
+  forms.map(([signature, read]) => [toFunctionSelector(signature), read]),
+)
+
+/** executeUserOp of IAccountExecute (v0.7 and later): behind it stands the call to the account. */
+const executeUserOp: Hex = '0x8dd7712f'
+
+/** The calls that call data makes an account do; undefined when it is none that we can read. */
+export const decodeCalls = (callData: Hex): readonly Call[] | undefined => {
+  if (callData === '0x') return []
+  if (size(callData) < 4) return undefined
+  const wrapped = callData.startsWith(executeUserOp) && size(callData) > 4
+  const inner = wrapped ? sliceHex(callData, 4) : callData
+  if (size(inner) <= 4) return undefined
+  const read = readers.get(sliceHex(inner, 0, 4))
+  try {
+    return read?.(sliceHex(inner, 4))
+  } catch {
+    // viem throws what it found wrong; to a policy all of it is the same.
+    return undefined
+  }
+}
+
+const multicalls = [
+  'multicall(bytes[])',
+  'multicall(uint256,bytes[])',
+  'multicall(bytes32,bytes[])',
+  'aggregate((address,bytes)[])',
+  'tryAggregate(bool,(address,bytes)[])',
+  'blockAndAggregate((address,bytes)[])',
+  'tryBlockAndAggregate(bool,(address,bytes)[])',
+  'aggregate3((address,bool,bytes)[])',
+  'aggregate3Value((address,bool,uint256,bytes)[])',
+  'multiSend(bytes)',
+  'executeFromExecutor(bytes32,bytes)',
+]
+
+const nesting: ReadonlySet<Hex> = new Set<Hex>([
+  ...multicalls.map((signature) => toFunctionSelector(signature)),
+  ...readers.keys(),
+  executeUserOp,
+])
+
+/** Does the call make further calls, which its own target and selector do not show? */
+export const isNesting = ({ data }: Call): boolean =>
+  size(data) >= 4 && nesting.has(sliceHex(data, 0, 4))

@@ -1,0 +1,42 @@
+import { decodeAbiParameters, type Hex, size, sliceHex } from 'viem'
+import { type Call, plainCall, type ReadCalls } from './call.js'
+import { callStructs } from './executeCalls.js'
+
+/**
+ * execute(bytes32 mode, bytes executionCalldata) of ERC-7579 (Nexus, Kernel v3, Safe7579). The mode:
+ * call type, exec type (revert or try), four unused bytes, a selector for modes of an account's own,
+ * which we cannot read, and their payload.
+ */
+export const readErc7579: ReadCalls = (args) => {
+  const [mode, execution] = decodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], args)
+  const known = BigInt(sliceHex(mode, 1, 2)) <= 1n && BigInt(sliceHex(mode, 2, 10)) === 0n
+  if (!known) return undefined
+  switch (sliceHex(mode, 0, 1)) {
+    case '0x00':
+      return readSingle(execution)
+    case '0x01':
+      return readBatch(execution)
+    case '0xff':
+      return readDelegate(execution)
+    default:
+      return undefined
+  }
+}
+
+const readSingle = (execution: Hex): readonly Call[] | undefined => {
+  if (size(execution) < 52) return undefined
+  const value = BigInt(sliceHex(execution, 20, 52))
+  return [plainCall(sliceHex(execution, 0, 20), value, rest(execution, 52))]
+}
+
+const readBatch = (execution: Hex): readonly Call[] => {
+  const [calls] = decodeAbiParameters(callStructs, execution)
+  return calls.map(({ to, value, data }) => plainCall(to, value, data))
+}
+
+const readDelegate = (execution: Hex): readonly Call[] | undefined =>
+  size(execution) < 20
+    ? undefined
+    : [{ ...plainCall(sliceHex(execution, 0, 20), 0n, rest(execution, 20)), delegate: true }]
+
+const rest = (data: Hex, from: number): Hex => (size(data) === from ? '0x' : sliceHex(data, from))

@@ -1,0 +1,94 @@
+import { type AbiParameter, isAddress, isHex } from 'viem'
+import type { Comparison, Constraint } from './policy.js'
+
+/** Does the decoded value meet all comparisons? What cannot be compared does not. */
+export const meets = (value: unknown, comparisons: readonly Comparison[]): boolean =>
+  comparisons.every((comparison) => meetsOne(value, comparison))
+
+const meetsOne = (value: unknown, comparison: Comparison): boolean => {
+  if (comparison.operator === '$in')
+    return comparison.value.some((each) => meetsOne(value, { operator: '$eq', value: each }))
+  if (typeof value === 'bigint' || typeof value === 'number') {
+    const operand = asInteger(comparison.value)
+    return operand !== undefined && compare[comparison.operator](BigInt(value), operand)
+  }
+  if (comparison.operator !== '$eq') return false
+  if (typeof value === 'boolean') return String(value) === comparison.value
+  if (typeof value !== 'string') return false
+  return isHex(value)
+    ? value.toLowerCase() === comparison.value.toLowerCase()
+    : value === comparison.value
+}
+
+const compare = {
+  $eq: (a: bigint, b: bigint) => a === b,
+  $gt: (a: bigint, b: bigint) => a > b,
+  $gte: (a: bigint, b: bigint) => a >= b,
+  $lt: (a: bigint, b: bigint) => a < b,
+  $lte: (a: bigint, b: bigint) => a <= b,
+}
+
+/** Decimal or 0x text. */
+const asInteger = (text: string): bigint | undefined =>
+  /^(-?\d{1,80}|0x[0-9a-fA-F]{1,64})$/.test(text) ? BigInt(text) : undefined
+
+type Step = { readonly value: unknown; readonly parameter: AbiParameter }
+
+/** Walks decoded arguments by a path; undefined when it leads nowhere, e.g. past an array's end. */
+export const argumentAt = (
+  inputs: readonly AbiParameter[],
+  values: readonly unknown[],
+  path: readonly number[],
+): Step | undefined => {
+  const [first, ...rest] = path
+  const parameter = inputs[first ?? -1]
+  if (first === undefined || parameter === undefined) return undefined
+  return rest.reduce<Step | undefined>((step, index) => step && member(step, index), {
+    value: values[first],
+    parameter,
+  })
+}
+
+/** A tuple's members come from viem by name, or in an array when one has none. */
+const member = ({ value, parameter }: Step, index: number): Step | undefined => {
+  const element = elementOf(parameter, index)
+  if (element === undefined) return undefined
+  if (value === undefined) return { value: undefined, parameter: element }
+  const inside = Array.isArray(value)
+    ? value[index]
+    : (value as Record<string, unknown>)[element.name ?? '']
+  return { value: inside, parameter: element }
+}
+
+const elementOf = (parameter: AbiParameter, index: number): AbiParameter | undefined => {
+  const array = /^(.*)\[\d*\]$/.exec(parameter.type)
+  if (array) return { ...parameter, type: array[1] ?? '' }
+  return 'components' in parameter ? parameter.components[index] : undefined
+}
+
+/** What is wrong with a constraint on these parameters; undefined when it can be decided. */
+export const constraintMistake = (
+  inputs: readonly AbiParameter[],
+  { path, comparisons }: Constraint,
+): string | undefined => {
+  const at = `where ${path.join('.')}`
+  const parameter = argumentAt(inputs, [], path)?.parameter
+  if (parameter === undefined) return `${at}: the function signature has no such parameter`
+  const { type } = parameter
+  for (const { operator, value } of comparisons) {
+    for (const text of typeof value === 'string' ? [value] : value) {
+      if (!fits(type, text)) return `${at}: ${text} is no ${type}`
+    }
+    if (!/^u?int\d*$/.test(type) && operator !== '$eq' && operator !== '$in')
+      return `${at}: ${operator} is for numbers, the parameter is ${type}`
+  }
+  return undefined
+}
+
+const fits = (type: string, text: string): boolean => {
+  if (/^u?int\d*$/.test(type)) return asInteger(text) !== undefined
+  if (type === 'bool') return text === 'true' || text === 'false'
+  if (type === 'address') return isAddress(text, { strict: false })
+  if (/^bytes\d*$/.test(type)) return isHex(text)
+  return type === 'string'
+}

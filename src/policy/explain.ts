@@ -1,0 +1,24 @@
+import { addition, type JudgedClaim } from './decideReservation.js'
+import type { Verdict } from './judgePolicies.js'
+
+/** What the policies said, for the decision record. JSON. */
+export const explainVerdicts = (verdicts: readonly Verdict[]) =>
+  verdicts.map(({ policy, refusal }) => ({
+    policyId: policy.id,
+    name: policy.name,
+    passed: refusal === undefined,
+    ...refusal,
+  }))
+
+/** What the ledger said of budgets, in their units, for the decision record. JSON. */
+export const explainClaims = (claims: readonly JudgedClaim[]) =>
+  claims.map((claim) => ({
+    policyId: claim.policyId,
+    budget: claim.budget,
+    subject: claim.subject,
+    bucket: claim.bucket,
+    limit: claim.limit.toString(),
+    used: claim.used.toString(),
+    added: addition(claim).toString(),
+    ...(claim.price !== undefined && { microUsdPerNative: claim.price.toString() }),
+  }))

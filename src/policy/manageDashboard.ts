@@ -1,0 +1,76 @@
+import type { Change } from '../store/audit.js'
+import {
+  deleteRule,
+  insertRule,
+  listRules,
+  lockDashboard,
+  type RuleKind,
+  type StoredRule,
+  setDashboard,
+  updateRule,
+} from '../store/dashboard.js'
+import { findPolicy } from '../store/policies.js'
+import { type DashboardRule, dashboardTerms } from './dashboardTerms.js'
+import { createPolicies } from './managePolicies.js'
+
+/** Whose rules. */
+export type DashboardOwner = { readonly accountId: string; readonly appId: string }
+
+/**
+ * The rules of an app's dashboard within one audited change. Each change rewrites the app's policy
+ * `Dashboard` to what the rules say together; the policy is what the audit log records.
+ */
+export type DashboardRules = {
+  /** The oldest first. */
+  list(): Promise<readonly StoredRule[]>
+  add(kind: RuleKind, name: string, data: object): Promise<StoredRule>
+  /** undefined = there is no such rule. */
+  change(
+    id: string,
+    change: Partial<Pick<StoredRule, 'name' | 'active' | 'data'>>,
+  ): Promise<StoredRule | undefined>
+  remove(id: string): Promise<void>
+}
+
+export const openDashboard = async (
+  { trx, record }: Change,
+  { accountId, appId }: DashboardOwner,
+): Promise<DashboardRules> => {
+  const { chain_id } = await lockDashboard(trx, appId)
+
+  const apply = async (): Promise<void> => {
+    const { policy_id } = await lockDashboard(trx, appId)
+    const rules = (await listRules(trx, appId)) as unknown as readonly DashboardRule[]
+    const compiled = dashboardTerms(rules, chain_id === null ? undefined : Number(chain_id))
+    const policies = createPolicies(trx)
+    const known = policy_id && (await findPolicy(trx, accountId, policy_id))
+    const place = { accountId, appId }
+    if (!known) {
+      const after = await policies.create(accountId, { appId, name: 'Dashboard', ...compiled })
+      await setDashboard(trx, appId, { policy_id: after.policyId })
+      await record({ action: 'policy.create', objectId: after.policyId, ...place, after })
+      return
+    }
+    const before = await policies.get(accountId, known.id)
+    const after = await policies.update(accountId, known.id, compiled)
+    await record({ action: 'policy.update', objectId: known.id, ...place, before, after })
+  }
+
+  return {
+    list: () => listRules(trx, appId),
+    async add(kind, name, data) {
+      const rule = await insertRule(trx, { app_id: appId, kind, name, data })
+      await apply()
+      return rule
+    },
+    async change(id, change) {
+      const rule = await updateRule(trx, appId, id, change)
+      if (rule !== undefined) await apply()
+      return rule
+    },
+    async remove(id) {
+      await deleteRule(trx, appId, id)
+      await apply()
+    },
+  }
+}

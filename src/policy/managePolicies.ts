@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { InvalidPolicyError, PolicyNotFoundError } from '../errors/policyErrors.js'
+import { findApp } from '../store/apps.js'
+import type { Database } from '../store/database.js'
+import {
+  deletePolicy,
+  findPolicy,
+  insertPolicy,
+  listPolicies,
+  type StoredPolicy,
+  updatePolicy,
+} from '../store/policies.js'
+import { type TermsInput, termsSchema } from './policySchema.js'
+
+const name = z.string().min(1).max(100)
+const position = z.int().min(0).max(1_000_000)
+
+const newPolicySchema = z.strictObject({
+  appId: z.uuid().nullable(),
+  name,
+  active: z.boolean().default(true),
+  position: position.optional(),
+  terms: z.unknown(),
+})
+
+const changeSchema = z.strictObject({
+  name: name.optional(),
+  active: z.boolean().optional(),
+  position: position.optional(),
+  terms: z.unknown().optional(),
+})
+
+/** A policy as users see it; `terms` as they wrote them. */
+export type PolicyView = {
+  readonly policyId: string
+  /** null = binds all apps of the account */
+  readonly appId: string | null
+  readonly name: string
+  readonly active: boolean
+  readonly position: number
+  readonly terms: TermsInput
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+/**
+ * Policies of one account; those of others do not exist here. Input is unchecked JSON. Throws
+ * InvalidPolicyError for what cannot be taken, PolicyNotFoundError for an unknown id.
+ */
+export type Policies = {
+  create(accountId: string, input: unknown): Promise<PolicyView>
+  /** In the order in which they are asked; null = those of the account itself, undefined = all. */
+  list(accountId: string, appId?: string | null): Promise<readonly PolicyView[]>
+  get(accountId: string, policyId: string): Promise<PolicyView>
+  /** Members that are absent stay; `terms` are replaced whole. Counters of kept budgets stay. */
+  update(accountId: string, policyId: string, input: unknown): Promise<PolicyView>
+  remove(accountId: string, policyId: string): Promise<void>
+}
+
+export const createPolicies = (database: Database): Policies => ({
+  async create(accountId, input) {
+    const { position, terms, ...given } = parse(newPolicySchema, input, '')
+    if (given.appId !== null) {
+      const app = await findApp(database, given.appId)
+      if (app?.accountId !== accountId)
+        throw new InvalidPolicyError('appId', 'is no live app of the account.')
+    }
+    const policy = { accountId, ...given, position, terms: checkTerms(terms, given.appId) }
+    return toView(await insertPolicy(database, policy))
+  },
+
+  async list(accountId, appId) {
+    return (await listPolicies(database, accountId, appId)).map(toView)
+  },
+
+  async get(accountId, policyId) {
+    return toView(required(await findPolicy(database, accountId, policyId)))
+  },
+
+  async update(accountId, policyId, input) {
+    const { terms, ...given } = parse(changeSchema, input, '')
+    const { app_id } = required(await findPolicy(database, accountId, policyId))
+    const change = {
+      ...(given.name !== undefined && { name: given.name }),
+      ...(given.active !== undefined && { active: given.active }),
+      ...(given.position !== undefined && { position: given.position }),
+      ...(terms !== undefined && { terms: checkTerms(terms, app_id) }),
+    }
+    return toView(required(await updatePolicy(database, accountId, policyId, change)))
+  },
+
+  async remove(accountId, policyId) {
+    if (!(await deletePolicy(database, accountId, policyId))) throw new PolicyNotFoundError()
+  },
+})
+
+/** Stored is what the user wrote, once it was understood. */
+const checkTerms = (terms: unknown, appId: string | null): unknown => {
+  const given = terms ?? {}
+  const { budgets } = parse(termsSchema, given, 'terms')
+  const wide = budgets.findIndex(({ per }) => per === 'account')
+  if (wide >= 0 && appId !== null)
+    throw new InvalidPolicyError(
+      `terms.budgets.${wide}.per`,
+      'account belongs in a policy of the account (appId null).',
+    )
+  return given
+}
+
+const parse = <Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  root: string,
+): z.output<Schema> => {
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const path = [...(root === '' ? [] : [root]), ...(issue?.path ?? [])].join('.')
+  throw new InvalidPolicyError(path, `${issue?.message ?? 'is malformed'}.`)
+}
+
+const required = (policy: StoredPolicy | undefined): StoredPolicy => {
+  if (policy === undefined) throw new PolicyNotFoundError()
+  return policy
+}
+
+const toView = (stored: StoredPolicy): PolicyView => ({
+  policyId: stored.id,
+  appId: stored.app_id,
+  name: stored.name,
+  active: stored.active,
+  position: stored.position,
+  terms: stored.terms as TermsInput,
+  createdAt: stored.created_at,
+  updatedAt: stored.updated_at,
+})

@@ -1,0 +1,93 @@
+import type { AbiParameter, Address, Hex } from 'viem'
+import type { BudgetUnit } from '../store/schema.js'
+
+/** Aligned windows begin in UTC: the full hour, midnight, Monday, the first of the month. */
+export type Window =
+  | 'never'
+  | 'hour'
+  | 'day'
+  | 'week'
+  | 'month'
+  /** The last so many seconds. */
+  | { readonly rollingSeconds: number }
+
+/**
+ * Whose sponsorships a budget counts together. In an app's policy `app` is all it sponsors; in an
+ * account's policy each app has its own, and `account` is all apps together.
+ */
+export type BudgetSubject = 'sender' | 'app' | 'account'
+
+/** An amount in wei, millionths of a USD, or operations. */
+export type Budget =
+  | {
+      readonly per: 'operation'
+      readonly unit: Exclude<BudgetUnit, 'count'>
+      readonly limit: bigint
+    }
+  | {
+      readonly per: BudgetSubject
+      readonly unit: BudgetUnit
+      readonly limit: bigint
+      readonly window: Window
+    }
+
+/** All of the given comparisons must hold. Numbers are compared as such, all else for equality. */
+export type Constraint = {
+  /** Positions from the outside in, e.g. `[0, 2]` = the third member of the first parameter. */
+  readonly path: readonly number[]
+  readonly comparisons: readonly Comparison[]
+}
+
+export type Comparison =
+  | { readonly operator: '$eq' | '$gt' | '$gte' | '$lt' | '$lte'; readonly value: string }
+  | { readonly operator: '$in'; readonly value: readonly string[] }
+
+/** One kind of call that a policy pays for. */
+export type AllowedCall = {
+  /** `sender` = the account itself. */
+  readonly target: Address | 'any' | 'sender'
+  /** undefined = any, plain transfers included; null = plain transfers only. */
+  readonly function:
+    | { readonly selector: Hex; readonly inputs: readonly AbiParameter[] | undefined }
+    | null
+    | undefined
+  /** wei that the call may carry; undefined = any */
+  readonly maxValue: bigint | undefined
+  readonly where: readonly Constraint[]
+}
+
+export type CallTerms = {
+  /** Each call of the operation must be one of these. */
+  readonly allow: readonly AllowedCall[]
+  /** Call data of an account that we cannot read. */
+  readonly allowUnknown: boolean
+  readonly allowDelegateCalls: boolean
+  /** A call that itself makes calls: a multicall, or an account's execute. */
+  readonly allowNested: boolean
+}
+
+/** What a policy says. Every rule that is undefined does not restrict. */
+export type PolicyTerms = {
+  readonly chains: readonly number[] | undefined
+  /** Unix seconds, both inclusive */
+  readonly validFrom: number | undefined
+  readonly validUntil: number | undefined
+  readonly allowSenders: readonly Address[] | undefined
+  readonly denySenders: readonly Address[]
+  readonly deploymentOnly: boolean
+  /** wei per gas */
+  readonly maxFeePerGas: bigint | undefined
+  readonly calls: CallTerms | undefined
+  readonly budgets: readonly Budget[]
+  /** `always`: a webhook must approve, also when the request brings no webhookData. */
+  readonly webhookMode: 'request' | 'always'
+}
+
+export type Policy = {
+  readonly id: string
+  /** undefined = of the account: binds all its apps */
+  readonly appId: string | undefined
+  readonly name: string
+  readonly active: boolean
+  readonly terms: PolicyTerms
+}

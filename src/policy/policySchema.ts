@@ -1,0 +1,156 @@
+import { type AbiFunction, type Address, type Hex, parseAbiItem, toFunctionSelector } from 'viem'
+import { z } from 'zod'
+import { budgetKey } from './budget.js'
+import { constraintMistake } from './constraint.js'
+import type { AllowedCall, Budget, Comparison, PolicyTerms } from './policy.js'
+import { parseUsd } from './price.js'
+
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address (0x and 40 hex digits)')
+  .transform((value) => value.toLowerCase() as Address)
+
+const wei = z
+  .string()
+  .regex(/^\d{1,77}$/, 'must be a whole number of wei as decimal text')
+  .transform(BigInt)
+
+const usd = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be an amount like "1.50", at most 6 decimals')
+  .transform(parseUsd)
+
+const seconds = z.int().min(0).max(0xffff_ffff_ffff)
+
+const limit = z.union([
+  z.strictObject({ wei }).transform(({ wei }) => ({ unit: 'wei' as const, limit: wei })),
+  z.strictObject({ usd }).transform(({ usd }) => ({ unit: 'usd' as const, limit: usd })),
+  z
+    .strictObject({ count: z.int().min(0).max(1_000_000_000) })
+    .transform(({ count }) => ({ unit: 'count' as const, limit: BigInt(count) })),
+])
+
+/** 31 days: what is older is no longer counted, nor kept. */
+const longestRolling = 2_678_400
+
+const window = z.union([
+  z.enum(['never', 'hour', 'day', 'week', 'month']),
+  z.strictObject({ rollingSeconds: z.int().min(60).max(longestRolling) }),
+])
+
+const budget = z
+  .strictObject({
+    per: z.enum(['operation', 'sender', 'app', 'account']),
+    limit,
+    window: window.optional(),
+  })
+  .transform(({ per, limit, window }, context): Budget => {
+    if (per === 'operation') {
+      if (limit.unit !== 'count' && window === undefined)
+        return { per, unit: limit.unit, limit: limit.limit }
+      context.addIssue('of one operation has no window and no count')
+      return z.NEVER
+    }
+    return { per, ...limit, window: window ?? 'never' }
+  })
+
+const operators = ['$eq', '$gt', '$gte', '$lt', '$lte'] as const
+const operand = z.string().min(1).max(2_000)
+
+const comparisons = z
+  .strictObject({
+    $eq: operand.optional(),
+    $gt: operand.optional(),
+    $gte: operand.optional(),
+    $lt: operand.optional(),
+    $lte: operand.optional(),
+    $in: z.array(operand).min(1).max(500).optional(),
+  })
+  .transform((given): Comparison[] => [
+    ...operators.flatMap((operator) => {
+      const value = given[operator]
+      return value === undefined ? [] : [{ operator, value }]
+    }),
+    ...(given.$in ? [{ operator: '$in' as const, value: given.$in }] : []),
+  ])
+  .refine((given) => given.length > 0, 'needs an operator such as "$eq"')
+
+const path = z
+  .string()
+  .regex(/^\d{1,3}(\.\d{1,3})*$/, 'must be positions of parameters such as "0" or "0.2"')
+
+const selector = /^0x[0-9a-fA-F]{8}$/
+
+/** A selector, or a signature, whose parameters can then be constrained. */
+const calledFunction = z.string().transform((text, context) => {
+  if (selector.test(text)) return { selector: text.toLowerCase() as Hex, inputs: undefined }
+  try {
+    const item = parseAbiItem(`function ${text}`) as AbiFunction
+    return { selector: toFunctionSelector(item), inputs: item.inputs }
+  } catch {
+    context.addIssue('must be a selector, or a signature such as "transfer(address,uint256)"')
+    return z.NEVER
+  }
+})
+
+const allowedCall = z
+  .strictObject({
+    target: z.union([z.enum(['any', 'sender']), address]),
+    function: calledFunction.nullable().optional(),
+    maxValue: wei.optional(),
+    where: z.record(path, comparisons).default({}),
+  })
+  .transform((given, context): AllowedCall => {
+    const where = Object.entries(given.where).map(([text, comparisons]) => ({
+      path: text.split('.').map(Number),
+      comparisons,
+    }))
+    for (const constraint of where) {
+      const mistake = constraintMistake(given.function?.inputs ?? [], constraint)
+      if (mistake !== undefined) context.addIssue(mistake)
+    }
+    return { target: given.target, function: given.function, maxValue: given.maxValue, where }
+  })
+
+const calls = z.strictObject({
+  allow: z.array(allowedCall).min(1).max(200),
+  allowUnknown: z.boolean().default(false),
+  allowDelegateCalls: z.boolean().default(false),
+  allowNested: z.boolean().default(false),
+})
+
+const senders = z.array(address).max(10_000)
+
+/** A policy's terms as users write them and as they are stored. */
+export const termsSchema = z
+  .strictObject({
+    chains: z.array(z.int().positive()).min(1).max(200).optional(),
+    validFrom: seconds.optional(),
+    validUntil: seconds.optional(),
+    allowSenders: senders.min(1).optional(),
+    denySenders: senders.default([]),
+    deploymentOnly: z.boolean().default(false),
+    maxFeePerGas: wei.optional(),
+    calls: calls.optional(),
+    budgets: z
+      .array(budget)
+      .max(50)
+      .refine((budgets) => new Set(budgets.map(budgetKey)).size === budgets.length, {
+        error: 'must not name the same subject, unit and window twice',
+      })
+      .default([]),
+    webhookMode: z.enum(['request', 'always']).default('request'),
+  })
+  .transform(
+    (given): PolicyTerms => ({
+      ...given,
+      chains: given.chains,
+      validFrom: given.validFrom,
+      validUntil: given.validUntil,
+      allowSenders: given.allowSenders,
+      maxFeePerGas: given.maxFeePerGas,
+      calls: given.calls,
+    }),
+  )
+
+export type TermsInput = z.input<typeof termsSchema>

@@ -1,0 +1,81 @@
+import { type Address, decodeAbiParameters, type Hex, size, sliceHex } from 'viem'
+import type { Call } from '../calls/call.js'
+import { decodeCalls, isNesting } from '../calls/decodeCalls.js'
+import { argumentAt, meets } from '../constraint.js'
+import type { AllowedCall, CallTerms } from '../policy.js'
+import type { Refusal } from '../refusal.js'
+import type { Rule } from './rule.js'
+
+/** Every call of the operation is one that the policy names; what cannot be read is not. */
+export const callRule: Rule = ({ calls: terms }, { sender, draft }) => {
+  if (terms === undefined) return undefined
+  const calls = decodeCalls(draft.callData)
+  if (calls === undefined) return terms.allowUnknown ? undefined : unknown(draft.callData)
+  for (const [index, call] of calls.entries()) {
+    const refusal = judgeCall(call, terms, sender, `call ${index + 1} of ${calls.length}`)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+const unknown = (callData: Hex): Refusal => ({
+  code: 'CALL_DATA_UNKNOWN',
+  message: `the operation's call data (${callData.slice(0, 10)}…) is not of an account that can be read.`,
+})
+
+const judgeCall = (
+  call: Call,
+  terms: CallTerms,
+  sender: Address,
+  which: string,
+): Refusal | undefined => {
+  if (call.delegate && !terms.allowDelegateCalls)
+    return {
+      code: 'DELEGATE_CALL_NOT_ALLOWED',
+      message: `${which} is a delegatecall to ${call.to}.`,
+    }
+  if (isNesting(call) && !terms.allowNested)
+    return {
+      code: 'NESTED_CALL_NOT_ALLOWED',
+      message: `${which} makes further calls (${selectorOf(call)} of ${call.to}), which are not looked into.`,
+    }
+  if (terms.allow.some((allowed) => isAllowed(call, allowed, sender))) return undefined
+  const name = call.data === '0x' ? 'transfer' : selectorOf(call)
+  return {
+    code: 'CALL_NOT_ALLOWED',
+    message: `${which} (${name} to ${call.to}, value ${call.value} wei) is none of those that it pays for.`,
+  }
+}
+
+const selectorOf = ({ data }: Call): string => data.slice(0, 10)
+
+const isAllowed = (call: Call, allowed: AllowedCall, sender: Address): boolean => {
+  const { target, maxValue } = allowed
+  if (target !== 'any' && call.to !== (target === 'sender' ? sender : target)) return false
+  if (maxValue !== undefined && call.value > maxValue) return false
+  if (allowed.function === undefined) return true
+  if (allowed.function === null) return call.data === '0x'
+  const { selector, inputs } = allowed.function
+  if (size(call.data) < 4 || sliceHex(call.data, 0, 4) !== selector) return false
+  if (inputs === undefined || allowed.where.length === 0) return true
+  const values = decode(inputs, call.data)
+  return (
+    values !== undefined &&
+    allowed.where.every(({ path, comparisons }) => {
+      const found = argumentAt(inputs, values, path)
+      return found !== undefined && found.value !== undefined && meets(found.value, comparisons)
+    })
+  )
+}
+
+const decode = (
+  inputs: NonNullable<NonNullable<AllowedCall['function']>['inputs']>,
+  data: Hex,
+): readonly unknown[] | undefined => {
+  if (size(data) === 4) return undefined
+  try {
+    return decodeAbiParameters(inputs, sliceHex(data, 4))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,10 @@
+import type { Rule } from './rule.js'
+
+/** The policy names the chain, or none. */
+export const chainRule: Rule = ({ chains }, { chainId }) =>
+  chains === undefined || chains.includes(chainId)
+    ? undefined
+    : {
+        code: 'CHAIN_NOT_COVERED',
+        message: `it covers chains ${chains.join(', ')}, not ${chainId}.`,
+      }

@@ -1,0 +1,13 @@
+import { DELEGATION_MARKER } from '../../entrypoint/delegation.js'
+import type { Rule } from './rule.js'
+
+/** deploymentOnly: the operation makes its account. An EIP-7702 delegation makes none. */
+export const deploymentRule: Rule = ({ deploymentOnly }, { draft }) => {
+  const deploys = draft.factory !== undefined && draft.factory !== DELEGATION_MARKER
+  return deploymentOnly && !deploys
+    ? {
+        code: 'NOT_A_DEPLOYMENT',
+        message: 'it pays for the deployment of accounts only, and this operation deploys none.',
+      }
+    : undefined
+}

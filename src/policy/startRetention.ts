@@ -1,0 +1,50 @@
+import type { Logger } from 'pino'
+import { pruneCounters } from '../store/budgetCounters.js'
+import type { Database } from '../store/database.js'
+import { pruneDecisions } from '../store/decisions.js'
+import { pruneGrants } from '../store/grants.js'
+
+type RetentionContext = {
+  readonly database: Database
+  readonly logger: Logger
+  /** For which decisions are kept. */
+  readonly days: number
+}
+
+const hour = 3_600_000
+const day = 24 * hour
+const batch = 1_000
+/** Twice the longest window. */
+const counterDays = 62
+
+/** Forgets what is too old: decisions, grants as old, and counters that no window reaches. */
+export const prune = async ({ database, days }: RetentionContext, now: Date): Promise<number> => {
+  const before = new Date(now.getTime() - days * day)
+  let deleted = 0
+  for (let last = batch; last === batch; deleted += last)
+    last = await pruneDecisions(database, before, batch)
+  await pruneGrants(database, Math.floor(before.getTime() / 1000))
+  await pruneCounters(database, Math.floor((now.getTime() - counterDays * day) / 1000))
+  return deleted
+}
+
+/** Prunes now and every hour. Of several processes all may: they skip each other's rows. */
+export const startRetention = (context: RetentionContext): { stop(): Promise<void> } => {
+  let running: Promise<void> = Promise.resolve()
+  const run = (): void => {
+    running = prune(context, new Date()).then(
+      (deleted) => {
+        if (deleted > 0) context.logger.info({ deleted }, 'old decisions were deleted')
+      },
+      (err) => context.logger.warn({ err }, 'old decisions could not be deleted'),
+    )
+  }
+  run()
+  const timer = setInterval(run, hour)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      return running
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { Window } from './policy.js'
+
+/** Where a sponsorship is counted, and from where on budgets add up. Unix seconds. */
+export type Buckets = {
+  /** The bucket that takes what is reserved now, by its beginning. */
+  readonly current: number
+  /** The oldest bucket that still counts. */
+  readonly oldest: number
+}
+
+/** A rolling window moves in steps of this part of itself. */
+const rollingSteps = 60
+
+/**
+ * The buckets of a window at `at`. An aligned window is one bucket. A rolling one is many small
+ * ones, and one that is partly within the window counts whole: never more than the limit in any
+ * span of that length, sometimes a little less.
+ */
+export const bucketsAt = (window: Window, at: number): Buckets => {
+  if (typeof window === 'object') {
+    const size = Math.ceil(window.rollingSeconds / rollingSteps)
+    const current = floorTo(at, size)
+    return { current, oldest: floorTo(at - window.rollingSeconds, size) }
+  }
+  const current = beginOf(window, at)
+  return { current, oldest: current }
+}
+
+const hour = 3_600
+const day = 24 * hour
+
+/** 1 January 1970 was a Thursday. */
+const firstMonday = 4 * day
+
+const beginOf = (window: Exclude<Window, object>, at: number): number => {
+  switch (window) {
+    case 'never':
+      return 0
+    case 'hour':
+      return floorTo(at, hour)
+    case 'day':
+      return floorTo(at, day)
+    case 'week':
+      return firstMonday + floorTo(at - firstMonday, 7 * day)
+    case 'month': {
+      const date = new Date(at * 1000)
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / 1000
+    }
+  }
+}
+
+const floorTo = (value: number, step: number): number => Math.floor(value / step) * step
+
+/** As it stands in the key of a budget and in messages. */
+export const windowName = (window: Window): string =>
+  typeof window === 'object' ? `rolling-${window.rollingSeconds}s` : window
