@@ -1,9 +1,13 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 import { registerAccountCommands } from './cli/accountCommands.js'
+import { registerAuditCommands } from './cli/auditCommands.js'
+import { registerDecisionCommands } from './cli/decisionCommands.js'
 import { registerDev } from './cli/dev.js'
+import { registerEventCommands } from './cli/eventCommands.js'
 import { explainFailure } from './cli/explainFailure.js'
 import { registerMigrate } from './cli/migrate.js'
+import { registerOperationCommands } from './cli/operationCommands.js'
 import { registerServe } from './cli/serve.js'
 import { registerTankCommands } from './cli/tankCommands.js'
 import { registerWebhookCommands } from './cli/webhookCommands.js'
@@ -19,7 +23,11 @@ registerDev(program)
 registerServe(program)
 registerAccountCommands(program)
 registerTankCommands(program)
+registerOperationCommands(program)
 registerWebhookCommands(program)
+registerDecisionCommands(program)
+registerEventCommands(program)
+registerAuditCommands(program)
 registerMigrate(program)
 
 try {

@@ -84,14 +84,17 @@ describe('routes', () => {
     }
     expect(await get('/health/ready')).toEqual({
       status: 200,
-      body: { status: 'ok', checks: { database: true } },
+      body: { status: 'ok', checks: { database: true }, reasons: [], chains: {} },
     })
     memory().setReady(false)
     for (const where of ['/health', '/health/live', '/health/'])
       expect(await get(where)).toEqual({ status: 200, body: { status: 'ok' } })
     expect(await get('/health/ready')).toEqual({
       status: 503,
-      body: { status: 'unavailable', checks: { database: false } },
+      body: {
+        ...{ status: 'unavailable', checks: { database: false }, chains: {} },
+        reasons: ['The database does not answer.'],
+      },
     })
   })
 })

@@ -1,38 +1,75 @@
+import { randomUUID } from 'node:crypto'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
 import { HttpMethodNotAllowedError, RouteNotFoundError } from '../errors/restErrors.js'
-import { asPurserError } from './asPurserError.js'
+import type { Metrics } from '../metrics/createMetrics.js'
+import type { Caller } from './caller.js'
+import { clientIp } from './gate/clientIp.js'
+import { createGate } from './gate/createGate.js'
 import type { ApiLimits } from './limits.js'
 import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
 import { answerWebhook } from './rest/answerWebhook.js'
-import { answerRpc } from './rpc/answerRpc.js'
+import { restError } from './rest/restError.js'
+import { answerRpc, type Door } from './rpc/answerRpc.js'
 import { errorBody } from './rpc/errorBody.js'
 import type { Services } from './services.js'
 
-type Env = { Bindings: HttpBindings }
+export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
+
+/** Adds routes of its own to the application. */
+export type Mount = (app: Hono<Env>, door: Door) => void
 
 const rpcPath = '/api/:version{v[123]}/:chainId/:key'
 const webhookPath = '/api/v2/public/sdk/webhook'
 
+export type AppOptions = {
+  readonly services: Services
+  readonly limits: ApiLimits
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Further routes. */
+  readonly mounts: readonly Mount[]
+}
+
 /** Routes to answers. A trailing slash and unknown query parameters do no harm. */
-export const createApp = (services: Services, limits: ApiLimits, logger: Logger): Hono<Env> => {
+export const createApp = ({ services, mounts, ...options }: AppOptions): Hono<Env> => {
+  const { limits, metrics } = options
+  const gate = createGate(limits.gate)
+  const door: Door = { ...options, gate }
   const bytesOf = (c: Context<Env>) => readBody(c.env.incoming, limits.bodyBytes)
 
   const app = new Hono<Env>({ strict: false })
-  app.use(cors({ origin: '*', maxAge: 86_400, allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'] }))
+  app.use(
+    cors({
+      origin: '*',
+      maxAge: 86_400,
+      allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
+      exposeHeaders: ['retry-after', 'x-request-id'],
+    }),
+  )
+  app.use(async (c, next) => {
+    const requestId = randomUUID()
+    const peer = c.env.incoming.socket.remoteAddress
+    const ip = clientIp(peer, c.req.header('x-forwarded-for'), limits.trustedProxies)
+    c.set('caller', { ip, requestId, origin: c.req.header('origin') })
+    c.header('x-request-id', requestId)
+    await next()
+  })
 
   app.post(rpcPath, async (c) => {
     const { version, chainId, key } = c.req.param()
+    const dialect = c.req.query('dialect')
+    const caller = c.get('caller')
     const answer = await answerRpc(
-      { version, chainId, key, dialect: c.req.query('dialect'), readBody: () => bytesOf(c) },
+      { version, chainId, key, dialect, caller, readBody: () => bytesOf(c) },
       services,
-      limits,
-      logger,
+      door,
     )
+    if (answer.retryAfter !== undefined) c.header('retry-after', String(answer.retryAfter))
     if (answer.body === undefined) return c.body(null, 204)
     return c.json(answer.body, answer.status as ContentfulStatusCode)
   })
@@ -46,30 +83,32 @@ export const createApp = (services: Services, limits: ApiLimits, logger: Logger)
           authToken: c.req.header('authToken'),
           apiKey: c.req.header('apiKey'),
           query: c.req.query(),
+          caller: c.get('caller'),
           readBody: async () => {
             const bytes = await bytesOf(c)
             return bytes.length === 0 ? undefined : parseJson(bytes, limits.jsonDepth)
           },
         },
         services,
+        gate,
       )
+      metrics.request('webhook', 200)
       return c.json({ statusCode: 200, ...answer })
     } catch (thrown) {
-      return restError(c, thrown)
+      const response = restError(c, thrown, door)
+      metrics.request('webhook', response.status)
+      return response
     }
   })
+  for (const mount of mounts) mount(app, door)
 
   app.on('GET', ['/health', '/health/live'], (c) => c.json({ status: 'ok' }))
   app.get('/health/ready', async (c) => {
-    const { ready, checks } = await services.readiness()
-    return c.json({ status: ready ? 'ok' : 'unavailable', checks }, ready ? 200 : 503)
+    const { ready, ...found } = await services.readiness()
+    return c.json({ status: ready ? 'ok' : 'unavailable', ...found }, ready ? 200 : 503)
   })
 
-  const restError = (c: Context<Env>, thrown: unknown) => {
-    const { status, message } = asPurserError(thrown, logger)
-    return c.json({ statusCode: status, message }, status as ContentfulStatusCode)
-  }
-  app.notFound((c) => restError(c, new RouteNotFoundError()))
-  app.onError((thrown, c) => restError(c, thrown))
+  app.notFound((c) => restError(c, new RouteNotFoundError(), door))
+  app.onError((thrown, c) => restError(c, thrown, door))
   return app
 }

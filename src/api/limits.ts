@@ -1,4 +1,6 @@
-/** What one request may cost before anything is done for it. */
+import type { GateLimits } from './gate/createGate.js'
+
+/** What one request may cost before anything is done for it, and what all of them may. */
 export type ApiLimits = {
   readonly bodyBytes: number
   readonly jsonDepth: number
@@ -8,7 +10,23 @@ export type ApiLimits = {
   readonly requestTimeout: number
   /** Milliseconds that running requests are given when the server closes. */
   readonly closeTimeout: number
+  readonly gate: GateLimits
+  /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[]
 }
+
+/** @param perSecond units; 0 = no limit */
+export const gateLimits = (
+  perSecond: { readonly key: number; readonly ip: number; readonly sender: number },
+  simulations: { readonly perKey: number; readonly all: number },
+): GateLimits => ({
+  key: { perSecond: perSecond.key, burst: perSecond.key * 2 },
+  ip: { perSecond: perSecond.ip, burst: perSecond.ip * 2 },
+  sender: { perSecond: perSecond.sender, burst: perSecond.sender * 10 },
+  failures: { perSecond: 1, burst: 60 },
+  simulationsPerKey: simulations.perKey,
+  simulations: simulations.all,
+})
 
 export const defaultLimits: ApiLimits = {
   bodyBytes: 1024 * 1024,
@@ -17,4 +35,6 @@ export const defaultLimits: ApiLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   closeTimeout: 3_000,
+  gate: gateLimits({ key: 10_000, ip: 10_000, sender: 100 }, { perKey: 256, all: 1_024 }),
+  trustedProxies: [],
 }

@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import type { DebugBundler } from '../bundling/debugBundler.js'
 import type {
   OperationByHash,
   OperationReceipt,
@@ -11,7 +12,13 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
 import type { PaymasterStub } from '../paymaster/sponsoredDraft.js'
-import type { SponsorshipRequest, SponsorshipResult } from '../paymaster/sponsorship.js'
+import type {
+  PolicyPreview,
+  SponsorshipRequest,
+  SponsorshipResult,
+} from '../paymaster/sponsorship.js'
+import type { Actor } from '../store/audit.js'
+import type { KeyRestrictions } from '../store/keys.js'
 
 /**
  * What the interface needs of one chain. All arguments are decoded and checked for form; refusals
@@ -25,8 +32,10 @@ export type ChainServices = {
     entryPoint: EntryPoint,
     draft: Draft,
     stateOverride: StateOverride | undefined,
+    appId: string,
   ): Promise<GasEstimate>
-  fees(): Promise<FeeAdvice>
+  /** What an operation of the app should offer now. */
+  fees(appId: string): Promise<FeeAdvice>
   /** The userOpHash, after a durable commit; the same hash again for a known operation. */
   admit(
     entryPoint: EntryPoint,
@@ -38,13 +47,24 @@ export type ChainServices = {
   /** undefined = unknown or not included. */
   receipt(hash: Hex): Promise<OperationReceipt | undefined>
   byHash(hash: Hex): Promise<OperationByHash | undefined>
+  /** Present only where the operator allows `debug_bundler_*`. */
+  readonly debug: DebugBundler | undefined
   /** A refusal is a result, not an error. */
   sponsor(request: SponsorshipRequest): Promise<SponsorshipResult>
-  /** Asks no webhook and records nothing. Throws when the app cannot be sponsored at all. */
-  stub(request: SponsorshipRequest): Promise<PaymasterStub>
+  /**
+   * Asks no webhook and records nothing; undefined where no paymaster pays. Throws when the app cannot
+   * be sponsored at all.
+   */
+  stub(request: SponsorshipRequest): Promise<PaymasterStub | undefined>
+  /** What `sponsor` would decide; asks, reserves and records nothing. */
+  previewSponsorship(request: SponsorshipRequest): Promise<PolicyPreview>
 }
 
-export type KeyIdentity = { readonly appId: string; readonly accountId: string }
+export type KeyIdentity = KeyRestrictions & {
+  readonly keyId: string
+  readonly appId: string
+  readonly accountId: string
+}
 export type TokenIdentity = { readonly accountId: string }
 
 export type Webhook = {
@@ -72,7 +92,7 @@ export type Services = {
   authenticateKey(key: string): Promise<KeyIdentity | undefined>
   /** undefined = unknown or revoked. */
   authenticateToken(token: string): Promise<TokenIdentity | undefined>
-  readonly webhooks: WebhookServices
+  readonly webhooks: (actor: Actor) => WebhookServices
   /** Is every part that a request needs able to work now? */
   readiness(): Promise<Readiness>
 }
@@ -81,4 +101,30 @@ export type Services = {
 export type Readiness = {
   readonly ready: boolean
   readonly checks: Readonly<Record<string, boolean>>
+  /** A sentence for each thing that is not as it should be. */
+  readonly reasons: readonly string[]
+  /** By chain id. */
+  readonly chains: Readonly<Record<string, ChainReadiness>>
+}
+
+export type ChainReadiness = {
+  readonly head: number
+  /** Milliseconds since the node last told its head. */
+  readonly headAge: number
+  readonly bundlesHere: boolean
+  /** Does any process hold the right to bundle? */
+  readonly bundled: boolean
+  /** Who sends bundles and who refills them; empty where this process never bundles. */
+  readonly executors: readonly ExecutorReadiness[]
+}
+
+export type ExecutorReadiness = {
+  readonly role: 'executor' | 'treasury'
+  readonly address: Address
+  /** `resting`: too little money to send anything new. */
+  readonly state: 'ready' | 'busy' | 'resting'
+  /** wei, in decimal digits */
+  readonly balance: string
+  /** Transactions whose outcome is not known yet. */
+  readonly inFlight: number
 }

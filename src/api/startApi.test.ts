@@ -1,9 +1,10 @@
+import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { rpcPath, useApi } from '../../test/support/useApi.js'
 import { defaultLimits } from './limits.js'
 
-const { call, close, memory, restart, start, url } = useApi()
+const { call, close, drain, memory, restart, start, url } = useApi()
 
 describe('starting and closing', () => {
   test('a taken port is one clear sentence', async () => {
@@ -36,6 +37,22 @@ describe('starting and closing', () => {
     expect((await running).body.result.maxFeePerGas).toBe('1')
     await closing
     await close()
+  })
+
+  test('while it drains it answers all, and asks each client to come to another one next', async () => {
+    const { hostname, port } = new URL(url())
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ask = () =>
+      new Promise<string | undefined>((resolve, reject) => {
+        get({ hostname, port, path: '/health/live', agent }, (response) => {
+          response.resume().on('end', () => resolve(response.headers.connection))
+        }).on('error', reject)
+      })
+    expect(await ask()).toBe('keep-alive')
+    drain()
+    expect(await ask()).toBe('close')
+    expect(await ask()).toBe('close')
+    agent.destroy()
   })
 
   test('closing does not wait for a request that hangs', async () => {

@@ -2,32 +2,29 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import type { Logger } from 'pino'
 import { ListenError } from '../errors/listenError.js'
-import { createApp } from './createApp.js'
+import { type AppOptions, createApp } from './createApp.js'
 import type { ApiLimits } from './limits.js'
-import type { Services } from './services.js'
 
-export type ApiOptions = {
-  readonly services: Services
+export type ApiOptions = AppOptions & {
   readonly host: string
   /** 0 = any free port. */
   readonly port: number
-  readonly logger: Logger
-  readonly limits: ApiLimits
 }
 
 export type Api = {
   /** `http://host:port`, without a trailing slash. */
   readonly url: string
+  /** From now on each answer asks its client to use another connection next time. */
+  drain(): void
   /** Stops accepting, lets running requests finish within `closeTimeout`, closes every socket. */
   close(): Promise<void>
 }
 
 /** Serves the interface over HTTP. Throws ListenError when the address cannot be had. */
 export const startApi = async (options: ApiOptions): Promise<Api> => {
-  const { services, host, port, logger, limits } = options
-  const app = createApp(services, limits, logger)
+  const { host, port, limits } = options
+  const app = createApp(options)
   const server = createAdaptorServer({
     fetch: app.fetch,
     hostname: host,
@@ -38,8 +35,18 @@ export const startApi = async (options: ApiOptions): Promise<Api> => {
     },
   }) as Server
   closeSocketsOfLastAnswers(server)
+  let draining = false
+  server.on('request', (_, outgoing) => {
+    if (draining) outgoing.shouldKeepAlive = false
+  })
   await listen(server, host, port)
-  return { url: urlOf(server.address() as AddressInfo), close: () => close(server, limits) }
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    drain: () => {
+      draining = true
+    },
+    close: () => close(server, limits),
+  }
 }
 
 const listen = async (server: Server, host: string, port: number): Promise<void> => {

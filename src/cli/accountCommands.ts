@@ -1,11 +1,16 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../errors/configError.js'
-import { insertAccount, listAccounts, revokeAccount } from '../store/accounts.js'
-import { type App, findApp, insertApp, listApps, revokeApp } from '../store/apps.js'
+import { listAccounts } from '../store/accounts.js'
+import { type App, findApp, listApps } from '../store/apps.js'
+import { audited } from '../store/audit.js'
 import type { Database } from '../store/database.js'
-import { insertKey, listKeys, revokeKey } from '../store/keys.js'
-import { generateApiKey, generateAuthToken, hashCredential } from '../tenancy/credential.js'
+import { findKeyById, listKeys } from '../store/keys.js'
+import { createAccount, endAccount } from '../tenancy/manageAccounts.js'
+import { createApp, endApp } from '../tenancy/manageApps.js'
+import { createKey, endKey, rotateKey } from '../tenancy/manageKeys.js'
+import { commandActor } from './commandActor.js'
 import { parseName } from './parseFlags.js'
+import { parseKeyLimits } from './parseKeyLimits.js'
 import { printTable } from './printTable.js'
 import { onStore } from './storeCommand.js'
 
@@ -32,13 +37,13 @@ const registerAccount = (program: Command): void => {
       .description('make an account and show its auth token once')
       .requiredOption('--name <name>', 'for people'),
     async ({ store, flags }) => {
-      const token = generateAuthToken()
-      const { id } = await insertAccount(
-        store.database,
-        parseName(flags.name),
-        hashCredential(token),
+      const name = parseName(flags.name)
+      const { account, authToken } = await audited(store.database, commandActor(), (change) =>
+        createAccount(change, name),
       )
-      console.log(`account    ${id}\nauthToken  ${token}\nThe token is not shown again.`)
+      console.log(
+        `account    ${account.id}\nauthToken  ${authToken}\nThe token is not shown again.`,
+      )
     },
   )
   onStore(account.command('list').description('all accounts'), async ({ store }) =>
@@ -46,7 +51,12 @@ const registerAccount = (program: Command): void => {
   )
   onStore(
     account.command('revoke').argument('<id>').description('end an account, its apps and keys'),
-    async ({ store, id }) => reportRevoked('account', id, await revokeAccount(store.database, id)),
+    async ({ store, id }) =>
+      reportRevoked(
+        'account',
+        id,
+        await audited(store.database, commandActor(), (change) => endAccount(change, id)),
+      ),
   )
 }
 
@@ -59,7 +69,10 @@ const registerApp = (program: Command): void => {
       .requiredOption('--account <id>', 'its account')
       .requiredOption('--name <name>', 'for people'),
     async ({ store, flags }) => {
-      const made = await insertApp(store.database, flags.account ?? '', parseName(flags.name))
+      const name = parseName(flags.name)
+      const made = await audited(store.database, commandActor(), (change) =>
+        createApp(change, flags.account ?? '', name),
+      )
       if (!made) throw unknown('account', flags.account)
       console.log(`app  ${made.id}`)
     },
@@ -69,7 +82,12 @@ const registerApp = (program: Command): void => {
   )
   onStore(
     app.command('revoke').argument('<id>').description('end an app and its keys'),
-    async ({ store, id }) => reportRevoked('app', id, await revokeApp(store.database, id)),
+    async ({ store, id }) =>
+      reportRevoked(
+        'app',
+        id,
+        await audited(store.database, commandActor(), (change) => endApp(change, id)),
+      ),
   )
 }
 
@@ -80,28 +98,55 @@ const registerKey = (program: Command): void => {
       .command('create')
       .description('make a key and show it once')
       .requiredOption('--app <id>', 'its app')
-      .requiredOption('--name <name>', 'for people'),
+      .requiredOption('--name <name>', 'for people')
+      .option('--scopes <list>', 'bundler, paymaster; both when absent')
+      .option('--methods <list>', 'JSON-RPC methods; all of the scopes when absent')
+      .option('--origins <list>', 'origins such as https://dapp.example; any when absent')
+      .option('--ips <list>', 'addresses and CIDR ranges; any when absent')
+      .option('--expires <time>', 'such as 2030-01-31T12:00:00Z; never when absent'),
     async ({ store, flags }) => {
-      const apiKey = generateApiKey()
-      const made = await insertKey(store.database, {
-        appId: flags.app ?? '',
-        name: parseName(flags.name),
-        hash: hashCredential(apiKey),
-        last4: apiKey.slice(-4),
-      })
+      const given = { name: parseName(flags.name), ...parseKeyLimits(flags) }
+      const made = await audited(store.database, commandActor(), (change) =>
+        createKey(change, flags.app ?? '', given),
+      )
       if (!made) throw unknown('app', flags.app)
-      console.log(`key     ${made.id}\napiKey  ${apiKey}\nThe key is not shown again.`)
+      console.log(`key     ${made.key.id}\napiKey  ${made.apiKey}\nThe key is not shown again.`)
+    },
+  )
+  onStore(
+    key
+      .command('rotate')
+      .argument('<id>')
+      .description('a new key with the same limits; the old one ends after the overlap')
+      .option('--overlap <seconds>', 'for how long both are good', '86400'),
+    async ({ store, flags, id }) => {
+      const overlap = Number(flags.overlap)
+      if (!Number.isInteger(overlap) || overlap < 0)
+        throw new ConfigError('--overlap must be a number of seconds.')
+      const { appId = '' } = (await findKeyById(store.database, id)) ?? {}
+      const made = await audited(store.database, commandActor(), (change) =>
+        rotateKey(change, appId, id, overlap),
+      )
+      if (!made) throw unknown('key', id)
+      console.log(`key     ${made.key.id}\napiKey  ${made.apiKey}\nThe key is not shown again.`)
     },
   )
   onStore(key.command('list').description('all keys'), async ({ store }) =>
     printTable(await listKeys(store.database)),
   )
-  onStore(key.command('revoke').argument('<id>').description('end a key'), async ({ store, id }) =>
-    reportRevoked('key', id, await revokeKey(store.database, id)),
+  onStore(
+    key.command('revoke').argument('<id>').description('end a key'),
+    async ({ store, id }) => {
+      const { appId = '' } = (await findKeyById(store.database, id)) ?? {}
+      const done = await audited(store.database, commandActor(), (change) =>
+        endKey(change, appId, id),
+      )
+      reportRevoked('key', id, done)
+    },
   )
 }
 
-/** `purser account|app|key create|list|revoke` */
+/** `purser account|app|key create|list|revoke`, `purser key rotate` */
 export const registerAccountCommands = (program: Command): void => {
   registerAccount(program)
   registerApp(program)

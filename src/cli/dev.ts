@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { createNodeClient } from '../chain/nodeClient.js'
+import type { Config } from '../config/options.js'
 import { createTanks } from '../paymaster/tanks.js'
 import { devCredentials, fundDevTanks, writeDevInfo } from './bootstrap.js'
 import { createLogger } from './createLogger.js'
 import type { DevInfo } from './devInfo.js'
-import { configOf, withOptions } from './optionFlags.js'
+import { configOf, edgeOptions, withOptions } from './optionFlags.js'
 import { type RunningService, runService, serveUntil, untilAskedToStop } from './runService.js'
 
 /** What a newcomer copies first. */
@@ -19,6 +20,9 @@ Purser is ready.
   chain       ${info.chainId} at ${info.rpcUrl}
   apiKey      ${info.apiKey}
   authToken   ${info.authToken}
+  entryPoints ${Object.keys(info.entryPoints)
+    .map((version) => `v${version}`)
+    .join(', ')}
 
 All of it is in ${file}. Try:
 
@@ -53,6 +57,7 @@ const prepare = async (
       apiKey,
       entryPoints: contracts.entryPoints,
       factories: contracts.factories,
+      delegates: contracts.delegates,
       tanks: await fundDevTanks(tanks, appId, contracts.entryPoints),
       pid: process.pid,
     }
@@ -71,14 +76,18 @@ export const registerDev = (program: Command): void => {
     )
   withOptions(command, [
     ...(['data', 'port', 'host', 'publicUrl', 'rpcUrl', 'blockTime', 'databaseUrl'] as const),
-    ...(['masterKey', 'logLevel', 'chains', 'webhookAllow'] as const),
+    ...(['masterKey', 'logLevel', 'chains', 'webhookAllow', 'debugMethods'] as const),
     ...(['minSponsorshipSeconds', 'maxSponsorshipSeconds'] as const),
+    ...edgeOptions,
+    ...(['nativePrices', 'decisionRetentionDays'] as const),
   ])
   command.action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)
     const logger = createLogger(config.logLevel)
     const asked = untilAskedToStop()
-    const service = await runService(config, true, logger)
+    // One process for one developer: it does all, and nobody directs traffic to another one.
+    const role: Config['role'] = ['api', 'bundler']
+    const service = await runService({ ...config, role, drainSeconds: 0 }, true, logger)
     await serveUntil(asked, service, logger, async () => {
       const info = await prepare(service, config.data, config.publicUrl)
       console.log(welcome(info, join(config.data, 'dev.json')))

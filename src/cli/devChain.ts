@@ -3,10 +3,17 @@ import { createPublicClient, type Hex, http } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
 import { chainSchema, toChainDefinition } from '../config/chainSchema.js'
 import type { Config } from '../config/options.js'
-import { type DeployedContracts, deployDevContracts } from '../devnet/deployDevContracts.js'
+import { anvilClient } from '../devnet/anvilClient.js'
+import {
+  type AbsentVersion,
+  type DeployedContracts,
+  deployDevContracts,
+} from '../devnet/deployDevContracts.js'
 import { devKey } from '../devnet/devKeys.js'
 import { startAnvil } from '../devnet/startAnvil.js'
 import { ConfigError } from '../errors/configError.js'
+import { indexedBlocks } from '../store/chainBlocks.js'
+import type { Database } from '../store/database.js'
 import { type DevChainRecord, writeDevChain } from './devChainRecord.js'
 
 export type DevChain = {
@@ -47,15 +54,36 @@ export const devChainDefinition = ({
       executorKeys: EXECUTORS.map(devKey),
       pollInterval: 100,
       resubmitAfter: 5_000,
+      // Contracts that are staked on public chains are not staked here.
+      minimumStake: '0',
+      minimumUnstakeDelay: 0,
     }),
     (key) => key as Hex,
   )
+
+const withoutVersions = (absent: readonly AbsentVersion[]): string => {
+  const versions = absent.map(({ version, reason }) => `v${version} (${reason})`)
+  return `the development chain has no EntryPoint ${versions.join(', ')}`
+}
+
+/**
+ * A killed anvil comes back without the blocks that it had not saved. Such a chain cannot be told
+ * from a node that lags behind while it is shorter than what we have indexed; and it would stay so,
+ * because nothing is sent to a node that lags behind. Grown to that length it is a reorg.
+ */
+const regrow = async (rpcUrl: string, database: Database): Promise<void> => {
+  const anvil = anvilClient(rpcUrl)
+  const [newest] = await indexedBlocks(database, CHAIN_ID)
+  const missing = newest ? newest.number - (await anvil.getBlockNumber()) : 0n
+  if (missing > 0n) await anvil.mine({ blocks: Number(missing) })
+}
 
 /**
  * The development chain, embedded or at the configured URL, with our contracts on it.
  */
 export const startDevChain = async (
   config: Pick<Config, 'data' | 'rpcUrl' | 'blockTime'>,
+  database: Database,
   logger: Logger,
 ): Promise<DevChain> => {
   const { data: dataDir, rpcUrl: given, blockTime } = config
@@ -65,8 +93,10 @@ export const startDevChain = async (
       : { rpcUrl: given, stop: async () => {} }
   try {
     const { rpcUrl, stop } = chain
+    if (given === undefined) await regrow(rpcUrl, database)
     const chainId = await chainIdAt(rpcUrl)
     const contracts = await deployDevContracts(rpcUrl)
+    if (contracts.absent.length > 0) logger.warn(withoutVersions(contracts.absent))
     const record = { chainId, rpcUrl, entryPoints: contracts.entryPoints }
     writeDevChain(dataDir, record)
     return { rpcUrl, contracts, definition: devChainDefinition(record), stop }

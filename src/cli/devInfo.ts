@@ -13,7 +13,10 @@ export type DevInfo = {
   readonly authToken: string
   readonly apiKey: string
   readonly entryPoints: Partial<Record<Version, Address>>
+  /** SimpleAccountFactory of each EntryPoint. */
   readonly factories: Partial<Record<Version, Address>>
+  /** Simple7702Account of each EntryPoint that knows EIP-7702. */
+  readonly delegates: Partial<Record<Version, Address>>
   readonly tanks: Partial<Record<Version, Address>>
   readonly pid: number
 }

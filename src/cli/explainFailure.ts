@@ -4,9 +4,17 @@ import { ConfigError } from '../errors/configError.js'
 import { ListenError } from '../errors/listenError.js'
 import { PurserError } from '../errors/purserError.js'
 import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
+import { SignerUnavailableError } from '../errors/signerErrors.js'
 
 /** Their messages are written for whoever started the command. */
-const expected = [ConfigError, ListenError, DevChainError, PurserError, ServiceLockLostError]
+const expected = [
+  ConfigError,
+  ListenError,
+  DevChainError,
+  PurserError,
+  ServiceLockLostError,
+  SignerUnavailableError,
+]
 
 /** What a command that failed says: one line, never a stack. */
 export const explainFailure = (error: unknown): string => {

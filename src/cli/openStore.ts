@@ -4,6 +4,7 @@ import type { Config } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
 import { faultPoint } from '../faults.js'
 import { type Connection, type Database, openDatabase } from '../store/database.js'
+import { durabilityRisks, durabilitySettings } from '../store/durability.js'
 import { startEmbeddedPostgres } from '../store/embeddedPostgres.js'
 import { migrate } from '../store/migrate.js'
 import { loadMasterKey } from '../tenancy/secrets.js'
@@ -56,6 +57,8 @@ export const openStore = async (config: Config, logger: Logger): Promise<Store> 
   try {
     await migrate(database)
     faultPoint('start:migrated')
+    for (const risk of durabilityRisks(await durabilitySettings(database)))
+      logger.warn(`The database server keeps less than we promise: ${risk}`)
   } catch (cause) {
     await close()
     throw new ConfigError(

@@ -3,6 +3,12 @@ import { loadConfig } from '../config/loadConfig.js'
 import { type Config, flagOf, type OptionName, options, variableOf } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
 
+/** Who may ask how much, for every command that serves. */
+export const edgeOptions = [
+  ...(['operatorToken', 'trustedProxies', 'keyRate', 'ipRate', 'senderRate'] as const),
+  ...(['simulationsPerKey', 'simulations'] as const),
+] as const
+
 const describeDefault = (name: OptionName): string => {
   const parsed = options[name].schema.safeParse(undefined)
   const value = parsed.success ? parsed.data : undefined

@@ -2,10 +2,10 @@ import { type Address, type Hex, isAddress, parseEther } from 'viem'
 import { ConfigError } from '../errors/configError.js'
 
 /** A name for people; one that spans lines would break the lists. */
-export const parseName = (given = ''): string => {
+export const parseName = (given = '', flag = '--name'): string => {
   const name = given.trim()
   if (name === '' || name.length > 100 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name))
-    throw new ConfigError('--name must have 1 to 100 printable characters.')
+    throw new ConfigError(`${flag} must have 1 to 100 printable characters.`)
   return name
 }
 
@@ -14,6 +14,20 @@ export const parseAmount = (given = ''): bigint => {
   if (!/^\d{1,12}(\.\d{1,18})?$/.test(given) || parseEther(given) === 0n)
     throw new ConfigError('--amount must be a positive number of ether, e.g. 0.5.')
   return parseEther(given)
+}
+
+/** wei; 0 = none */
+export const parseBound = (given: string): bigint => {
+  if (!/^\d{1,12}(\.\d{1,18})?$/.test(given))
+    throw new ConfigError('--below must be a number of ether, e.g. 0.5, or 0 for never.')
+  return parseEther(given)
+}
+
+/** Whole days; 0 = none */
+export const parseDays = (given: string): number => {
+  if (!/^\d{1,4}$/.test(given))
+    throw new ConfigError('--days must be a whole number of days, or 0 for never.')
+  return Number(given)
 }
 
 /** A private key, given itself or by the variable that holds it; the error never shows it. */

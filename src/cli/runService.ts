@@ -5,7 +5,7 @@ import { ConfigError } from '../errors/configError.js'
 import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
 import { armedFault } from '../faults.js'
 import { type Server, startServer } from '../server.js'
-import { holdServiceLock } from '../store/serviceLock.js'
+import { holdServiceLock, type ServiceLock } from '../store/serviceLock.js'
 import { unwind } from '../unwind.js'
 import { loopback } from '../webhook/networkGuard.js'
 import { type DevChain, startDevChain } from './devChain.js'
@@ -33,34 +33,53 @@ export const runService = async (
   const undo: (() => Promise<void>)[] = []
   if (armedFault) logger.warn({ fault: armedFault }, 'this process will kill itself: PURSER_FAULT')
   try {
-    const configured = resolveChains(config.chains, process.env)
+    const configured = resolveChains(config.chains, process.env, config.role)
     if (configured.length === 0 && !withDevChain)
       throw new ConfigError(
         'No chain is configured: add "chains" to the configuration file, or ask for --embedded-chain.',
       )
     const store = await openStore(config, logger)
     undo.push(store.close)
-    const where = config.databaseUrl ? 'this database' : `the data folder ${config.data}`
-    const lock = await holdServiceLock(store.connection, logger)
-    if (lock === undefined)
-      throw new ConfigError(`Purser already runs on ${where}: stop it first, or use another one.`)
-    undo.push(lock.release)
-    const devChain = withDevChain ? await startDevChain(config, logger) : undefined
+    const lock = await holdAlone(config, withDevChain, store, logger)
+    if (lock) undo.push(lock.release)
+    const devChain = withDevChain ? await startDevChain(config, store.database, logger) : undefined
     if (devChain) undo.push(devChain.stop)
     const devChainId = devChain?.definition.chainId
     if (configured.some(({ chainId }) => chainId === devChainId))
       throw new ConfigError(`Chain ${devChainId} is configured and the development chain's too.`)
     const server = await startServer({
       ...{ config, logger, ...store },
+      alone: lock !== undefined,
       chains: [...(devChain ? [devChain.definition] : []), ...configured],
       webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
     })
     undo.push(server.close)
-    return { server, store, devChain, lockLost: lock.lost, close: () => unwind(undo) }
+    const lockLost = lock?.lost ?? new Promise<void>(() => {})
+    return { server, store, devChain, lockLost, close: () => unwind(undo) }
   } catch (error) {
     await unwind(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
+}
+
+/**
+ * An embedded database or chain belongs to one process. Those that share a database server hold
+ * leases for what only one may do instead.
+ */
+const holdAlone = async (
+  { databaseUrl, data }: Config,
+  withDevChain: boolean,
+  { connection }: Store,
+  logger: Logger,
+): Promise<ServiceLock | undefined> => {
+  if (databaseUrl !== undefined && !withDevChain) return undefined
+  const lock = await holdServiceLock(connection, logger)
+  if (lock) return lock
+  throw new ConfigError(
+    databaseUrl === undefined
+      ? `Purser already runs on the data folder ${data}: stop it first, use another one, or share a server by --database-url.`
+      : 'Purser already runs a development chain on this database: stop it first, or use another one.',
+  )
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */

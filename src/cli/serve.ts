@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createLogger } from './createLogger.js'
-import { configOf, withOptions } from './optionFlags.js'
+import { configOf, edgeOptions, withOptions } from './optionFlags.js'
 import { runService, serveUntil, untilAskedToStop } from './runService.js'
 
 export const registerServe = (program: Command): void => {
@@ -10,7 +10,10 @@ export const registerServe = (program: Command): void => {
   withOptions(command, [
     ...(['data', 'port', 'host', 'databaseUrl', 'masterKey', 'logLevel', 'chains'] as const),
     ...(['embeddedChain', 'blockTime', 'webhookAllow'] as const),
+    ...(['role', 'leaseSeconds', 'drainSeconds', 'debugMethods'] as const),
     ...(['minSponsorshipSeconds', 'maxSponsorshipSeconds'] as const),
+    ...edgeOptions,
+    ...(['nativePrices', 'decisionRetentionDays'] as const),
   ])
   command.action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)

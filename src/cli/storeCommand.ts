@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Config } from '../config/options.js'
+import type { Config, OptionName } from '../config/options.js'
 import { createLogger } from './createLogger.js'
 import { type Store, withStore } from './openStore.js'
 import { configOf, withOptions } from './optionFlags.js'
@@ -15,9 +15,9 @@ type Run = (given: {
   readonly id: string
 }) => Promise<void>
 
-/** Gives a command the settings of the store and runs it on the opened store. */
-export const onStore = (command: Command, run: Run): Command =>
-  withOptions(command, ['data', 'databaseUrl', 'masterKey']).action(async () => {
+/** Gives a command the settings of the store, and others, and runs it on the opened store. */
+export const onStore = (command: Command, run: Run, others: readonly OptionName[] = []): Command =>
+  withOptions(command, ['data', 'databaseUrl', 'masterKey', ...others]).action(async () => {
     const flags = command.opts<Flags>()
     const [id = ''] = command.args
     const config = configOf(flags)

@@ -8,19 +8,32 @@ import { devKey, FUNDER_KEY } from '../devnet/devKeys.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { createEntryPoint } from '../entrypoint/index.js'
 import { ConfigError } from '../errors/configError.js'
+import { createFunds, type FundState, type Funds } from '../paymaster/funds.js'
+import type { Runway } from '../paymaster/runway.js'
 import { createTanks, type Tanks } from '../paymaster/tanks.js'
+import type { Database } from '../store/database.js'
+import type { FundMode } from '../store/schema.js'
 import { requireApp } from './accountCommands.js'
 import { createLogger } from './createLogger.js'
 import { devChainDefinition } from './devChain.js'
 import { readDevChain } from './devChainRecord.js'
 import { withStore } from './openStore.js'
 import { configOf, withOptions } from './optionFlags.js'
-import { parseAddress, parseAmount, parseKey } from './parseFlags.js'
+import {
+  parseAddress,
+  parseAmount,
+  parseBound,
+  parseDays,
+  parseKey,
+  parseName,
+} from './parseFlags.js'
 import type { Flags } from './storeCommand.js'
 
 type Tools = {
   readonly tanks: Tanks
-  readonly appId: string
+  readonly funds: Funds
+  /** null = the operator's shared tank */
+  readonly appId: string | null
   readonly entryPoint: EntryPoint
   /** The key that --key names; on the development chain the given one of anvil by default. */
   readonly keyOr: (development: Hex) => Hex
@@ -51,12 +64,13 @@ const withTanks = async (flags: Flags, run: (tools: Tools) => Promise<void>): Pr
   if (!configured)
     throw new ConfigError(`Chain ${chain.chainId} has no EntryPoint ${version} configured.`)
   await withStore(config, logger, async ({ database, masterKey }) => {
-    const app = await requireApp(database, flags.app)
+    const appId = await ownerOf(database, flags)
     const node = createNodeClient({ urls: chain.rpcUrls, logger })
     try {
       await run({
         tanks: createTanks({ database, masterKey, node, definition: chain }),
-        appId: app.id,
+        funds: createFunds({ database, chainId: chain.chainId }),
+        appId,
         entryPoint: createEntryPoint(configured.version, configured.address),
         keyOr: (development) => {
           if (flags.key !== undefined) return parseKey(flags.key, process.env)
@@ -70,19 +84,67 @@ const withTanks = async (flags: Flags, run: (tools: Tools) => Promise<void>): Pr
   })
 }
 
-const show = async ({ tanks, appId, entryPoint }: Tools): Promise<void> => {
+/** Whose tank the flags mean: an app's, or the one that apps with credit share. */
+const ownerOf = async (database: Database, flags: Flags): Promise<string | null> => {
+  if ((flags.app !== undefined) === (flags.shared !== undefined))
+    throw new ConfigError('Give either --app, or --shared for the tank of apps with credit.')
+  return flags.app === undefined ? null : (await requireApp(database, flags.app)).id
+}
+
+const ether = (wei: bigint): string => `${formatEther(wei)} ETH`
+
+const daysText = ({ daily, days }: Runway): string =>
+  days === undefined
+    ? 'nothing was spent in the last 7 days'
+    : `${days} days at ${ether(daily)} a day`
+
+const showFund = ({ mode, alarm, credit }: FundState): void => {
+  const bounds = [
+    ...(alarm.wei > 0n ? [ether(alarm.wei)] : []),
+    ...(alarm.days > 0 ? [`${alarm.days} days`] : []),
+  ]
+  console.log(`mode      ${mode}`)
+  if (mode !== 'tank' || credit.balance !== 0n) {
+    console.log(`credit    ${ether(credit.balance)}`)
+    console.log(`locked    ${ether(credit.locked)}`)
+    console.log(`available ${ether(credit.available)}`)
+    console.log(`runway    ${daysText(credit.runway)}`)
+  }
+  console.log(`alarm     ${bounds.length > 0 ? `below ${bounds.join(' or ')}` : 'off'}`)
+}
+
+const show = async ({ tanks, funds, appId, entryPoint }: Tools): Promise<void> => {
+  const fund = appId === null ? undefined : await funds.show(appId)
+  if (fund !== undefined) showFund(fund)
   const state = await tanks.show(appId, entryPoint)
   if (!state) {
-    console.log('The app has no tank here yet; `purser tank deposit` makes one.')
+    if (fund !== undefined && fund.mode !== 'tank') return
+    console.log('There is no tank here yet; `purser tank deposit` makes one.')
     return
   }
   console.log(`tank      ${state.address}${state.deployed ? '' : ' (not deployed yet)'}`)
-  console.log(`deposit   ${formatEther(state.deposit)} ETH`)
+  console.log(`deposit   ${ether(state.deposit)}`)
+  console.log(`reserved  ${ether(state.locked)}`)
+  console.log(`lasts     ${daysText(state.runway)}${state.isLow ? ' (low)' : ''}`)
   console.log(`owner     ${state.owner}`)
   console.log(`signer    ${state.signer}`)
 }
 
-/** `purser tank deposit|withdraw|show` */
+const MODES: readonly FundMode[] = ['tank', 'shared', 'native']
+
+const parseMode = (given = ''): FundMode => {
+  const mode = MODES.find((each) => each === given)
+  if (mode === undefined) throw new ConfigError(`The mode must be one of ${MODES.join(', ')}.`)
+  return mode
+}
+
+/** Credit and mode are an app's. */
+const requireAppId = ({ appId }: Tools): string => {
+  if (appId === null) throw new ConfigError("--app is required: credit and mode are an app's.")
+  return appId
+}
+
+/** `purser tank deposit|withdraw|show|mode|credit|alarm` */
 export const registerTankCommands = (program: Command): void => {
   const tank = program.command('tank').description("an app's gas tank: its deposit for sponsorship")
   const add = (name: string, description: string) =>
@@ -90,7 +152,8 @@ export const registerTankCommands = (program: Command): void => {
       tank
         .command(name)
         .description(description)
-        .requiredOption('--app <id>', 'whose tank')
+        .option('--app <id>', 'whose tank')
+        .option('--shared', "the operator's tank, which pays for apps with credit")
         .requiredOption('--chain <id>', 'chain id')
         .option('--entry-point <version>', 'version of the EntryPoint, default 0.6'),
       ['data', 'databaseUrl', 'masterKey', 'chains'],
@@ -125,9 +188,46 @@ export const registerTankCommands = (program: Command): void => {
         const key = keyOr(devKey(0))
         const to = parseAddress('--to', flags.to ?? privateKeyToAddress(key))
         const state = await tanks.show(appId, entryPoint)
-        if (!state) throw new ConfigError('The app has no tank here.')
+        if (!state) throw new ConfigError('There is no tank here.')
         await tanks.withdraw(state, to, wei, key)
         await show(tools)
       })
+    })
+
+  add('mode', 'what pays for an app: its own tank, the shared one, or no paymaster at all')
+    .requiredOption('--mode <mode>', MODES.join(', '))
+    .action((flags: Flags) => {
+      const mode = parseMode(flags.mode)
+      return withTanks(flags, async (tools) =>
+        showFund(await tools.funds.setMode(requireAppId(tools), mode)),
+      )
+    })
+
+  add('credit', 'give an app credit for modes shared and native, or take it back')
+    .requiredOption('--amount <ether>', 'how much, in ether; negative to take it back')
+    .requiredOption('--reference <text>', 'what it is for, an invoice say; counts once')
+    .action((flags: Flags) => {
+      const isTaken = flags.amount?.startsWith('-') === true
+      const wei = parseAmount(isTaken ? flags.amount?.slice(1) : flags.amount)
+      const reference = parseName(flags.reference, '--reference')
+      return withTanks(flags, async (tools) =>
+        showFund(await tools.funds.credit(requireAppId(tools), isTaken ? -wei : wei, reference)),
+      )
+    })
+
+  add('alarm', 'when an app runs low: below an amount, or below days that it lasts; 0 = never')
+    .option('--below <ether>', 'amount in ether')
+    .option('--days <number>', 'days at the pace of the last week')
+    .action((flags: Flags) => {
+      const wei = flags.below === undefined ? undefined : parseBound(flags.below)
+      const days = flags.days === undefined ? undefined : parseDays(flags.days)
+      return withTanks(flags, async (tools) =>
+        showFund(
+          await tools.funds.setAlarm(requireAppId(tools), {
+            ...(wei !== undefined && { wei }),
+            ...(days !== undefined && { days }),
+          }),
+        ),
+      )
     })
 }

@@ -1,19 +1,62 @@
 import type { Command } from 'commander'
+import { z } from 'zod'
+import { defined } from '../api/admin/defined.js'
+import { webhookSettings } from '../api/admin/schemas.js'
 import type { Config } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
+import { isUuid } from '../store/uuid.js'
+import { listCallsOfWebhook } from '../store/webhookCalls.js'
+import { findWebhook } from '../store/webhooks.js'
+import { createOutboundClient } from '../webhook/guardedRequest.js'
 import { createWebhooks, type Webhooks } from '../webhook/manage.js'
 import { createNetworkGuard } from '../webhook/networkGuard.js'
+import { testWebhook } from '../webhook/testWebhook.js'
 import { requireApp } from './accountCommands.js'
+import { commandActor } from './commandActor.js'
 import type { Store } from './openStore.js'
 import { printTable } from './printTable.js'
-import { onStore } from './storeCommand.js'
+import { type Flags, onStore } from './storeCommand.js'
 
 const webhooksOf = ({ database, masterKey }: Store, { webhookAllow }: Config): Webhooks =>
-  createWebhooks({ database, masterKey, guard: createNetworkGuard(webhookAllow) })
+  createWebhooks({
+    ...{ database, masterKey, guard: createNetworkGuard(webhookAllow) },
+    actor: commandActor(),
+  })
 
-/** `purser webhook list|secret`; the API does the rest. */
+const unknown = (id: string, appId: string): ConfigError =>
+  new ConfigError(`The app has no webhook ${id}; see \`purser webhook list --app ${appId}\`.`)
+
+const settingsSchema = webhookSettings
+  .extend({ deadlineMs: z.coerce.number().pipe(webhookSettings.shape.deadlineMs) })
+  .extend({ active: z.enum(['true', 'false']).transform((text) => text === 'true') })
+  .partial()
+
+const flagNames = {
+  payload: '--payload',
+  onFailure: '--on-failure',
+  deadlineMs: '--deadline',
+  active: '--active',
+}
+
+const parseSettings = (flags: Flags) => {
+  const { payload, onFailure, deadline: deadlineMs, active } = flags
+  const parsed = settingsSchema.safeParse({ payload, onFailure, deadlineMs, active })
+  if (parsed.success) return defined(parsed.data)
+  const [issue] = parsed.error.issues
+  const name = flagNames[issue?.path[0] as keyof typeof flagNames]
+  throw new ConfigError(`${name}: ${issue?.message ?? 'is wrong'}.`)
+}
+
+/** `purser webhook list|set|secret|rotate|test|calls`; the API creates and deletes. */
 export const registerWebhookCommands = (program: Command): void => {
   const webhook = program.command('webhook').description('webhooks that approve sponsorships')
+  const ofOne = (name: string, description: string) =>
+    webhook
+      .command(name)
+      .description(description)
+      .argument('<id>', 'the webhook')
+      .requiredOption('--app <id>', 'whose webhook it is')
+
   onStore(
     webhook
       .command('list')
@@ -25,19 +68,63 @@ export const registerWebhookCommands = (program: Command): void => {
     },
   )
   onStore(
-    webhook
-      .command('secret')
-      .description('show the secret by which its receiver verifies our calls')
-      .argument('<id>', 'the webhook')
-      .requiredOption('--app <id>', 'whose webhook it is'),
+    ofOne('set', 'change how a webhook is asked, or whether')
+      .option('--payload <kind>', 'plain, or extended with the operation')
+      .option('--on-failure <meaning>', 'deny or approve when it gives no answer')
+      .option('--deadline <ms>', '250 to 5000')
+      .option('--active <boolean>', 'true or false'),
+    async ({ store, config, flags, id }) => {
+      const app = await requireApp(store.database, flags.app)
+      const settings = parseSettings(flags)
+      const changed = await webhooksOf(store, config).change(app.id, id, settings)
+      if (changed === undefined) throw unknown(id, app.id)
+      printTable([changed])
+    },
+  )
+  onStore(
+    ofOne('secret', 'show the secret by which its receiver verifies our calls'),
     async ({ store, config, flags, id }) => {
       const app = await requireApp(store.database, flags.app)
       const secret = await webhooksOf(store, config).signingSecret(app.id, id)
-      if (secret === undefined)
-        throw new ConfigError(
-          `The app has no webhook ${id}; see \`purser webhook list --app ${app.id}\`.`,
-        )
+      if (secret === undefined) throw unknown(id, app.id)
       console.log(secret)
     },
   )
+  onStore(
+    ofOne('rotate', 'make and show a new secret; the old one signs too for 24 h'),
+    async ({ store, config, flags, id }) => {
+      const app = await requireApp(store.database, flags.app)
+      const secret = await webhooksOf(store, config).rotateSecret(app.id, id)
+      if (secret === undefined) throw unknown(id, app.id)
+      console.log(secret)
+    },
+  )
+  onStore(
+    ofOne('test', 'call it once and show what it answers'),
+    async ({ store, config, flags, id }) => {
+      const { database, masterKey } = store
+      const app = await requireApp(database, flags.app)
+      const stored = isUuid(id) ? await findWebhook(database, app.id, id) : undefined
+      if (stored === undefined) throw unknown(id, app.id)
+      const client = createOutboundClient(createNetworkGuard(config.webhookAllow))
+      try {
+        printTable([await testWebhook({ masterKey, client }, stored)])
+      } finally {
+        client.close()
+      }
+    },
+    ['webhookAllow'],
+  )
+  onStore(ofOne('calls', 'its last 50 calls'), async ({ store, flags, id }) => {
+    const app = await requireApp(store.database, flags.app)
+    if (!isUuid(id)) throw unknown(id, app.id)
+    const page = { limit: 50, before: undefined }
+    const { items } = await listCallsOfWebhook(store.database, app.id, id, page)
+    printTable(
+      items.map(({ started_at, outcome, http_status, attempts, duration_ms, reason }) => ({
+        ...{ startedAt: started_at, outcome, httpStatus: http_status, attempts },
+        ...{ milliseconds: Math.round(duration_ms), reason },
+      })),
+    )
+  })
 }

@@ -1,7 +1,8 @@
-import type { Address, Hex } from 'viem'
+import { type Address, parseEther } from 'viem'
 import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition.js'
 import { TANK_FACTORY } from '../contracts/deployments.js'
+import type { KeySource } from '../signing/openSigner.js'
 
 const address = z
   .string()
@@ -15,42 +16,89 @@ const privateKey = z
     'must be a private key (0x and 64 hex digits) or env:NAME',
   )
 
+/** Too large for a JSON number. */
+const wei = z
+  .string()
+  .regex(/^\d+$/, 'must be wei in decimal digits, as a string')
+  .transform((value) => BigInt(value))
+
+const text = z.string().min(1)
+
+/** Where a key that sends transactions is kept; see docs/configuration.md. */
+const keySchema = z.union([
+  privateKey,
+  z.strictObject({
+    keystore: text,
+    password: z.string().regex(/^(env|file):.+$/, 'must be env:NAME or file:PATH'),
+  }),
+  z.strictObject({
+    kms: z.strictObject({ keyId: text, region: text, endpoint: z.url().optional() }),
+  }),
+])
+
+export type KeyReference = z.output<typeof keySchema>
+
+/** An amount of the chain's own coin, `0.05`, as wei. */
+const coins = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be an amount of ether in quotes, such as "0.05"')
+  .transform((amount) => parseEther(amount))
+
+const treasurySchema = z
+  .strictObject({ key: keySchema, refillBelow: coins, refillTo: coins })
+  .refine(({ refillBelow, refillTo }) => refillBelow < refillTo, {
+    message: 'must be more than refillBelow',
+    path: ['refillTo'],
+  })
+
 const ENTRY_POINT_06 = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
 
-/** One entry of `chains` in the configuration. Limits have defaults; nodes and executors do not. */
+/** One entry of `chains` in the configuration. Limits have defaults; nodes do not. */
 export const chainSchema = z.strictObject({
   chainId: z.int().positive(),
   name: z.string().max(60).optional(),
   rpcUrls: z.array(z.url({ protocol: /^https?$/ })).min(1),
+  headsUrl: z.url({ protocol: /^wss?$/ }).optional(),
   entryPoints: z
     .array(z.strictObject({ version: z.enum(['0.6', '0.7', '0.8', '0.9']), address }))
     .min(1)
     .default([{ version: '0.6', address: ENTRY_POINT_06 }]),
   tankFactory: address.default(TANK_FACTORY.address),
-  executorKeys: z.array(privateKey).min(1),
+  executorKeys: z.array(keySchema).default([]),
+  executorMinBalance: coins.default(0n),
+  maxBundlesPerExecutor: z.int().min(1).max(16).default(4),
+  treasury: treasurySchema.optional(),
   beneficiary: address.optional(),
   pollInterval: z.int().min(20).max(60_000).default(1_000),
   maxBundleGas: z.int().positive().default(16_777_216),
   maxBundleBytes: z.int().positive().default(117_964),
+  expectedBundleSize: z.int().min(1).max(100).default(1),
+  maxBundleWait: z.int().nonnegative().default(10_000),
   maxVerificationGas: z.int().positive().default(5_000_000),
   resubmitAfter: z.int().min(100).default(15_000),
   finalityDepth: z.int().nonnegative().default(64),
   logRange: z.int().positive().default(2_000),
   maxOperationsPerSender: z.int().positive().default(16),
+  maxOperationsPerApp: z.int().positive().default(20_000),
   maxOperations: z.int().positive().default(100_000),
+  rules: z.enum(['full', 'partial', 'off']).default('full'),
+  limitProfile: z.enum(['canonical', 'lenient']).default('lenient'),
+  minimumStake: wei.default(10n ** 18n),
+  minimumUnstakeDelay: z.int().nonnegative().default(86_400),
 })
 
 export type ChainInput = z.input<typeof chainSchema>
 
-/** @param resolveKey turns `env:NAME` into the key that the environment holds. */
+/** @param resolveKey looks up what a reference to a key names. */
 export const toChainDefinition = (
   chain: z.output<typeof chainSchema>,
-  resolveKey: (reference: string) => Hex,
+  resolveKey: (reference: KeyReference) => KeySource,
 ): ChainDefinition => ({
   ...chain,
   name: chain.name ?? `chain ${chain.chainId}`,
   beneficiary: chain.beneficiary,
   executorKeys: chain.executorKeys.map(resolveKey),
+  treasury: chain.treasury && { ...chain.treasury, key: resolveKey(chain.treasury.key) },
   maxBundleGas: BigInt(chain.maxBundleGas),
   maxVerificationGas: BigInt(chain.maxVerificationGas),
 })

@@ -107,21 +107,49 @@ describe('loadConfig', () => {
 
 describe('resolveChains', () => {
   const chains = (...list: unknown[]) => load({}, {}, { chains: list }).chains
+  const both = ['api', 'bundler'] as const
 
   test('looks executor keys up in the environment', () => {
-    const [first] = resolveChains(chains({ ...chain, executorKeys: ['env:EXECUTOR'] }), {
-      EXECUTOR: KEY,
-    })
+    const [first] = resolveChains(
+      chains({ ...chain, executorKeys: ['env:EXECUTOR'] }),
+      {
+        EXECUTOR: KEY,
+      },
+      both,
+    )
     expect(first?.executorKeys).toEqual([KEY])
   })
 
   test('names the variable of a missing key and never shows a wrong one', () => {
     const configured = chains({ ...chain, executorKeys: ['env:EXECUTOR'] })
-    expect(() => resolveChains(configured, {})).toThrow('EXECUTOR')
-    expect(() => resolveChains(configured, { EXECUTOR: '0xsecret' })).toThrow('EXECUTOR')
+    expect(() => resolveChains(configured, {}, both)).toThrow('EXECUTOR')
+    expect(() => resolveChains(configured, { EXECUTOR: '0xsecret' }, both)).toThrow('EXECUTOR')
   })
 
   test('a chain named twice is refused', () => {
-    expect(() => resolveChains(chains(chain, chain), {})).toThrow('Chain 10 is configured twice')
+    expect(() => resolveChains(chains(chain, chain), {}, both)).toThrow(
+      'Chain 10 is configured twice',
+    )
+  })
+
+  test('a process that only serves needs no key of an executor, and looks none up', () => {
+    const { executorKeys, ...keyless } = chain
+    expect(executorKeys).toHaveLength(1)
+    const treasury = { key: 'env:TREASURY', refillBelow: '1', refillTo: '2' }
+    const secret = { ...chain, chainId: 11, executorKeys: ['env:EXECUTOR'], treasury }
+    const resolved = resolveChains(chains(keyless, secret), {}, ['api'])
+    expect(resolved.map(({ executorKeys, treasury }) => [executorKeys, treasury])).toEqual([
+      [[], undefined],
+      [[], undefined],
+    ])
+  })
+
+  test('a process that bundles is refused without them, in one sentence', () => {
+    const { executorKeys, ...keyless } = chain
+    for (const roles of [['bundler'], both] as const)
+      expect(() => resolveChains(chains({ ...chain, chainId: 11 }, keyless), {}, roles)).toThrow(
+        'Chain 10 has no executorKeys, which a process that bundles needs: add some, or start it with --role api.',
+      )
+    expect(executorKeys).toHaveLength(1)
   })
 })

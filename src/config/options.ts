@@ -33,6 +33,9 @@ const json = <Schema extends z.ZodType>(schema: Schema) =>
     }
   }, schema)
 
+const roles = ['api', 'bundler'] as const
+export type Role = (typeof roles)[number]
+
 export const options = {
   data: option({
     argument: '<dir>',
@@ -64,6 +67,23 @@ export const options = {
     help: '32 bytes (hex or base64) that encrypt stored secrets; absent = a file in the data folder',
     schema: text.optional(),
   }),
+  role: option({
+    argument: '<list>',
+    help: 'what this process does: api, bundler, or both (comma separated); default both',
+    schema: list
+      .pipe(z.array(z.enum(roles, `must be ${roles.join(' or ')}`)).min(1))
+      .default([...roles]),
+  }),
+  leaseSeconds: option({
+    argument: '<seconds>',
+    help: 'time after which another process bundles when this one no longer shows life',
+    schema: number.pipe(z.number().min(0.5).max(600)).default(10),
+  }),
+  drainSeconds: option({
+    argument: '<seconds>',
+    help: 'time between "not ready" and the end of serving when the process is asked to stop',
+    schema: number.pipe(z.number().min(0).max(600)).default(1),
+  }),
   logLevel: option({
     argument: '<level>',
     help: 'trace, debug, info, warn, error or silent',
@@ -93,6 +113,10 @@ export const options = {
     help: 'hosts and CIDR ranges in private networks that webhooks may use, comma separated',
     schema: list.default([]),
   }),
+  debugMethods: option({
+    help: 'serve debug_bundler_* for tests of the bundler; only on a loopback host',
+    schema: flag.default(false),
+  }),
   minSponsorshipSeconds: option({
     argument: '<seconds>',
     help: 'shortest expiryDuration that a sponsorship may ask for',
@@ -102,6 +126,59 @@ export const options = {
     argument: '<seconds>',
     help: 'longest expiryDuration that a sponsorship may ask for',
     schema: number.pipe(z.int().min(1)).default(3_600),
+  }),
+  operatorToken: option({
+    argument: '<token>',
+    help: 'secret of 32 characters or more by which accounts are administered and metrics are read',
+    schema: z
+      .string()
+      .regex(/^[!-~]{32,200}$/, 'must be 32 to 200 printable characters without blanks')
+      .optional(),
+  }),
+  trustedProxies: option({
+    argument: '<list>',
+    help: 'addresses and CIDR ranges whose X-Forwarded-For is believed, comma separated',
+    schema: list.default([]),
+  }),
+  keyRate: option({
+    argument: '<number>',
+    help: 'units per second of one API key, see docs/api.md; 0 = no limit',
+    schema: number.pipe(z.number().min(0)).default(10_000),
+  }),
+  ipRate: option({
+    argument: '<number>',
+    help: 'units per second of one IP address; 0 = no limit',
+    schema: number.pipe(z.number().min(0)).default(10_000),
+  }),
+  senderRate: option({
+    argument: '<number>',
+    help: 'units per second of one sender with one API key; 0 = no limit',
+    schema: number.pipe(z.number().min(0)).default(100),
+  }),
+  simulationsPerKey: option({
+    argument: '<number>',
+    help: 'operations of one API key that are simulated at the same time; 0 = no limit',
+    schema: number.pipe(z.int().min(0)).default(256),
+  }),
+  simulations: option({
+    argument: '<number>',
+    help: 'operations that are simulated at the same time; 0 = no limit',
+    schema: number.pipe(z.int().min(0)).default(1_024),
+  }),
+  nativePrices: option({
+    argument: '<json>',
+    help: 'USD per native token by chain id, e.g. {"1":"3000.50"}, for budgets in USD',
+    schema: json(
+      z.record(
+        z.string().regex(/^[1-9]\d*$/, 'must be a chain id'),
+        z.string().regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be USD as text, like "3000.50"'),
+      ),
+    ).default({}),
+  }),
+  decisionRetentionDays: option({
+    argument: '<days>',
+    help: 'how long the record of sponsorship decisions is kept',
+    schema: number.pipe(z.int().min(1).max(36_500)).default(90),
   }),
 } as const
 

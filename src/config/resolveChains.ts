@@ -1,31 +1,90 @@
+import { readFileSync } from 'node:fs'
 import type { Hex } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
 import { ConfigError } from '../errors/configError.js'
-import { toChainDefinition } from './chainSchema.js'
-import type { Config } from './options.js'
+import type { KmsCredentials } from '../signing/kmsSigner.js'
+import type { KeySource } from '../signing/openSigner.js'
+import { type KeyReference, toChainDefinition } from './chainSchema.js'
+import type { Config, Role } from './options.js'
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/
 
 /**
- * The configured chains with executor keys looked up.
- * @throws ConfigError when a chain is named twice or an `env:NAME` key is not set
+ * The configured chains with everything looked up that keys need: `env:NAME`, passwords, the
+ * credentials of the key service. A process that does not bundle gets no keys, and none are looked up
+ * for it: it can have the same file without the secrets.
+ * @throws ConfigError when a chain is named twice or something is not there
  */
 export const resolveChains = (
   chains: Config['chains'],
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
+  roles: readonly Role[],
 ): readonly ChainDefinition[] => {
-  const resolveKey = (reference: string): Hex => {
-    if (!reference.startsWith('env:')) return reference as Hex
-    const name = reference.slice('env:'.length)
-    const key = environment[name]
-    if (key === undefined || !PRIVATE_KEY.test(key))
-      throw new ConfigError(
-        `${name} must hold the private key of an executor (0x and 64 hex digits).`,
-      )
-    return key as Hex
-  }
   const ids = chains.map((chain) => chain.chainId)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice !== undefined) throw new ConfigError(`Chain ${twice} is configured twice.`)
-  return chains.map((chain) => toChainDefinition(chain, resolveKey))
+  const bundles = roles.includes('bundler')
+  const keyless = chains.find(({ executorKeys }) => executorKeys.length === 0)
+  if (bundles && keyless)
+    throw new ConfigError(
+      `Chain ${keyless.chainId} has no executorKeys, which a process that bundles needs: add some, or start it with --role api.`,
+    )
+  const noKeys = { executorKeys: [], treasury: undefined }
+  return chains.map((chain) =>
+    toChainDefinition(bundles ? chain : { ...chain, ...noKeys }, (key) =>
+      resolveKey(key, environment),
+    ),
+  )
+}
+
+const resolveKey = (reference: KeyReference, environment: Environment): KeySource => {
+  if (typeof reference === 'string') return resolvePrivateKey(reference, environment)
+  if ('kms' in reference) {
+    const { keyId, region, endpoint } = reference.kms
+    return { kms: { keyId, region, endpoint, credentials: kmsCredentials(environment) } }
+  }
+  const { keystore, password } = reference
+  return { keystore, password: resolvePassword(password, environment) }
+}
+
+const resolvePrivateKey = (reference: string, environment: Environment): Hex => {
+  if (!reference.startsWith('env:')) return reference as Hex
+  const name = reference.slice('env:'.length)
+  const key = environment[name]
+  if (key === undefined || !PRIVATE_KEY.test(key))
+    throw new ConfigError(
+      `${name} must hold the private key of an executor (0x and 64 hex digits).`,
+    )
+  return key as Hex
+}
+
+const resolvePassword = (reference: string, environment: Environment): string => {
+  const [kind, ...rest] = reference.split(':')
+  const where = rest.join(':')
+  if (kind === 'file') {
+    try {
+      return readFileSync(where, 'utf8').replace(/\r?\n$/, '')
+    } catch (cause) {
+      throw new ConfigError(`The password file ${where} cannot be read.`, { cause })
+    }
+  }
+  const password = environment[where]
+  if (password === undefined) throw new ConfigError(`${where} must hold a keystore's password.`)
+  return password
+}
+
+/** Named as every AWS tool names them. */
+const kmsCredentials = (environment: Environment): KmsCredentials => {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = environment
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
+    throw new ConfigError(
+      'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set for an executor key in KMS.',
+    )
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    sessionToken: AWS_SESSION_TOKEN,
+  }
 }

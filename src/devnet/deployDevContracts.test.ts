@@ -1,27 +1,28 @@
+import { createRequire } from 'node:module'
 import { pino } from 'pino'
-import { type Address, type Hex, parseEther } from 'viem'
+import { type Address, concatHex, type Hex, pad, parseAbi, parseEther } from 'viem'
 import {
   entryPoint06Abi,
   entryPoint07Abi,
   entryPoint08Abi,
+  entryPoint09Abi,
   getUserOperationHash,
 } from 'viem/account-abstraction'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LATER_ENTRY_POINTS } from '../../test/support/laterEntryPoints.js'
+import { startNodeWithout } from '../../test/support/httpNode.js'
 import { DETERMINISTIC_DEPLOYER, TANK_06, TANK_07 } from '../contracts/deployments.js'
 import { runtime as tankFactoryRuntime } from '../contracts/generated/TankFactory.js'
 import { type AnvilClient, anvilClient } from './anvilClient.js'
 import { type DeployedContracts, deployDevContracts } from './deployDevContracts.js'
 import { DevChainError } from './devChainError.js'
-import { ENTRY_POINT_SOURCES } from './devContracts.js'
+import { devContracts, VERSIONS } from './devContracts.js'
 import { devKey, FUNDER_KEY } from './devKeys.js'
 import { fundAccount } from './fundAccount.js'
 import { type Anvil, startAnvil } from './startAnvil.js'
 
 const logger = pino({ level: 'silent' })
 const CHAIN_ID = 31337
-const SOURCES = [...ENTRY_POINT_SOURCES, ...LATER_ENTRY_POINTS]
 
 let anvil: Anvil
 let client: AnvilClient
@@ -30,7 +31,7 @@ let deployed: DeployedContracts
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: CHAIN_ID, logger })
   client = anvilClient(anvil.rpcUrl)
-  deployed = await deployDevContracts(anvil.rpcUrl, SOURCES)
+  deployed = await deployDevContracts(anvil.rpcUrl)
 })
 
 afterAll(() => anvil.stop())
@@ -40,15 +41,25 @@ test('puts EntryPoints and factories at their canonical addresses', async () => 
     '0.6': '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
     '0.7': '0x0000000071727de22e5e9d8baf0edac6f37da032',
     '0.8': '0x4337084d9e255ff0702461cf8895ce9e3b5ff108',
+    '0.9': '0x433709009b8330fda32311df1c2afa402ed8d009',
   })
+  expect(Object.keys(deployed.entryPoints)).toEqual(VERSIONS)
   expect(deployed.factories).toEqual({
     '0.6': '0x9406cc6185a346906296840746125a0e44976454',
     '0.7': '0x91e60e0613810449d098b0b5ec8b51a0fe8c8985',
     '0.8': '0x13e9ed32155810fdbd067d4522c492d6f68e5944',
+    // That of the release candidate: npm does not have the one that is at 0xf4a7018f… in public.
+    '0.9': devContracts('0.9').factory,
   })
+  expect(deployed.delegates).toEqual({
+    '0.8': '0xe6cae83bde06e4c305530e199d7217f42808555b',
+    '0.9': '0xa46cc63ebf4bd77888aa327837d20b23a63a56b5',
+  })
+  expect(deployed.absent).toEqual([])
   const addresses = [
     ...Object.values(deployed.entryPoints),
     ...Object.values(deployed.factories),
+    ...Object.values(deployed.delegates),
     TANK_06.address,
     TANK_07.address,
   ]
@@ -58,14 +69,67 @@ test('puts EntryPoints and factories at their canonical addresses', async () => 
   expect(await client.getCode({ address: deployed.tankFactory })).toBe(tankFactoryRuntime)
 })
 
-test('deploys only EntryPoint v0.6 unless told otherwise', async () => {
-  const { entryPoints } = await deployDevContracts(anvil.rpcUrl)
-  expect(Object.keys(entryPoints)).toEqual(['0.6'])
+test('factories make accounts of their own EntryPoint', async () => {
+  const abi = parseAbi([
+    'function accountImplementation() view returns (address)',
+    'function entryPoint() view returns (address)',
+  ])
+  const read = (address: Address, functionName: 'accountImplementation' | 'entryPoint') =>
+    client.readContract({ address, abi, functionName })
+  for (const version of VERSIONS) {
+    const account = await read(deployed.factories[version]!, 'accountImplementation')
+    const entryPoint = await read(account, 'entryPoint')
+    expect(entryPoint.toLowerCase()).toBe(deployed.entryPoints[version])
+  }
+})
+
+test('placed code is what its constructor would have left on this chain', async () => {
+  const [entryPoint, , delegate] = devContracts('0.9').placements
+  const domain = await client.readContract({
+    address: deployed.entryPoints['0.9']!,
+    abi: entryPoint09Abi,
+    functionName: 'getDomainSeparatorV4',
+  })
+  // An EntryPoint computes its domain anew unless the one in its code is of this chain.
+  expect(entryPoint!.code(CHAIN_ID)).toContain(domain.slice(2))
+  expect(entryPoint!.code(CHAIN_ID)).not.toBe(entryPoint!.code(1))
+
+  const { bytecode } = createRequire(import.meta.url)(
+    'account-abstraction-v09-rc/artifacts/Simple7702Account.json',
+  ) as { bytecode: Hex }
+  const data = concatHex([bytecode, pad(deployed.entryPoints['0.9']!)])
+  expect((await client.call({ data })).data).toBe(delegate!.code(CHAIN_ID))
+})
+
+test('adds what a chain of an older release lacks', async () => {
+  const older = await startAnvil({ chainId: CHAIN_ID, logger })
+  try {
+    const { entryPoints } = await deployDevContracts(older.rpcUrl, ['0.6'])
+    expect(Object.keys(entryPoints)).toEqual(['0.6'])
+    expect(await deployDevContracts(older.rpcUrl)).toEqual(deployed)
+  } finally {
+    await older.stop()
+  }
+})
+
+test('goes without v0.9 where the node places no code', async () => {
+  const plain = await startAnvil({ chainId: CHAIN_ID, logger })
+  const node = await startNodeWithout(plain.rpcUrl, ['anvil_setCode'])
+  try {
+    const { entryPoints, absent } = await deployDevContracts(node.url)
+    expect(Object.keys(entryPoints)).toEqual(['0.6', '0.7', '0.8'])
+    expect(absent).toEqual([
+      { version: '0.9', reason: expect.stringContaining('does not place code') },
+    ])
+  } finally {
+    await node.stop()
+    await plain.stop()
+  }
 })
 
 test('changes nothing when all is there', async () => {
   const before = await client.getBlock()
-  expect(await deployDevContracts(anvil.rpcUrl, SOURCES)).toEqual(deployed)
+  expect(await deployDevContracts(anvil.rpcUrl)).toEqual(deployed)
   expect((await client.getBlock()).hash).toBe(before.hash)
 })
 
@@ -103,6 +167,7 @@ test('EntryPoint v0.6 computes operation hashes', async () => {
 test.each([
   ['0.7', entryPoint07Abi],
   ['0.8', entryPoint08Abi],
+  ['0.9', entryPoint09Abi],
 ] as const)('EntryPoint v%s computes operation hashes', async (version, abi) => {
   const entryPoint = deployed.entryPoints[version]!
   const packed = {

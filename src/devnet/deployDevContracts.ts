@@ -1,4 +1,4 @@
-import type { Address, Hash } from 'viem'
+import { type Address, type Hash, RpcError } from 'viem'
 import {
   DETERMINISTIC_DEPLOYER,
   type Deployment,
@@ -7,61 +7,144 @@ import {
   TANK_FACTORY,
 } from '../contracts/deployments.js'
 import type { Version } from '../entrypoint/entryPoint.js'
+import { anvilClient } from './anvilClient.js'
 import { DevChainError } from './devChainError.js'
-import { devContracts, ENTRY_POINT_SOURCES, type EntryPointSource } from './devContracts.js'
-import { devWallet } from './devWallet.js'
+import {
+  type DevContracts,
+  devContracts,
+  missingPackages,
+  type Placement,
+  VERSIONS,
+} from './devContracts.js'
+import { type DevWallet, devWallet } from './devWallet.js'
+
+/** An EntryPoint version that the chain does not carry. */
+export type AbsentVersion = { readonly version: Version; readonly reason: string }
 
 export type DeployedContracts = {
   readonly entryPoints: Partial<Record<Version, Address>>
   /** SimpleAccountFactory of each EntryPoint. */
   readonly factories: Partial<Record<Version, Address>>
+  /** Simple7702Account of each EntryPoint that knows EIP-7702. */
+  readonly delegates: Partial<Record<Version, Address>>
   readonly tankFactory: Address
+  readonly absent: readonly AbsentVersion[]
 }
 
 /**
- * Puts each EntryPoint at its canonical address, its SimpleAccountFactory and our tank contracts on
- * a development chain; what is there already stays.
+ * Puts each EntryPoint at its canonical address, its account contracts and our tank contracts on a
+ * development chain; what is there already stays. A version is absent when its packages are not
+ * installed, or when the node does not let us place code that it needs.
  * @throws DevChainError when the chain lacks the deterministic deployer or refuses a deployment
  */
 export const deployDevContracts = async (
   rpcUrl: string,
-  sources: readonly EntryPointSource[] = ENTRY_POINT_SOURCES,
+  versions: readonly Version[] = VERSIONS,
 ): Promise<DeployedContracts> => {
-  const versions = sources.map(devContracts)
-  const wanted = [
-    ...versions.flatMap(({ entryPoint, factory }) => [entryPoint, factory]),
-    ...[TANK_FACTORY, TANK_06, TANK_07],
-  ]
-  await deployMissing(rpcUrl, wanted)
+  const carried: DevContracts[] = []
+  const absent: AbsentVersion[] = []
+  for (const version of versions) {
+    const packages = missingPackages(version)
+    if (packages.length > 0) {
+      absent.push({ version, reason: `not installed: ${packages.join(', ')}` })
+      continue
+    }
+    const contracts = devContracts(version)
+    const refusal = await placeMissing(rpcUrl, contracts.placements)
+    if (refusal === undefined) carried.push(contracts)
+    else absent.push({ version, reason: refusal })
+  }
+  const deployments = carried.flatMap((contracts) => contracts.deployments)
+  await deployMissing(rpcUrl, [...deployments, TANK_FACTORY, TANK_06, TANK_07])
   return {
-    entryPoints: byVersion(versions.map(({ version, entryPoint }) => [version, entryPoint])),
-    factories: byVersion(versions.map(({ version, factory }) => [version, factory])),
+    entryPoints: byVersion(carried, ({ entryPoint }) => entryPoint),
+    factories: byVersion(carried, ({ factory }) => factory),
+    delegates: byVersion(carried, ({ delegate }) => delegate),
     tankFactory: TANK_FACTORY.address,
+    absent,
   }
 }
 
 const byVersion = (
-  entries: readonly (readonly [Version, Deployment])[],
+  carried: readonly DevContracts[],
+  addressOf: (contracts: DevContracts) => Address | undefined,
 ): Partial<Record<Version, Address>> =>
-  Object.fromEntries(entries.map(([version, { address }]) => [version, address]))
+  Object.fromEntries(
+    carried.flatMap((contracts) => {
+      const address = addressOf(contracts)
+      return address === undefined ? [] : [[contracts.version, address]]
+    }),
+  )
+
+/** Why the node does not place what is missing; undefined when all is in its place. */
+const placeMissing = async (
+  rpcUrl: string,
+  placements: readonly Placement[],
+): Promise<string | undefined> => {
+  const client = anvilClient(rpcUrl)
+  const missing = await withoutCode(client, placements)
+  if (missing.length === 0) return undefined
+  const chainId = await client.getChainId()
+  try {
+    await Promise.all(
+      missing.map(({ address, code }) => client.setCode({ address, bytecode: code(chainId) })),
+    )
+    return undefined
+  } catch (error) {
+    if (error instanceof RpcError) return `the node does not place code: ${error.shortMessage}`
+    throw error
+  }
+}
+
+/** Enough for the largest contract that may exist and its constructor. */
+const DEPLOYMENT_GAS = 8_000_000n
 
 const deployMissing = async (rpcUrl: string, wanted: readonly Deployment[]): Promise<void> => {
   const wallet = await devWallet(rpcUrl)
-  const hasCode = async (address: Address) => (await wallet.getCode({ address })) !== undefined
-  if (!(await hasCode(DETERMINISTIC_DEPLOYER))) {
+  const missing = await withoutCode(wallet, wanted)
+  if (missing.length === 0) return
+  if ((await withoutCode(wallet, [{ address: DETERMINISTIC_DEPLOYER }])).length > 0) {
     throw new DevChainError(
       `The chain at ${rpcUrl} has no deterministic deployer at ${DETERMINISTIC_DEPLOYER}: deploy it there first.`,
     )
   }
-  const hashes: Hash[] = []
-  for (const { address, deployData } of wanted) {
-    if (await hasCode(address)) continue
-    hashes.push(await wallet.sendTransaction({ to: DETERMINISTIC_DEPLOYER, data: deployData }))
+  await deploy(wallet, missing)
+  const [refused] = await withoutCode(wallet, wanted)
+  if (refused)
+    throw new DevChainError(`The chain at ${rpcUrl} refused to deploy ${refused.address}.`)
+}
+
+/**
+ * Sends as many at once as a block holds: anvil forgets to mine what a full block left over. Nonces
+ * keep the order; later constructors call earlier contracts, so their gas cannot be estimated.
+ */
+const deploy = async (wallet: DevWallet, deployments: readonly Deployment[]): Promise<void> => {
+  const { account, chain } = wallet
+  const [first, { gasLimit }, fees] = await Promise.all([
+    wallet.getTransactionCount({ address: account.address, blockTag: 'pending' }),
+    wallet.getBlock(),
+    wallet.estimateFeesPerGas(),
+  ])
+  const atOnce = Math.max(1, Number(gasLimit / DEPLOYMENT_GAS))
+  let unconfirmed: Hash[] = []
+  for (const [index, { deployData: data }] of deployments.entries()) {
+    const serializedTransaction = await account.signTransaction({
+      ...{ type: 'eip1559', chainId: chain.id, nonce: first + index, ...fees },
+      ...{ to: DETERMINISTIC_DEPLOYER, data, gas: DEPLOYMENT_GAS },
+    })
+    unconfirmed.push(await wallet.sendRawTransaction({ serializedTransaction }))
+    if (unconfirmed.length < atOnce && index < deployments.length - 1) continue
+    await Promise.all(unconfirmed.map((hash) => wallet.waitForTransactionReceipt({ hash })))
+    unconfirmed = []
   }
-  for (const hash of hashes) await wallet.waitForTransactionReceipt({ hash })
-  for (const { address } of wanted) {
-    if (!(await hasCode(address))) {
-      throw new DevChainError(`The chain at ${rpcUrl} refused to deploy ${address}.`)
-    }
-  }
+}
+
+type CodeReader = { getCode(of: { address: Address }): Promise<string | undefined> }
+
+const withoutCode = async <Contract extends { readonly address: Address }>(
+  reader: CodeReader,
+  contracts: readonly Contract[],
+): Promise<readonly Contract[]> => {
+  const codes = await Promise.all(contracts.map(({ address }) => reader.getCode({ address })))
+  return contracts.filter((_, index) => codes[index] === undefined)
 }

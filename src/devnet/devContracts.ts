@@ -1,48 +1,152 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { concatHex, type Hex, pad, zeroHash } from 'viem'
+import {
+  type Address,
+  concatHex,
+  domainSeparator,
+  getAddress,
+  type Hex,
+  numberToHex,
+  pad,
+  toHex,
+  zeroHash,
+} from 'viem'
 import { type Deployment, deployment } from '../contracts/deployments.js'
 import type { Version } from '../entrypoint/entryPoint.js'
+import { canonicalAddresses } from '../entrypoint/index.js'
 
-/** Where the public code of one EntryPoint version comes from. */
-export type EntryPointSource = {
-  readonly version: Version
-  /** Folder of artifacts inside an npm package. */
-  readonly artifacts: string
-  /** The salt with which this code gives the EntryPoint's canonical address. */
-  readonly salt: Hex
+/** Every version, the preferred one first. */
+export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
+
+/** Code that only a node can put where it belongs, because nobody has what would deploy it there. */
+export type Placement = {
+  readonly address: Address
+  /** As its constructor would leave it on chain `chainId`. */
+  readonly code: (chainId: number) => Hex
 }
 
-/**
- * What the development chain carries. Versions 0.7 and 0.8 work as further rows, but their packages
- * depend on packages that are not free (BUSL), so only the tests install them.
- */
-export const ENTRY_POINT_SOURCES: readonly EntryPointSource[] = [
-  { version: '0.6', artifacts: 'account-abstraction-v06/artifacts', salt: zeroHash },
-]
-
-/** The public contracts of one EntryPoint version. */
+/** The public contracts of one EntryPoint version. Placements come first, then deployments in order. */
 export type DevContracts = {
   readonly version: Version
-  readonly entryPoint: Deployment
+  readonly entryPoint: Address
   /** SimpleAccountFactory for this EntryPoint. */
-  readonly factory: Deployment
+  readonly factory: Address
+  /** Simple7702Account, what an account of EIP-7702 delegates to; v0.8 and later. */
+  readonly delegate: Address | undefined
+  readonly placements: readonly Placement[]
+  readonly deployments: readonly Deployment[]
 }
+
+/** The npm packages that hold the code: v0.6 comes with us, the others with a clone of the source. */
+const PACKAGES: Readonly<Record<Version, readonly string[]>> = {
+  '0.6': ['account-abstraction-v06'],
+  '0.7': ['account-abstraction-v07'],
+  '0.8': ['account-abstraction-v08'],
+  '0.9': ['account-abstraction-v09-rc', 'hardhat-predeploy'],
+}
+
+/** The salts with which the artifacts give the canonical addresses. */
+const SALTS = {
+  '0.6': zeroHash,
+  '0.7': '0x90d8084deab30c2a37c45e8d47f49f2f7965183cb6990a98943ef94940681de3',
+  '0.8': '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9',
+} as const
 
 const load = createRequire(import.meta.url)
 
-const creationCode = (artifacts: string, name: string): Hex =>
-  (load(`${artifacts}/${name}.json`) as { bytecode: Hex }).bytecode
+/** The packages of `version` that are not installed. */
+export const missingPackages = (version: Version): readonly string[] =>
+  PACKAGES[version].filter((name) => {
+    try {
+      load.resolve(`${name}/package.json`)
+      return false
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return true
+      throw error
+    }
+  })
 
 /**
- * The contracts of one version. Reads the artifacts from their package: they are GPL and never
- * become part of ours.
+ * The contracts of one version. Reads the code from its packages, which must be installed: it is GPL
+ * and never becomes part of ours.
  */
-export const devContracts = ({ version, artifacts, salt }: EntryPointSource): DevContracts => {
-  const entryPoint = deployment(creationCode(artifacts, 'EntryPoint'), salt)
-  const factory = creationCode(artifacts, 'SimpleAccountFactory')
+export const devContracts = (version: Version): DevContracts =>
+  version === '0.9' ? contracts09() : createdContracts(version)
+
+const createdContracts = (version: keyof typeof SALTS): DevContracts => {
+  const code = creationCodes(version)
+  const entryPoint = deployment(code('EntryPoint'), SALTS[version])
+  const factory = deployment(concatHex([code('SimpleAccountFactory'), pad(entryPoint.address)]))
+  const delegate = version === '0.8' ? deployment(code('Simple7702Account')) : undefined
   return {
     version,
-    entryPoint,
-    factory: deployment(concatHex([factory, pad(entryPoint.address)])),
+    entryPoint: entryPoint.address,
+    factory: factory.address,
+    delegate: delegate?.address,
+    placements: [],
+    deployments: [entryPoint, factory, ...(delegate ? [delegate] : [])],
   }
 }
+
+/** The public addresses that the SDKs know. */
+const SENDER_CREATOR_09: Address = '0x0a630a99df908a81115a3022927be82f9299987e'
+const DELEGATE_09: Address = '0xa46cc63ebf4bd77888aa327837d20b23a63a56b5'
+
+/**
+ * npm has the code of EntryPoint v0.9 as it runs on Ethereum, not what creates it. Its accounts are
+ * those of the release candidate; where the factory is follows from its code.
+ */
+const contracts09 = (): DevContracts => {
+  const entryPoint = canonicalAddresses['0.9']
+  const factory = deployment(
+    concatHex([creationCodes('0.9')('SimpleAccountFactory'), pad(entryPoint)]),
+  )
+  return {
+    version: '0.9',
+    entryPoint,
+    factory: factory.address,
+    delegate: DELEGATE_09,
+    placements: [
+      { address: entryPoint, code: (chainId) => movedFromEthereum(entryPoint, chainId) },
+      { address: SENDER_CREATOR_09, code: () => codeOnEthereum(SENDER_CREATOR_09) },
+      { address: DELEGATE_09, code: delegate09 },
+    ],
+    deployments: [factory],
+  }
+}
+
+const artifact = (version: Version, name: string) =>
+  load(`${PACKAGES[version][0]}/artifacts/${name}.json`) as {
+    readonly bytecode: Hex
+    readonly deployedBytecode: Hex
+  }
+
+const creationCodes = (version: Version) => (name: string) => artifact(version, name).bytecode
+
+const PUSH32 = '7f'
+
+/** With the EntryPoint where the compiler left room for it. */
+const delegate09 = (): Hex =>
+  artifact('0.9', 'Simple7702Account').deployedBytecode.replaceAll(
+    PUSH32 + zeroHash.slice(2),
+    PUSH32 + pad(canonicalAddresses['0.9']).slice(2),
+  ) as Hex
+
+const codeOnEthereum = (address: Address): Hex =>
+  toHex(readFileSync(load.resolve(`hardhat-predeploy/bin/${getAddress(address)}.bytecode`)))
+
+const domainOf = (entryPoint: Address, chainId: number): string =>
+  domainSeparator({
+    domain: { name: 'ERC4337', version: '1', chainId, verifyingContract: entryPoint },
+  }).slice(2)
+
+/**
+ * An EntryPoint's code remembers the chain that it was deployed on. It works on others too, but there
+ * each operation costs more gas than on a public chain.
+ */
+const movedFromEthereum = (entryPoint: Address, chainId: number): Hex =>
+  codeOnEthereum(entryPoint)
+    .replace(domainOf(entryPoint, 1), domainOf(entryPoint, chainId))
+    .replace(PUSH32 + word(1), PUSH32 + word(chainId)) as Hex
+
+const word = (value: number): string => numberToHex(value, { size: 32 }).slice(2)

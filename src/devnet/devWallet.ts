@@ -14,7 +14,9 @@ export const devWallet = async (rpcUrl: string) => {
   return createWalletClient({
     account: privateKeyToAccount(FUNDER_KEY),
     chain,
-    transport: http(rpcUrl, { retryCount: 0 }),
+    transport: http(rpcUrl, { retryCount: 0, batch: true }),
     pollingInterval: 20,
   }).extend(publicActions)
 }
+
+export type DevWallet = Awaited<ReturnType<typeof devWallet>>

@@ -35,7 +35,7 @@ export const encodeOperation = (op: Operation, version: Version) => ({
 export const packEntity = (address: Hex | undefined, data: Hex): Hex =>
   address === undefined ? '0x' : concat([address, data])
 
-type PaymasterFields = Pick<
+export type PaymasterFields = Pick<
   Operation,
   'paymaster' | 'paymasterData' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit'
 >

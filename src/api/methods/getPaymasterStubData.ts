@@ -7,14 +7,8 @@ export const getPaymasterStubData: Method<'pm_getPaymasterStubData'> = async (
   { chain, appId },
 ) => {
   if (request.mode === 'ERC20') throw new UnsupportedTokenError(request.tokens, chain.chainId)
-  const { entryPoint, draft, calculateGasLimits, expiryDuration } = request
-  const stub = await chain.stub({
-    appId,
-    entryPoint,
-    draft,
-    calculateGasLimits,
-    expiryDuration,
-    webhookData: undefined,
-  })
-  return { ...stub, version: entryPoint.version }
+  const { mode, separateSignature, refusal, ...asked } = request
+  const payer = await chain.stub({ ...asked, appId, webhookData: undefined })
+  const isFinal = request.signingPhase === 'commit'
+  return { payer, version: request.entryPoint.version, separateSignature, isFinal }
 }

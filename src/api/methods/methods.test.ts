@@ -103,7 +103,7 @@ describe('methods', () => {
     })
   })
 
-  test('a refused sponsorship is a result; by ERC-7677 it is an error', async () => {
+  test('a refused sponsorship is a result in its own form, elsewhere an error', async () => {
     const mode = { mode: 'SPONSORED', sponsorshipInfo: { webhookData: { refuse: true } } }
     expect(await call('v1', 'pm_sponsorUserOperation', [rpcOperation06, mode])).toMatchObject({
       status: 200,
@@ -115,17 +115,24 @@ describe('methods', () => {
         },
       },
     })
-    const params = [rpcOperation06, entryPoint, '0x7a69', mode]
-    expect(await call('v1', 'pm_getPaymasterData', params)).toMatchObject({
-      status: 400,
-      body: {
-        error: {
-          code: -32501,
-          message: 'The webhook denied the sponsorship.',
-          data: { code: 'webhook_denied' },
-        },
-      },
-    })
+    for (const [method, ...more] of [
+      ['pm_getPaymasterData', '0x7a69', mode],
+      ['pm_sponsorUserOperation', mode],
+    ] as const)
+      for (const [version, status] of [
+        ['v1', 400],
+        ['v3', 200],
+      ] as const)
+        expect(await call(version, method, [rpcOperation06, entryPoint, ...more])).toMatchObject({
+          status,
+          body: {
+            error: {
+              code: -32501,
+              message: 'The webhook denied the sponsorship.',
+              data: { code: 'webhook_denied' },
+            },
+          },
+        })
   })
 
   test('a stub asks no webhook', async () => {

@@ -3,9 +3,12 @@ import {
   InvalidFieldError,
   UnauthorizedError,
 } from '../../errors/restErrors.js'
+import { actorOf, type Caller } from '../caller.js'
 import type { Members } from '../dialects/decode/members.js'
+import type { Gate } from '../gate/createGate.js'
+import { requirePlace } from '../gate/keyRestrictions.js'
 import { isKey } from '../isKey.js'
-import type { Services } from '../services.js'
+import type { KeyIdentity, Services } from '../services.js'
 import { type WebhookAnswer, webhookOperations } from './webhookOperations.js'
 
 export type WebhookHttpRequest = {
@@ -13,6 +16,7 @@ export type WebhookHttpRequest = {
   readonly authToken: string | undefined
   readonly apiKey: string | undefined
   readonly query: Members
+  readonly caller: Caller
   /** Parsed JSON, undefined when there was no body. Read only for callers that are known. */
   readonly readBody: () => Promise<unknown>
 }
@@ -23,31 +27,44 @@ type WebhookContext = Pick<Services, 'webhooks' | 'authenticateKey' | 'authentic
 export const answerWebhook = async (
   request: WebhookHttpRequest,
   services: WebhookContext,
+  gate: Gate,
 ): Promise<WebhookAnswer> => {
+  const { caller } = request
+  gate.enter(caller.ip)
   const operation = webhookOperations.get(request.method)
   if (operation === undefined) throw new HttpMethodNotAllowedError([...webhookOperations.keys()])
   const { authToken, apiKey, query } = request
   if (!authToken || !apiKey) throw new UnauthorizedError(operation.missingCredentials)
-  const appId = await authenticate(authToken, apiKey, services)
+  const { appId } = await authenticate({ authToken, apiKey, caller }, services, gate)
   const body = (await request.readBody()) ?? {}
   if (typeof body !== 'object' || Array.isArray(body))
     throw new InvalidFieldError('The body', 'must be a JSON object')
-  return operation.run(services.webhooks, { appId, body: body as Members, query })
+  const webhooks = services.webhooks(actorOf('account', authToken, caller))
+  return operation.run(webhooks, { appId, body: body as Members, query })
 }
 
 /** The app of the key, if it belongs to the account of the token. */
-const authenticate = async (
-  token: string,
-  key: string,
-  { authenticateKey, authenticateToken }: WebhookContext,
-): Promise<string> => {
+export const authenticate = async (
+  given: { readonly authToken: string; readonly apiKey: string; readonly caller: Caller },
+  {
+    authenticateKey,
+    authenticateToken,
+  }: Pick<WebhookContext, 'authenticateKey' | 'authenticateToken'>,
+  gate: Gate,
+): Promise<KeyIdentity> => {
+  const { authToken: token, apiKey: key, caller } = given
+  gate.tryCredential(caller.ip, token)
   const [account, app] = await Promise.all([
     isKey(token) ? authenticateToken(token) : undefined,
     isKey(key) ? authenticateKey(key) : undefined,
   ])
-  if (account === undefined || app === undefined || account.accountId !== app.accountId)
+  if (account === undefined || app === undefined || account.accountId !== app.accountId) {
+    gate.credentialWasWrong(caller.ip)
     throw new UnauthorizedError(
       'Unknown auth token or API key, or the key does not belong to the account of the token',
     )
-  return app.appId
+  }
+  gate.credentialWasRight(token)
+  requirePlace(app, caller)
+  return app
 }

@@ -23,7 +23,7 @@ const tokenAndKeyRequired = 'Auth token and API key is required in the headers'
 const create: WebhookOperation = {
   missingCredentials: tokenAndKeyRequired,
   async run(webhooks, { appId, body }) {
-    const webhookUrl = decodeUrl(body)
+    const webhookUrl = decodeUrl(body, 'webhookUrl')
     const requestType = member(body, 'requestType')
     if (requestType !== 'GET' && requestType !== 'POST')
       throw new InvalidFieldError('requestType', 'must be "GET" or "POST"')
@@ -86,13 +86,13 @@ const encodeWebhook = ({ webhookId, webhookUrl, requestType }: Webhook): Webhook
 const maxUrlLength = 2_048
 
 /** Kept as given. Control characters and half surrogates cannot be stored, blanks are mistakes. */
-const decodeUrl = (body: Members): string => {
-  const url = member(body, 'webhookUrl')
-  if (typeof url !== 'string') throw new InvalidFieldError('webhookUrl', 'must be a string')
+export const decodeUrl = (body: Members, field: string): string => {
+  const url = member(body, field)
+  if (typeof url !== 'string') throw new InvalidFieldError(field, 'must be a string')
   if (url.length > maxUrlLength)
-    throw new InvalidFieldError('webhookUrl', `must not exceed ${maxUrlLength} characters`)
+    throw new InvalidFieldError(field, `must not exceed ${maxUrlLength} characters`)
   if (/[\s\p{Cc}\p{Cs}]/u.test(url) || !/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw new InvalidFieldError('webhookUrl', 'must be a valid http or https URL')
+    throw new InvalidFieldError(field, 'must be a valid http or https URL')
   return url
 }
 

@@ -4,6 +4,8 @@ import { memoryKeys } from '../../../test/support/memoryServices.js'
 import { rpcPath, useApi } from '../../../test/support/useApi.js'
 import { canonicalAddresses } from '../../entrypoint/index.js'
 import { ValidationRejectedError } from '../../errors/operationErrors.js'
+import { OverloadedError } from '../../errors/requestErrors.js'
+import type { Actor } from '../../store/audit.js'
 
 const { call, logged, memory, post, restart, url } = useApi()
 
@@ -62,13 +64,30 @@ describe('errors', () => {
     })
   })
 
+  test('that pass by themselves say after how many seconds to try again', async () => {
+    const admit = async () => {
+      throw new OverloadedError(1_000)
+    }
+    const chains = new Map([[31_337, { ...memory().chain, admit }]])
+    await restart({ services: { ...memory().services, chains } })
+    for (const [version, status] of [
+      ['v2', 503],
+      ['v3', 200],
+    ] as const) {
+      const answer = await call(version, 'eth_sendUserOperation', [rpcOperation06, entryPoint])
+      expect(answer).toMatchObject({ status, body: { error: { code: -32005 } } })
+      expect(answer.headers.get('retry-after')).toBe('1')
+    }
+    expect((await call('v2', 'eth_nothing', [])).headers.get('retry-after')).toBeNull()
+  })
+
   test('of our own are logged under a reference that the caller is told, and nothing else', async () => {
     const services = {
       ...memory().services,
-      webhooks: {
-        ...memory().services.webhooks,
+      webhooks: (actor: Actor) => ({
+        ...memory().services.webhooks(actor),
         get: () => Promise.reject(new Error('secret at /home/purser')),
-      },
+      }),
       chains: new Map([
         [
           31_337,

@@ -1,11 +1,16 @@
 import type { Logger } from 'pino'
+import { KeyRestrictedError, RateLimitError } from '../../errors/limitErrors.js'
 import {
   PayloadTooLargeError,
   UnknownKeyError,
   UnsupportedChainError,
 } from '../../errors/requestErrors.js'
+import type { Metrics } from '../../metrics/createMetrics.js'
 import { asPurserError } from '../asPurserError.js'
+import type { Caller } from '../caller.js'
 import { selectDialect } from '../dialects/selectDialect.js'
+import type { Gate } from '../gate/createGate.js'
+import { requirePlace } from '../gate/keyRestrictions.js'
 import { isKey } from '../isKey.js'
 import type { ApiLimits } from '../limits.js'
 import { parseJson } from '../parseJson.js'
@@ -20,7 +25,16 @@ export type RpcRequest = {
   readonly chainId: string
   readonly key: string
   readonly dialect: string | undefined
+  readonly caller: Caller
   readonly readBody: () => Promise<Uint8Array>
+}
+
+/** What every request passes through. */
+export type Door = {
+  readonly limits: ApiLimits
+  readonly gate: Gate
+  readonly metrics: Metrics
+  readonly logger: Logger
 }
 
 /**
@@ -30,31 +44,49 @@ export type RpcRequest = {
 export const answerRpc = async (
   request: RpcRequest,
   services: Services,
-  limits: ApiLimits,
-  logger: Logger,
+  { limits, gate, metrics, logger }: Door,
 ): Promise<RpcAnswer> => {
   let id: RequestId = null
   let dialect = selectDialect(request.version, undefined)
   try {
+    gate.enter(request.caller.ip)
     const body = parseJson(await request.readBody(), limits.jsonDepth)
     id = idOf(body)
     dialect = selectDialect(request.version, request.dialect)
-    const { appId } = await authenticate(request.key, services)
+    const identity = await authenticate(request, services, gate)
+    requirePlace(identity, request.caller)
     const chain = findChain(request.chainId, services)
     const { clientVersion } = services
     const { batchLength } = limits
-    return await handleRpc(body, { chain, appId, clientVersion, dialect, batchLength, logger })
+    const { appId } = identity
+    return await handleRpc(body, {
+      ...{ chain, appId, clientVersion, dialect, batchLength },
+      ...{ identity, gate, metrics, logger },
+    })
   } catch (thrown) {
     const error = asPurserError(thrown, logger)
-    const isOfHttp = error instanceof UnknownKeyError || error instanceof PayloadTooLargeError
+    if (error instanceof RateLimitError) metrics.limited(error.limit)
+    const isOfHttp = ofHttp.some((kind) => error instanceof kind)
     const status = isOfHttp ? error.status : dialect.status(error)
-    return { status, body: errorBody(id, error) }
+    return { status, body: errorBody(id, error), retryAfter: error.retryAfter }
   }
 }
 
-const authenticate = async (key: string, services: Services): Promise<KeyIdentity> => {
+/** Told by the HTTP status in every dialect: they concern the request, not a method. */
+const ofHttp = [UnknownKeyError, PayloadTooLargeError, RateLimitError, KeyRestrictedError]
+
+const authenticate = async (
+  { key, caller }: RpcRequest,
+  services: Services,
+  gate: Gate,
+): Promise<KeyIdentity> => {
+  gate.tryCredential(caller.ip, key)
   const identity = isKey(key) ? await services.authenticateKey(key) : undefined
-  if (identity === undefined) throw new UnknownKeyError()
+  if (identity === undefined) {
+    gate.credentialWasWrong(caller.ip)
+    throw new UnknownKeyError()
+  }
+  gate.credentialWasRight(key)
   return identity
 }
 

@@ -1,22 +1,37 @@
 import type { Logger } from 'pino'
+import { RateLimitError } from '../../errors/limitErrors.js'
 import { InvalidRequestError, MethodNotFoundError } from '../../errors/requestErrors.js'
+import type { Metrics } from '../../metrics/createMetrics.js'
+import type { KeyRestrictions } from '../../store/keys.js'
 import { asPurserError } from '../asPurserError.js'
 import { decoders } from '../dialects/decode/params.js'
 import type { Dialect } from '../dialects/dialect.js'
+import type { Gate } from '../gate/createGate.js'
+import { requireMethod } from '../gate/keyRestrictions.js'
+import { methodCosts } from '../gate/methodCosts.js'
 import { type Call, decodeCall, idOf } from './envelope.js'
 import { errorBody } from './errorBody.js'
 import type { MethodContext } from './method.js'
 import { isMethodName, methodTable } from './methodTable.js'
-import type { MethodName } from './signatures.js'
+import type { MethodName, Params } from './signatures.js'
 
 export type RpcContext = MethodContext & {
   readonly dialect: Dialect
   readonly batchLength: number
+  /** What the key of the path may do. */
+  readonly identity: { readonly keyId: string } & Pick<KeyRestrictions, 'scopes' | 'methods'>
+  readonly gate: Gate
+  readonly metrics: Metrics
   readonly logger: Logger
 }
 
 /** An HTTP answer. `body` undefined = there were only notifications: 204. */
-export type RpcAnswer = { readonly status: number; readonly body: unknown }
+export type RpcAnswer = {
+  readonly status: number
+  readonly body: unknown
+  /** Seconds, for the header of that name. */
+  readonly retryAfter?: number | undefined
+}
 
 /**
  * Answers a parsed JSON-RPC body, single or batch. Never throws. A batch runs its calls side by
@@ -43,16 +58,24 @@ const checkBatch = (batch: readonly unknown[], limit: number): InvalidRequestErr
 
 const answerOne = async (value: unknown, context: RpcContext): Promise<RpcAnswer> => {
   const { dialect, logger } = context
+  const begin = performance.now()
   let call: Call | undefined
+  let name: MethodName | undefined
+  const count = (code: string): void =>
+    context.metrics.call(name ?? 'unknown', code, (performance.now() - begin) / 1_000)
   try {
     call = decodeCall(value)
     const { method } = call
-    if (!isMethodName(method)) throw new MethodNotFoundError(method)
+    if (!isMethodName(method) || !isServed(method, context)) throw new MethodNotFoundError(method)
+    name = method
     const result = await run(method, call.params, context)
+    count('ok')
     if (call.id === undefined) return noContent
     return { status: 200, body: { jsonrpc: '2.0', id: call.id, result } }
   } catch (thrown) {
     const error = asPurserError(thrown, logger)
+    count(String(error.code))
+    if (error instanceof RateLimitError) context.metrics.limited(error.limit)
     logger.debug(
       {
         chainId: context.chain.chainId,
@@ -63,16 +86,36 @@ const answerOne = async (value: unknown, context: RpcContext): Promise<RpcAnswer
       'call refused',
     )
     if (call !== undefined && call.id === undefined) return noContent
-    return { status: dialect.status(error), body: errorBody(idOf(value), error) }
+    const status = error instanceof RateLimitError ? error.status : dialect.status(error)
+    return { status, body: errorBody(idOf(value), error), retryAfter: error.retryAfter }
   }
 }
+
+/** Debug methods exist only where the operator asked for them. */
+const isServed = (method: MethodName, { chain }: RpcContext): boolean =>
+  chain.debug !== undefined || !method.startsWith('debug_')
 
 const run = async <N extends MethodName>(
   method: N,
   params: readonly unknown[],
   context: RpcContext,
 ): Promise<unknown> => {
+  const { identity, gate } = context
+  requireMethod(identity, method)
+  gate.call(identity.keyId, method)
   const decoded = decoders[method](params, context.chain)
-  const result = await methodTable[method](decoded, context)
+  const sender = senderOf(decoded)
+  if (sender !== undefined) gate.about(identity.keyId, sender, method)
+  const answer = () => methodTable[method](decoded, context)
+  const result = methodCosts[method].simulates
+    ? await gate.simulate(identity.keyId, answer)
+    : await answer()
   return context.dialect.encoders[method](result)
+}
+
+/** The sender of the operation that decoded parameters are about. */
+const senderOf = (decoded: Params<MethodName>): string | undefined => {
+  if (decoded === null || 'hash' in decoded) return undefined
+  if ('operation' in decoded) return decoded.operation.sender
+  return 'draft' in decoded ? decoded.draft.sender : undefined
 }

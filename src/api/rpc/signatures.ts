@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import type { DebugBundler, EntityReputation, StakeStatus } from '../../bundling/debugBundler.js'
 import type {
   OperationByHash,
   OperationReceipt,
@@ -11,10 +12,19 @@ import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 import type { PaymasterStub } from '../../paymaster/sponsoredDraft.js'
-import type { SponsorshipRequest, SponsorshipResult } from '../../paymaster/sponsorship.js'
+import type {
+  PolicyPreview,
+  SponsorshipRequest,
+  SponsorshipResult,
+} from '../../paymaster/sponsorship.js'
 
 /** A decoded request for sponsorship; the app comes from the key in the path. */
-export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & { readonly mode: 'SPONSORED' }
+export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & {
+  readonly mode: 'SPONSORED'
+  readonly separateSignature: boolean
+  /** What the client takes a refusal as: only the interface's own form has a result for it. */
+  readonly refusal: 'result' | 'error'
+}
 
 /** A decoded request to pay in tokens. Empty tokens = any the chain takes. */
 export type TokenMode = { readonly mode: 'ERC20'; readonly tokens: readonly Address[] }
@@ -36,9 +46,29 @@ export type HashParams = { readonly hash: Hex }
 /** The version says in which shape the operation is written. */
 export type VersionedOperation = OperationByHash & { readonly version: Version }
 
-/** An answer of the paymaster that a v0.6 or a later client reads. */
-export type VersionedStub = PaymasterStub & { readonly version: Version }
-export type VersionedSponsorship = SponsorshipResult & { readonly version: Version }
+/** How the client that asked reads the paymaster's answer. */
+type Form = {
+  readonly version: Version
+  /** A late signature (v0.9) goes into a field of its own, not behind paymasterData. */
+  readonly separateSignature: boolean
+}
+
+/** `isFinal`: the account may sign already. */
+export type VersionedStub = Form & {
+  /** undefined = no paymaster pays, the operation goes without fees. */
+  readonly payer: PaymasterStub | undefined
+  readonly isFinal: boolean
+}
+export type VersionedSponsorship = SponsorshipResult & Form
+
+export type AtEntryPoint = { readonly entryPoint: EntryPoint }
+export type EntityAt = AtEntryPoint & { readonly address: Address }
+export type DebugOperations = AtEntryPoint & { readonly operations: readonly Operation[] }
+export type DebugReputations = AtEntryPoint & { readonly entities: readonly EntityReputation[] }
+export type VersionedPool = {
+  readonly version: Version
+  readonly operations: readonly Operation[]
+}
 
 type Signature<Params, Result> = { readonly params: Params; readonly result: Result }
 
@@ -57,6 +87,20 @@ export type Signatures = {
   pm_getFeeQuoteOrData: Signature<SponsoredMode | TokenMode, VersionedSponsorship>
   pm_getPaymasterStubData: Signature<SponsoredMode | TokenMode, VersionedStub>
   pm_getPaymasterData: Signature<SponsoredMode | TokenMode, VersionedSponsorship>
+  debug_bundler_clearState: Signature<null, void>
+  debug_bundler_clearMempool: Signature<null, void>
+  debug_bundler_clearReputation: Signature<null, void>
+  debug_bundler_dumpMempool: Signature<AtEntryPoint, VersionedPool>
+  debug_bundler_addUserOps: Signature<DebugOperations, void>
+  debug_bundler_sendBundleNow: Signature<null, void>
+  debug_bundler_setBundlingMode: Signature<{ readonly mode: 'manual' | 'auto' }, void>
+  debug_bundler_setReputation: Signature<DebugReputations, void>
+  debug_bundler_dumpReputation: Signature<
+    AtEntryPoint,
+    Awaited<ReturnType<DebugBundler['dumpReputation']>>
+  >
+  debug_bundler_getStakeStatus: Signature<EntityAt, StakeStatus>
+  pm_validateSponsorshipPolicies: Signature<SponsoredMode | TokenMode, PolicyPreview>
 }
 
 export type MethodName = keyof Signatures

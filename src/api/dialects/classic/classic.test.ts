@@ -184,13 +184,13 @@ test('fees are flat for old clients and in tiers for new ones', () => {
   })
 })
 
+const packed = { version: '0.6', separateSignature: false } as const
 const decision = { decisionId: 'd', sponsored: true, code: 'sponsored', message: 'Yes.' }
 
 test('a sponsorship has both modes, a text and two numbers', () => {
+  const result = { ...packed, decision, operation: { ...operation, paymaster: address('7') } }
   for (const name of ['pm_sponsorUserOperation', 'pm_getFeeQuoteOrData'] as const)
-    expect(
-      encoders[name]({ version: '0.6', decision, operation, paymasterAndData: '0xabcd' }),
-    ).toEqual({
+    expect(encoders[name]({ ...result, paymasterAndData: '0xabcd' })).toEqual({
       mode: 'SPONSORED',
       MODE: 'SPONSORED',
       paymasterAndData: '0xabcd',
@@ -205,7 +205,7 @@ test('a refusal keeps usable limits and says why', () => {
   const refused = { decisionId: 'd', sponsored: false, code: 'tank_empty', message: 'Fill it.' }
   expect(
     encoders.pm_sponsorUserOperation({
-      version: '0.6',
+      ...packed,
       decision: refused,
       operation,
       paymasterAndData: '0x',
@@ -217,7 +217,7 @@ test('a sponsorship of v0.7 has the paymaster fields beside', () => {
   const sponsored = { ...operation, paymaster: address('7'), paymasterVerificationGasLimit: 30n }
   expect(
     encoders.pm_sponsorUserOperation({
-      version: '0.7',
+      ...{ version: '0.7', separateSignature: false },
       decision,
       operation: sponsored,
       paymasterAndData: '0xabcd',

@@ -1,10 +1,17 @@
 import { getAddress, numberToHex } from 'viem'
 import type { GasEstimate } from '../../../gas/gasEstimate.js'
 import type { VersionedOperation, VersionedSponsorship } from '../../rpc/signatures.js'
+import { debugEncoders } from '../debugFields.js'
 import type { Dialect } from '../dialect.js'
 import { encodeFeeValues } from '../feeValues.js'
 import { encodeOperation } from '../operationFields.js'
-import { encodeDecision, encodePaymasterData, encodeStub } from '../paymasterData.js'
+import {
+  encodeDecision,
+  encodeFreeFees,
+  encodePaymasterData,
+  encodePreview,
+  encodeStub,
+} from '../paymasterData.js'
 import { encodeBigNumber, encodeNumber } from './numbers.js'
 import { encodeReceipt, encodeStatus } from './receipt.js'
 
@@ -29,6 +36,8 @@ export const classic: Dialect = {
     pm_getFeeQuoteOrData: (result) => encodeSponsorship(result),
     pm_getPaymasterStubData: encodeStub,
     pm_getPaymasterData: encodePaymasterData,
+    ...debugEncoders,
+    pm_validateSponsorshipPolicies: encodePreview,
   },
 }
 
@@ -71,6 +80,7 @@ const encodeSponsorship = (result: VersionedSponsorship) => ({
   preVerificationGas: result.operation.preVerificationGas.toString(),
   verificationGasLimit: encodeNumber(result.operation.verificationGasLimit),
   callGasLimit: encodeNumber(result.operation.callGasLimit),
+  ...encodeFreeFees(result),
   sponsorship: encodeDecision(result.decision),
 })
 

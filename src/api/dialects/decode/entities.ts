@@ -1,8 +1,9 @@
-import { concat, type Hex, numberToHex, size } from 'viem'
+import { type Hex, size } from 'viem'
 import { DELEGATION_MARKER } from '../../../entrypoint/delegation.js'
 import { type EntityAndData, splitEntity } from '../../../entrypoint/entity.js'
 import type { Version } from '../../../entrypoint/entryPoint.js'
 import type { Operation } from '../../../entrypoint/operation.js'
+import { joinPaymasterSignature } from '../../../entrypoint/paymasterSignature.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 import { decodeAddress, decodeOptionalBytes, maxCodeBytes, maxProofBytes } from './bytes.js'
 import { type Members, member, memberOrNull } from './members.js'
@@ -103,16 +104,8 @@ const decodePaymasterData = (object: Members, field: string, version: Version): 
     refuseFilled(object, field, ['paymasterSignature'], `needs EntryPoint v0.9, not v${version}.`)
   const signature = bytes('paymasterSignature')
   if (signature === '0x') return bytes('paymasterData')
-  return concat([
-    bytes('paymasterData'),
-    signature,
-    numberToHex(size(signature), { size: 2 }),
-    paymasterSignatureMagic,
-  ])
+  return joinPaymasterSignature(bytes('paymasterData'), signature)
 }
-
-/** First 8 bytes of keccak256("PaymasterSignature"). */
-const paymasterSignatureMagic: Hex = '0x22e325a297439656'
 
 /** A field that this shape lacks may be there when it is empty; clients fill in `0x` and 0. */
 export const refuseFilled = (

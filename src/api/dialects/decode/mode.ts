@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
+import type { SigningPhase } from '../../../paymaster/sponsorship.js'
 import { decodeAddress } from './bytes.js'
 import { decodeObject, type Members, member } from './members.js'
 import { decodeInteger } from './quantity.js'
@@ -11,6 +12,8 @@ export type Mode =
       readonly calculateGasLimits: boolean
       readonly expiryDuration: number | undefined
       readonly webhookData: Members | undefined
+      readonly signingPhase: SigningPhase | undefined
+      readonly separateSignature: boolean
     }
   | { readonly mode: 'ERC20'; readonly tokens: readonly Address[] }
 
@@ -24,6 +27,11 @@ export const decodeMode = (value: unknown, field: string): Mode => {
   if (member(object, 'mode') === undefined)
     throw new InvalidParamsError(`${field}.mode`, 'is mandatory: "SPONSORED" or "ERC20".')
   const mode = decodeContext(object, field)
+  if (mode.mode === 'SPONSORED' && mode.signingPhase !== undefined)
+    throw new InvalidParamsError(
+      `${field}.signingPhase`,
+      'belongs to pm_getPaymasterStubData ("commit") and pm_getPaymasterData ("finalize").',
+    )
   if (mode.mode === 'ERC20' && mode.tokens.length === 0)
     throw new InvalidParamsError(
       `${field}.tokenInfo.feeTokenAddress`,
@@ -44,7 +52,15 @@ export const decodeContext = (value: unknown, field: string): Mode => {
     calculateGasLimits: decodeBoolean(object, 'calculateGasLimits', field) ?? false,
     expiryDuration: decodeExpiryDuration(object, field),
     webhookData: decodeWebhookData(object, field),
+    signingPhase: decodeSigningPhase(object, field),
+    separateSignature: decodeBoolean(object, 'separateSignature', field) ?? false,
   }
+}
+
+const decodeSigningPhase = (object: Members, field: string): SigningPhase | undefined => {
+  const value = member(object, 'signingPhase')
+  if (value === undefined || value === 'commit' || value === 'finalize') return value
+  throw new InvalidParamsError(`${field}.signingPhase`, 'must be "commit" or "finalize".')
 }
 
 const decodeBoolean = (object: Members, name: string, field: string): boolean | undefined => {

@@ -60,6 +60,13 @@ export const decodePartialOperation = (value: unknown, field: string, version: V
   }
 }
 
+/** An operation whose account signs, or has signed, without waiting for its paymaster (v0.9). */
+export const decodeCommitted = (value: unknown, field: string, version: Version): Operation => {
+  const object = decodeObject(value, field)
+  const signature = member(object, 'signature') ?? '0x'
+  return decodeOperation({ ...object, signature }, field, version)
+}
+
 /** Does the object use the fields that came with EntryPoint v0.7? */
 export const isUnpacked = (value: unknown): boolean =>
   typeof value === 'object' &&

@@ -145,6 +145,26 @@ describe('the mode object', () => {
   })
 })
 
+describe('pm_sponsorUserOperation with an EntryPoint, as clients of other services send it', () => {
+  const decode = (...params: unknown[]) => decoders.pm_sponsorUserOperation(params, all)
+
+  test.each([
+    ['0.8', rpcOperation07],
+    ['0.7', rpcOperation07],
+    ['0.6', rpcOperation06],
+  ] as const)('takes v%s as named, with or without a context', (version, operation) => {
+    const named = decode(operation, canonicalAddresses[version])
+    expect(named).toMatchObject({ entryPoint: { version }, mode: 'SPONSORED' })
+    const context = { expiryDuration: 60 }
+    expect(decode(operation, canonicalAddresses[version], context)).toMatchObject(context)
+  })
+
+  test('refuses one that is not served', () => {
+    expect(() => decode(rpcOperation07, canonicalAddresses['0.9'])).toThrow(/not supported/)
+    expect(() => decode(rpcOperation07, 'SPONSORED')).toThrow(/^params\[1\]: /)
+  })
+})
+
 describe('pm_sponsorUserOperation infers the EntryPoint', () => {
   const versionFor = (operation: object, chain: ReturnType<typeof chainWith>) => {
     const decoded = decoders.pm_sponsorUserOperation([operation, { mode: 'SPONSORED' }], chain)
@@ -179,5 +199,60 @@ describe('ERC-7677 parameters', () => {
       'params[2]: is chain 1, this URL serves chain 31337.',
     )
     expect(() => decode(rpcOperation07, entryPoint)).toThrow('params[2]: is missing.')
+  })
+})
+
+describe('the signing phase (EntryPoint v0.9)', () => {
+  const late = chainWith('0.9', '0.8')
+  const params = (phase: unknown, version: Version = '0.9') => [
+    { ...rpcOperation07, paymasterSignature: '0x010203' },
+    ...[canonicalAddresses[version], '0x7a69', { signingPhase: phase, separateSignature: true }],
+  ]
+
+  test('commit drops the paymaster of the client, finalize keeps it as signed', () => {
+    expect(decoders.pm_getPaymasterStubData(params('commit'), late)).toMatchObject({
+      ...{ signingPhase: 'commit', separateSignature: true },
+      draft: { paymaster: undefined, paymasterData: '0x' },
+    })
+    expect(decoders.pm_getPaymasterData(params('finalize'), late)).toMatchObject({
+      signingPhase: 'finalize',
+      draft: {
+        paymaster: rpcOperation07.paymaster.toLowerCase(),
+        paymasterData: '0xabcd010203000322e325a297439656',
+        paymasterPostOpGasLimit: 0n,
+      },
+    })
+  })
+
+  test('finalize needs every limit, and no signature', () => {
+    const [operation, ...rest] = params('finalize')
+    const { signature: _, ...unsigned } = operation as typeof rpcOperation07
+    const decoded = decoders.pm_getPaymasterData([unsigned, ...rest], late)
+    expect(decoded).toMatchObject({ draft: { signature: '0x' } })
+    const { callGasLimit: __, ...lacking } = unsigned
+    expect(() => decoders.pm_getPaymasterData([lacking, ...rest], late)).toThrow(
+      'params[0].callGasLimit: is missing',
+    )
+  })
+
+  test.each([
+    ['pm_getPaymasterStubData', 'finalize', '0.9', 'must be "commit" here'],
+    ['pm_getPaymasterData', 'commit', '0.9', 'must be "finalize" here'],
+    ['pm_getPaymasterData', 'now', '0.9', 'must be "commit" or "finalize"'],
+  ] as const)('%s refuses %s', (name, phase, version, message) => {
+    expect(() => decoders[name](params(phase, version), late)).toThrow(
+      `params[3].signingPhase: ${message}`,
+    )
+  })
+
+  test('needs v0.9, and one of the two methods of ERC-7677', () => {
+    const [, ...rest] = params('finalize', '0.8')
+    expect(() => decoders.pm_getPaymasterData([rpcOperation07, ...rest], late)).toThrow(
+      'params[3].signingPhase: needs EntryPoint v0.9',
+    )
+    const mode = { mode: 'SPONSORED', signingPhase: 'commit' }
+    expect(() => decoders.pm_sponsorUserOperation([rpcOperation06, mode], all)).toThrow(
+      'params[1].signingPhase: belongs to',
+    )
   })
 })

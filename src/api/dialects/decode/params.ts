@@ -1,5 +1,6 @@
 import type { EntryPoint } from '../../../entrypoint/entryPoint.js'
 import { InvalidParamsError, UnsupportedEntryPointError } from '../../../errors/requestErrors.js'
+import type { SigningPhase } from '../../../paymaster/sponsorship.js'
 import type {
   EstimateParams,
   HashParams,
@@ -9,16 +10,25 @@ import type {
   SponsoredMode,
   TokenMode,
 } from '../../rpc/signatures.js'
-import type { ChainServices } from '../../services.js'
-import { decodeAddress, decodeHash } from './bytes.js'
+import { decodeHash } from './bytes.js'
+import {
+  decodeMode as decodeBundlingMode,
+  decodeEntityAt,
+  decodeOperations,
+  decodeReputations,
+} from './debugParams.js'
+import { type DecodeContext, decodeEntryPoint } from './entryPoint.js'
 import { decodeObject, member } from './members.js'
 import { decodeContext, decodeMode, type Mode } from './mode.js'
-import { decodeDraft, decodeOperation, decodePartialOperation, isUnpacked } from './operation.js'
+import {
+  decodeCommitted,
+  decodeDraft,
+  decodeOperation,
+  decodePartialOperation,
+  isUnpacked,
+} from './operation.js'
 import { decodeInteger } from './quantity.js'
 import { decodeStateOverride } from './stateOverride.js'
-
-/** What decoding needs to know of the chain. */
-export type DecodeContext = Pick<ChainServices, 'chainId' | 'entryPoints'>
 
 type Decode<T> = (params: readonly unknown[], context: DecodeContext) => T
 
@@ -26,8 +36,12 @@ const none: Decode<null> = () => null
 
 const hash: Decode<HashParams> = ([value]) => ({ hash: decodeHash(value, 'params[0]') })
 
+const entryPointOnly: Decode<{ entryPoint: EntryPoint }> = ([address], context) => ({
+  entryPoint: decodeEntryPoint(address, 'params[0]', context),
+})
+
 const estimate: Decode<EstimateParams> = ([operation, address, override], context) => {
-  const entryPoint = decodeEntryPoint(address, context)
+  const entryPoint = decodeEntryPoint(address, 'params[1]', context)
   return {
     entryPoint,
     draft: decodeDraft(operation, 'params[0]', entryPoint.version),
@@ -39,7 +53,7 @@ const estimate: Decode<EstimateParams> = ([operation, address, override], contex
 }
 
 const send: Decode<SendParams> = ([operation, address, options], context) => {
-  const entryPoint = decodeEntryPoint(address, context)
+  const entryPoint = decodeEntryPoint(address, 'params[1]', context)
   return {
     entryPoint,
     operation: decodeOperation(operation, 'params[0]', entryPoint.version),
@@ -47,28 +61,61 @@ const send: Decode<SendParams> = ([operation, address, options], context) => {
   }
 }
 
-const sponsor: Decode<SponsoredMode | TokenMode> = ([operation, mode], context) =>
-  withOperation(decodeMode(mode, 'params[1]'), operation, inferEntryPoint(operation, context))
+/**
+ * [operation, mode], or [operation, entryPoint, context] as the clients of other services have it,
+ * who can so name one of several EntryPoints. They know no result that is a refusal.
+ */
+const sponsor: Decode<SponsoredMode | TokenMode> = ([operation, second, third], context) =>
+  isHex(second)
+    ? withOperation(
+        decodeContext(third, 'params[2]'),
+        operation,
+        decodeEntryPoint(second, 'params[1]', context),
+        'error',
+      )
+    : withOperation(
+        decodeMode(second, 'params[1]'),
+        operation,
+        inferEntryPoint(operation, context),
+        'result',
+      )
 
 const quote: Decode<SponsoredMode | TokenMode> = ([operation, mode], context) =>
-  withOperation(decodeContext(mode, 'params[1]'), operation, inferEntryPoint(operation, context))
-
-/** ERC-7677: [operation, entryPoint, chainId, context]. */
-const paymasterData: Decode<SponsoredMode | TokenMode> = (
-  [operation, address, chainId, mode],
-  context,
-) => {
-  const asked = decodeInteger(chainId, 'params[2]', { min: 0, max: Number.MAX_SAFE_INTEGER })
-  if (asked !== context.chainId)
-    throw new InvalidParamsError(
-      'params[2]',
-      `is chain ${asked}, this URL serves chain ${context.chainId}.`,
-    )
-  return withOperation(
-    decodeContext(mode, 'params[3]'),
+  withOperation(
+    decodeContext(mode, 'params[1]'),
     operation,
-    decodeEntryPoint(address, context),
+    inferEntryPoint(operation, context),
+    'result',
   )
+
+/** ERC-7677: [operation, entryPoint, chainId, context]. The account may sign first in `phase` only. */
+const paymasterData =
+  (phase: SigningPhase): Decode<SponsoredMode | TokenMode> =>
+  ([operation, address, chainId, paymasterContext], context) => {
+    const asked = decodeInteger(chainId, 'params[2]', { min: 0, max: Number.MAX_SAFE_INTEGER })
+    if (asked !== context.chainId)
+      throw new InvalidParamsError(
+        'params[2]',
+        `is chain ${asked}, this URL serves chain ${context.chainId}.`,
+      )
+    const mode = decodeContext(paymasterContext, 'params[3]')
+    const entryPoint = decodeEntryPoint(address, 'params[1]', context)
+    if (mode.mode === 'SPONSORED' && mode.signingPhase !== undefined)
+      requirePhase(mode.signingPhase, phase, entryPoint)
+    return withOperation(mode, operation, entryPoint, 'error')
+  }
+
+const requirePhase = (asked: SigningPhase, phase: SigningPhase, { version }: EntryPoint): void => {
+  if (asked !== phase)
+    throw new InvalidParamsError(
+      'params[3].signingPhase',
+      `must be "${phase}" here: commit by pm_getPaymasterStubData, finalize by pm_getPaymasterData.`,
+    )
+  if (version !== '0.9')
+    throw new InvalidParamsError(
+      'params[3].signingPhase',
+      `needs EntryPoint v0.9: in v${version} the account signs the paymaster's signature.`,
+    )
 }
 
 /**
@@ -87,27 +134,37 @@ export const decoders: { readonly [N in MethodName]: Decode<Params<N>> } = {
   biconomy_getUserOperationStatus: hash,
   pm_sponsorUserOperation: sponsor,
   pm_getFeeQuoteOrData: quote,
-  pm_getPaymasterStubData: paymasterData,
-  pm_getPaymasterData: paymasterData,
+  pm_getPaymasterStubData: paymasterData('commit'),
+  pm_getPaymasterData: paymasterData('finalize'),
+  debug_bundler_clearState: none,
+  debug_bundler_clearMempool: none,
+  debug_bundler_clearReputation: none,
+  debug_bundler_dumpMempool: entryPointOnly,
+  debug_bundler_addUserOps: decodeOperations,
+  debug_bundler_sendBundleNow: none,
+  debug_bundler_setBundlingMode: decodeBundlingMode,
+  debug_bundler_setReputation: decodeReputations,
+  debug_bundler_dumpReputation: entryPointOnly,
+  debug_bundler_getStakeStatus: decodeEntityAt,
+  pm_validateSponsorshipPolicies: paymasterData('finalize'),
 }
 
 const withOperation = (
   mode: Mode,
   operation: unknown,
   entryPoint: EntryPoint,
+  refusal: SponsoredMode['refusal'],
 ): SponsoredMode | TokenMode => {
-  const draft = decodePartialOperation(operation, 'params[0]', entryPoint.version)
-  return mode.mode === 'ERC20' ? mode : { ...mode, entryPoint, draft }
+  const { version } = entryPoint
+  if (mode.mode === 'ERC20') {
+    decodePartialOperation(operation, 'params[0]', version)
+    return mode
+  }
+  const decode = mode.signingPhase === 'finalize' ? decodeCommitted : decodePartialOperation
+  return { ...mode, entryPoint, refusal, draft: decode(operation, 'params[0]', version) }
 }
 
-const decodeEntryPoint = (value: unknown, { entryPoints }: DecodeContext): EntryPoint => {
-  const address = decodeAddress(value, 'params[1]')
-  const entryPoint = entryPoints.get(address)
-  if (entryPoint === undefined)
-    throw new UnsupportedEntryPointError(address, [...entryPoints.keys()])
-  return entryPoint
-}
-
+const isHex = (value: unknown): boolean => typeof value === 'string' && value.startsWith('0x')
 /**
  * pm_sponsorUserOperation names no EntryPoint, so the shape of the operation tells: separate
  * fields of factory or paymaster mean v0.7 or later, the first such one that the chain has.

@@ -22,7 +22,7 @@ export const decodeQuantity = (value: unknown, field: string, max = maxUint256):
 }
 
 /** As decodeQuantity; missing, null and `0x` are undefined. */
-export const decodeOptionalQuantity = (
+const decodeOptionalQuantity = (
   value: unknown,
   field: string,
   max = maxUint256,

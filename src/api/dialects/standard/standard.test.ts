@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { address, operation, receipt, word } from '../../../../test/support/apiFixtures.js'
+import { joinPaymasterSignature } from '../../../entrypoint/paymasterSignature.js'
 import { FeeTooLowError } from '../../../errors/operationErrors.js'
 import { standard } from './standard.js'
 
@@ -146,7 +147,10 @@ test('paymaster data has the shape of the version and the limits that were signe
     verificationGasLimit: '0x11170',
     preVerificationGas: '0xc350',
   }
-  const result = { decision, operation: sponsored, paymasterAndData: '0x77abcd' as const }
+  const result = {
+    ...{ decision, operation: sponsored, separateSignature: false },
+    paymasterAndData: '0x77abcd' as const,
+  }
   expect(encoders.pm_getPaymasterData({ ...result, version: '0.6' })).toEqual({
     paymasterAndData: '0x77abcd',
     ...limits,
@@ -167,11 +171,12 @@ test('a stub has the shape of the version and is not final', () => {
     paymasterVerificationGasLimit: 1n,
     paymasterPostOpGasLimit: 0n,
   }
-  expect(encoders.pm_getPaymasterStubData({ ...stub, version: '0.6' })).toEqual({
+  const form = { payer: stub, separateSignature: false, isFinal: false }
+  expect(encoders.pm_getPaymasterStubData({ ...form, version: '0.6' })).toEqual({
     paymasterAndData: `${address('7')}ffff`,
     isFinal: false,
   })
-  expect(encoders.pm_getPaymasterStubData({ ...stub, version: '0.7' })).toEqual({
+  expect(encoders.pm_getPaymasterStubData({ ...form, version: '0.7' })).toEqual({
     paymaster: address('7'),
     paymasterData: '0xffff',
     paymasterVerificationGasLimit: '0x1',
@@ -180,13 +185,63 @@ test('a stub has the shape of the version and is not final', () => {
   })
 })
 
+test('a late signature stands apart for who asked so, else behind the data', () => {
+  const paymasterData = joinPaymasterSignature('0xabcd', '0x010203')
+  const payer = {
+    paymaster: address('7'),
+    paymasterVerificationGasLimit: 1n,
+    paymasterPostOpGasLimit: 0n,
+    paymasterData,
+  }
+  const apart = { paymasterData: '0xabcd', paymasterSignature: '0x010203' }
+  for (const separateSignature of [true, false]) {
+    const form = { version: '0.9', separateSignature } as const
+    const stub = encoders.pm_getPaymasterStubData({ payer, ...form, isFinal: true })
+    expect(stub).toMatchObject({
+      isFinal: true,
+      ...(separateSignature ? apart : { paymasterData }),
+    })
+    const data = encoders.pm_getPaymasterData({
+      ...{ decision, operation: { ...sponsored, ...payer }, paymasterAndData: '0x' },
+      ...form,
+    })
+    expect(data).toMatchObject(separateSignature ? apart : { paymasterData })
+    expect(Object.hasOwn(data as object, 'paymasterSignature')).toBe(separateSignature)
+  }
+})
+
+test('without a paymaster the operation is told to offer nothing', () => {
+  const form = { payer: undefined, separateSignature: false, isFinal: false }
+  const fees = { maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }
+  expect(encoders.pm_getPaymasterStubData({ ...form, version: '0.7' })).toEqual({
+    ...fees,
+    isFinal: false,
+  })
+  expect(encoders.pm_getPaymasterStubData({ ...form, version: '0.6' })).toEqual({
+    ...fees,
+    paymasterAndData: '0x',
+    isFinal: false,
+  })
+  for (const sponsored of [true, false]) {
+    const result = {
+      ...{ decision: { ...decision, sponsored }, operation, paymasterAndData: '0x' as const },
+      ...{ version: '0.6' as const, separateSignature: false },
+    }
+    for (const name of ['pm_sponsorUserOperation', 'pm_getPaymasterData'] as const) {
+      const answer = encoders[name](result) as Record<string, unknown>
+      expect(answer.maxFeePerGas).toBe(sponsored ? '0x0' : undefined)
+    }
+  }
+})
+
 test('a sponsorship has hex limits, both modes and the decision', () => {
-  const result = { decision, operation, version: '0.6' as const }
+  const form = { version: '0.6', separateSignature: false } as const
+  const result = { ...form, decision, operation: { ...operation, paymaster: address('7') } }
   for (const name of ['pm_sponsorUserOperation', 'pm_getFeeQuoteOrData'] as const)
-    expect(encoders[name]({ ...result, paymasterAndData: '0x' })).toEqual({
+    expect(encoders[name]({ ...result, paymasterAndData: '0xabcd' })).toEqual({
       mode: 'SPONSORED',
       MODE: 'SPONSORED',
-      paymasterAndData: '0x',
+      paymasterAndData: '0xabcd',
       preVerificationGas: '0xc350',
       verificationGasLimit: '0x11170',
       callGasLimit: '0x186a0',

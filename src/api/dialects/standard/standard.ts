@@ -1,10 +1,18 @@
 import { getAddress, numberToHex } from 'viem'
 import type { GasEstimate } from '../../../gas/gasEstimate.js'
 import type { VersionedOperation, VersionedSponsorship } from '../../rpc/signatures.js'
+import { debugEncoders } from '../debugFields.js'
 import type { Dialect } from '../dialect.js'
 import { encodeFeeValues } from '../feeValues.js'
 import { encodeOperation } from '../operationFields.js'
-import { encodeDecision, encodePaymasterData, encodeSponsor, encodeStub } from '../paymasterData.js'
+import {
+  encodeDecision,
+  encodeFreeFees,
+  encodePaymasterData,
+  encodePreview,
+  encodeSponsor,
+  encodeStub,
+} from '../paymasterData.js'
 import { encodeReceipt, encodeStatus } from './receipt.js'
 
 /** ERC-7769 and ERC-7677: hex quantities, booleans, HTTP 200 also for errors of a call. */
@@ -25,6 +33,8 @@ export const standard: Dialect = {
     pm_getFeeQuoteOrData: (result) => encodeSponsorship(result),
     pm_getPaymasterStubData: encodeStub,
     pm_getPaymasterData: encodePaymasterData,
+    ...debugEncoders,
+    pm_validateSponsorshipPolicies: encodePreview,
   },
 }
 
@@ -59,5 +69,6 @@ const encodeSponsorship = (result: VersionedSponsorship) => ({
   preVerificationGas: numberToHex(result.operation.preVerificationGas),
   verificationGasLimit: numberToHex(result.operation.verificationGasLimit),
   callGasLimit: numberToHex(result.operation.callGasLimit),
+  ...encodeFreeFees(result),
   sponsorship: encodeDecision(result.decision),
 })

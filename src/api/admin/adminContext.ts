@@ -1,0 +1,21 @@
+import type { Address } from 'viem'
+import type { Actor } from '../../store/audit.js'
+import type { Database } from '../../store/database.js'
+import type { StoredWebhook } from '../../store/webhooks.js'
+import type { Call } from '../../webhook/callWebhook.js'
+import type { Webhooks } from '../../webhook/manage.js'
+import type { Subscriptions } from '../../webhook/subscriptions.js'
+
+/** What the administration API works on. */
+export type AdminContext = {
+  readonly database: Database
+  /** Whose token it is; undefined = unknown or revoked. */
+  authenticateToken(token: string): Promise<{ readonly accountId: string } | undefined>
+  isOperator(token: string): boolean
+  webhooks(actor: Actor): Webhooks
+  subscriptions(actor: Actor): Subscriptions
+  /** Calls the webhook as for a sponsorship, with data that says that it is a test. */
+  testWebhook(webhook: StoredWebhook): Promise<Call>
+  /** wei in the EntryPoint; undefined = the chain is not served. */
+  depositOf(chainId: number, entryPoint: Address, tank: Address): Promise<bigint | undefined>
+}

@@ -1,0 +1,112 @@
+import type { Context } from 'hono'
+import type { z } from 'zod'
+import { InvalidFieldError, NotFoundError, RouteNotFoundError } from '../../errors/restErrors.js'
+import { findApp } from '../../store/apps.js'
+import type { Env, Mount } from '../createApp.js'
+import { parseJson } from '../parseJson.js'
+import { readBody } from '../readBody.js'
+import { restError } from '../rest/restError.js'
+import type { Door } from '../rpc/answerRpc.js'
+import type { AdminContext } from './adminContext.js'
+import { authenticate } from './authenticate.js'
+import { openApi } from './openApi.js'
+import type { Asked, Route } from './route.js'
+import { routes } from './routeTable.js'
+
+const adminPath = '/admin/v1'
+
+/** The administration API: every row of the route table, and the document that describes them. */
+export const mountAdmin =
+  (context: AdminContext): Mount =>
+  (app, door) => {
+    const document = openApi(routes)
+    app.get(`${adminPath}/openapi.json`, (c) => c.json(document))
+    for (const route of routes) {
+      const path = adminPath + route.path.replace(/\{(\w+)\}/g, ':$1')
+      app.on(route.method, path, async (c) => {
+        const response = await answer(c, route, context, door)
+        door.metrics.request(`${route.method} ${route.path}`, response.status)
+        return response
+      })
+    }
+    app.all(`${adminPath}/*`, (c) => restError(c, new RouteNotFoundError(), door))
+  }
+
+const answer = async (
+  c: Context<Env>,
+  route: Route,
+  context: AdminContext,
+  door: Door,
+): Promise<Response> => {
+  try {
+    const caller = await authenticate(c, route.who, context, door)
+    const { accountId } = caller
+    const params = check(route.params, c.req.param(), (path) => new NotFoundError(thingOf(path)))
+    // Before the request is read: a stranger learns nothing from what is wrong with it.
+    const app = await findOwnApp(context, accountId, c.req.param('appId'))
+    const raw = route.body && (await bodyOf(c, door))
+    const asked = {
+      context,
+      caller,
+      accountId,
+      params,
+      app,
+      query: check(route.query, c.req.query(), undefined),
+      body: route.body && check(route.body, raw, undefined),
+      raw,
+    }
+    // The table's types hold: each row was typed with its own schemas.
+    const result = await (route.run as (asked: unknown) => Promise<unknown>)(
+      asked as Asked<undefined, undefined, undefined>,
+    )
+    return c.json(route.answer.parse(plain(result)) as object, route.status)
+  } catch (thrown) {
+    return restError(c, thrown, door)
+  }
+}
+
+/** `keyId` → `Key` */
+const thingOf = (parameter: string): string =>
+  parameter.charAt(0).toUpperCase() + parameter.slice(1).replace(/Id$/, '')
+
+const findOwnApp = async (
+  { database }: AdminContext,
+  accountId: string | undefined,
+  appId: string | undefined,
+) => {
+  if (appId === undefined) return undefined
+  const app = await findApp(database, appId)
+  if (app === undefined || app.accountId !== accountId) throw new NotFoundError('App')
+  return app
+}
+
+const bodyOf = async (c: Context<Env>, { limits }: Door): Promise<unknown> => {
+  const bytes = await readBody(c.env.incoming, limits.bodyBytes)
+  const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
+  if (unstorable.test(JSON.stringify(body)))
+    throw new InvalidFieldError('The body', 'holds text with U+0000 or half a surrogate pair')
+  return body
+}
+
+/** What PostgreSQL has no place for, as JSON.stringify escapes it: not after an escaped backslash. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
+
+const check = (
+  schema: z.ZodType | undefined,
+  value: unknown,
+  refuse: ((path: string) => Error) | undefined,
+): unknown => {
+  if (schema === undefined) return undefined
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const path = issue?.path.join('.') || 'The request'
+  if (refuse !== undefined) throw refuse(path)
+  throw new InvalidFieldError(path, `is wrong: ${issue?.message ?? 'unexpected'}`)
+}
+
+/** As JSON has it: times as ISO text, wei as decimal text. */
+const plain = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_name, item) => (typeof item === 'bigint' ? String(item) : item)),
+  )

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { version } from '../../version.js'
+import type { Route } from './route.js'
+import { failure } from './schemas.js'
+
+type Json = Record<string, unknown>
+
+/** The OpenAPI 3.1 document of a route table. */
+export const openApi = (routes: readonly Route[]): Json => {
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Purser administration', version },
+    servers: [{ url: '/admin/v1' }],
+    paths,
+    components: {
+      securitySchemes: {
+        account: { type: 'apiKey', in: 'header', name: 'authToken' },
+        operator: { type: 'http', scheme: 'bearer' },
+      },
+      schemas: { Failure: schemaOf(failure, 'output') },
+    },
+  }
+}
+
+const operation = (route: Route): Json => {
+  const { method, path, summary, who, status, params, query, body, answer } = route
+  const kinds = who === 'either' ? ['account', 'operator'] : [who]
+  return {
+    operationId: `${method.toLowerCase()}${path.replace(/\W+(\w)/g, (_, letter) => letter.toUpperCase()).replace(/\W/g, '')}`,
+    summary,
+    security: kinds.map((kind) => ({ [kind]: [] })),
+    parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
+    ...(body && {
+      requestBody: { required: true, content: content(schemaOf(body, 'input')) },
+    }),
+    responses: {
+      [status]: { description: summary, content: content(schemaOf(answer, 'output')) },
+      default: {
+        description: 'Refused',
+        content: content({ $ref: '#/components/schemas/Failure' }),
+      },
+    },
+  }
+}
+
+const parameters = (schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] => {
+  if (schema === undefined) return []
+  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+    properties?: Record<string, Json>
+    required?: readonly string[]
+  }
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: property,
+  }))
+}
+
+const content = (schema: Json): Json => ({ 'application/json': { schema } })
+
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  return rest
+}

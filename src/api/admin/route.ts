@@ -1,0 +1,80 @@
+import type { z } from 'zod'
+import type { App } from '../../store/apps.js'
+import type { Actor } from '../../store/audit.js'
+import type { AdminContext } from './adminContext.js'
+
+/** Who may ask: the operator's token, an account's token, or either. */
+export type Who = 'operator' | 'account' | 'either'
+
+export type Caller = {
+  /** undefined = the operator. */
+  readonly accountId: string | undefined
+  readonly actor: Actor
+}
+
+type Values<Schema extends z.ZodType | undefined> = Schema extends z.ZodType
+  ? z.output<Schema>
+  : undefined
+
+export type Asked<
+  Params extends z.ZodObject | undefined,
+  Query extends z.ZodObject | undefined,
+  Body extends z.ZodType | undefined,
+> = {
+  readonly context: AdminContext
+  readonly caller: Caller
+  /** The caller's account; of routes for accounts only. */
+  readonly accountId: string
+  /** The live app that the path names, the caller's own; of routes with `{appId}` only. */
+  readonly app: App
+  readonly params: Values<Params>
+  readonly query: Values<Query>
+  readonly body: Values<Body>
+  /** The body as it was sent. */
+  readonly raw: unknown
+}
+
+/**
+ * One operation of the administration API. The same schemas check requests, shape answers and make
+ * the OpenAPI document. `run` gives what is answered, dates and wei as they are inside.
+ */
+export type Route = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below /admin/v1, parameters as `{name}`. A route with `{appId}` sees the caller's apps only. */
+  readonly path: string
+  readonly summary: string
+  readonly who: Who
+  readonly status: 200 | 201
+  readonly params: z.ZodObject | undefined
+  readonly query: z.ZodObject | undefined
+  readonly body: z.ZodType | undefined
+  readonly answer: z.ZodType
+  readonly run: (asked: never) => Promise<unknown>
+}
+
+type Spec<
+  Params extends z.ZodObject | undefined,
+  Query extends z.ZodObject | undefined,
+  Body extends z.ZodType | undefined,
+> = Pick<Route, 'method' | 'path' | 'summary' | 'who' | 'answer'> & {
+  readonly status?: 201
+  readonly params?: Params
+  readonly query?: Query
+  readonly body?: Body
+  readonly run: (asked: Asked<Params, Query, Body>) => Promise<unknown>
+}
+
+/** Types a row of the table: `run` gets what the row's own schemas give. */
+export const route = <
+  Params extends z.ZodObject | undefined = undefined,
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+>(
+  spec: Spec<Params, Query, Body>,
+): Route => ({
+  status: 200,
+  ...spec,
+  params: spec.params,
+  query: spec.query,
+  body: spec.body,
+})

@@ -1,0 +1,25 @@
+import type { Route } from './route.js'
+import { accountRoutes } from './routes/accounts.js'
+import { appRoutes } from './routes/apps.js'
+import { auditRoutes } from './routes/audit.js'
+import { decisionRoutes } from './routes/decisions.js'
+import { keyRoutes } from './routes/keys.js'
+import { policyRoutes } from './routes/policies.js'
+import { subscriptionRoutes } from './routes/subscriptions.js'
+import { tankRoutes } from './routes/tanks.js'
+import { webhookCallRoutes } from './routes/webhookCalls.js'
+import { webhookRoutes } from './routes/webhooks.js'
+
+/** Everything below /admin/v1; the OpenAPI document and the tests of tenancy are made from it too. */
+export const routes: readonly Route[] = [
+  ...accountRoutes,
+  ...appRoutes,
+  ...keyRoutes,
+  ...policyRoutes,
+  ...decisionRoutes,
+  ...tankRoutes,
+  ...webhookRoutes,
+  ...webhookCallRoutes,
+  ...subscriptionRoutes,
+  ...auditRoutes,
+]

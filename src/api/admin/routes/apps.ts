@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { NotFoundError } from '../../../errors/restErrors.js'
+import { listApps } from '../../../store/apps.js'
+import { audited } from '../../../store/audit.js'
+import { changeApp, createApp, endApp } from '../../../tenancy/manageApps.js'
+import { type Route, route } from '../route.js'
+import { app, done, listOf, name, appParams as params } from '../schemas.js'
+
+export const appRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/apps',
+    summary: 'The apps of the account, also revoked ones',
+    who: 'account',
+    answer: listOf(app),
+    run: async ({ context, accountId }) => ({ items: await listApps(context.database, accountId) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/apps',
+    summary: 'Make an app',
+    who: 'account',
+    status: 201,
+    body: z.strictObject({ name }),
+    answer: app,
+    async run({ context, caller, accountId, body }) {
+      const made = await audited(context.database, caller.actor, (change) =>
+        createApp(change, accountId, body.name),
+      )
+      if (made === undefined) throw new NotFoundError('Account')
+      return made
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/apps/{appId}',
+    summary: 'One app',
+    who: 'account',
+    params,
+    answer: app,
+    run: async (asked) => asked.app,
+  }),
+  route({
+    method: 'PATCH',
+    path: '/apps/{appId}',
+    summary: 'Rename an app',
+    who: 'account',
+    params,
+    body: z.strictObject({ name }),
+    answer: app,
+    run: (asked) =>
+      audited(asked.context.database, asked.caller.actor, (change) =>
+        changeApp(change, asked.app.id, asked.body),
+      ),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/apps/{appId}',
+    summary: 'End an app and its keys',
+    who: 'account',
+    params,
+    answer: done,
+    async run({ context, caller, app: { id } }) {
+      await audited(context.database, caller.actor, (change) => endApp(change, id))
+      return { done: true }
+    },
+  }),
+]

@@ -1,0 +1,29 @@
+import { listAudit } from '../../../store/audit.js'
+import { cursorNumber } from '../cursor.js'
+import { type Route, route } from '../route.js'
+import { auditEntry, pageOf, pageQuery } from '../schemas.js'
+
+export const auditRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/audit',
+    summary: 'Who changed what, newest first; an account sees what concerns it',
+    who: 'either',
+    query: pageQuery,
+    answer: pageOf(auditEntry),
+    async run({ context, caller, query: { limit, before } }) {
+      const page = { limit, before: cursorNumber(before) }
+      const { items, next } = await listAudit(context.database, caller.accountId, page)
+      const encoded = items.map((entry) => ({
+        ...entry,
+        actorId: entry.actor_id,
+        requestId: entry.request_id,
+        objectId: entry.object_id,
+        accountId: entry.account_id,
+        appId: entry.app_id,
+        hash: entry.hash.toString('hex'),
+      }))
+      return { items: encoded, next }
+    },
+  }),
+]

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
+import { audited } from '../../../store/audit.js'
+import { findKey, type KeyRestrictions, listKeys } from '../../../store/keys.js'
+import { changeKey, createKey, endKey, rotateKey } from '../../../tenancy/manageKeys.js'
+import { defined } from '../defined.js'
+import { type Route, route } from '../route.js'
+import { appParams, done, id, key, keyLimits, keyWithSecret, listOf, name } from '../schemas.js'
+
+const params = appParams.extend({ keyId: id })
+const missing = () => new NotFoundError('Key')
+const changes = keyLimits.extend({ name }).partial()
+
+/** Times of requests are text. What is absent stays absent. */
+const toLimits = ({ expiresAt, ...rest }: z.output<typeof changes>): Changes => ({
+  ...defined(rest),
+  ...(expiresAt !== undefined && { expiresAt: futureOf(expiresAt) }),
+})
+type Changes = Partial<KeyRestrictions & { readonly name: string }>
+
+const futureOf = (text: string | null): Date | null => {
+  if (text === null) return null
+  const date = new Date(text)
+  if (date.getTime() <= Date.now())
+    throw new InvalidFieldError('expiresAt', 'must be in the future')
+  return date
+}
+
+export const keyRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/apps/{appId}/keys',
+    summary: 'The keys of an app, also revoked ones',
+    who: 'account',
+    params: appParams,
+    answer: listOf(key),
+    run: async ({ context, app }) => ({ items: await listKeys(context.database, app.id) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/apps/{appId}/keys',
+    summary: 'Make a key, shown this once; without limits it may do all from anywhere',
+    who: 'account',
+    status: 201,
+    params: appParams,
+    body: changes.required({ name: true }),
+    answer: keyWithSecret,
+    async run({ context, caller, app, body }) {
+      const given = { ...toLimits(body), name: body.name }
+      const made = await audited(context.database, caller.actor, (change) =>
+        createKey(change, app.id, given),
+      )
+      if (made === undefined) throw new NotFoundError('App')
+      return made
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/apps/{appId}/keys/{keyId}',
+    summary: 'One key',
+    who: 'account',
+    params,
+    answer: key,
+    async run({ context, app, params: { keyId } }) {
+      const found = await findKey(context.database, app.id, keyId)
+      if (found === undefined) throw missing()
+      return found
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/apps/{appId}/keys/{keyId}',
+    summary: 'Change name or limits; a limit that is null ends',
+    who: 'account',
+    params,
+    body: changes,
+    answer: key,
+    async run({ context, caller, app, params: { keyId }, body }) {
+      const changed = await audited(context.database, caller.actor, (change) =>
+        changeKey(change, app.id, keyId, toLimits(body)),
+      )
+      if (changed === undefined) throw missing()
+      return changed
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/apps/{appId}/keys/{keyId}/rotate',
+    summary: 'A new key with the same limits; the old one ends after the overlap',
+    who: 'account',
+    status: 201,
+    params,
+    body: z.strictObject({
+      overlapSeconds: z
+        .int()
+        .min(0)
+        .max(30 * 86_400)
+        .default(86_400),
+    }),
+    answer: keyWithSecret,
+    async run({ context, caller, app, params: { keyId }, body }) {
+      const made = await audited(context.database, caller.actor, (change) =>
+        rotateKey(change, app.id, keyId, body.overlapSeconds),
+      )
+      if (made === undefined) throw missing()
+      return made
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/apps/{appId}/keys/{keyId}',
+    summary: 'End a key within 2 s',
+    who: 'account',
+    params,
+    answer: done,
+    async run({ context, caller, app, params: { keyId } }) {
+      const ended = await audited(context.database, caller.actor, (change) =>
+        endKey(change, app.id, keyId),
+      )
+      if (!ended) throw missing()
+      return { done: true }
+    },
+  }),
+]

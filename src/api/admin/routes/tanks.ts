@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import { NotFoundError } from '../../../errors/restErrors.js'
+import { audited } from '../../../store/audit.js'
+import { findFund, listFundsOfApp, putFund, type StoredFund } from '../../../store/funds.js'
+import {
+  findTankById,
+  listTanksOfApp,
+  type StoredTank,
+  setLowThreshold,
+} from '../../../store/tanks.js'
+import type { AdminContext } from '../adminContext.js'
+import { type Route, route } from '../route.js'
+import { address, appParams, id, listOf, time, wei } from '../schemas.js'
+
+const tank = z.object({
+  id,
+  chainId: z.int(),
+  entryPoint: address,
+  address,
+  owner: address,
+  /** wei in the EntryPoint now; null = this Purser does not serve the chain. */
+  deposit: wei.nullable(),
+  lowThreshold: wei.nullable(),
+  lowSince: time.nullable(),
+  createdAt: time,
+})
+
+const encode = async (stored: StoredTank, { depositOf }: AdminContext) => {
+  const chainId = Number(stored.chain_id)
+  return {
+    id: stored.id,
+    chainId,
+    entryPoint: stored.entry_point,
+    address: stored.address,
+    owner: stored.owner,
+    deposit: (await depositOf(chainId, stored.entry_point, stored.address)) ?? null,
+    lowThreshold: stored.low_threshold,
+    lowSince: stored.low_since,
+    createdAt: stored.created_at,
+  }
+}
+
+const fund = z.object({
+  chainId: z.int(),
+  mode: z.enum(['tank', 'shared', 'native']),
+  /** wei, ever */
+  credited: wei,
+  alarmWei: wei,
+  alarmDays: z.int(),
+})
+
+const encodeFund = (stored: StoredFund) => ({
+  chainId: Number(stored.chain_id),
+  mode: stored.mode,
+  credited: stored.credited,
+  alarmWei: stored.alarm_wei,
+  alarmDays: stored.alarm_days,
+})
+
+/** Tanks are made, filled and emptied by commands, which hold the keys for it. */
+export const tankRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/apps/{appId}/tanks',
+    summary: 'The tanks of an app with their deposits',
+    who: 'account',
+    params: appParams,
+    answer: listOf(tank),
+    async run({ context, app }) {
+      const stored = await listTanksOfApp(context.database, app.id)
+      return { items: await Promise.all(stored.map((each) => encode(each, context))) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/apps/{appId}/tanks/{tankId}',
+    summary: 'One tank',
+    who: 'account',
+    params: appParams.extend({ tankId: id }),
+    answer: tank,
+    async run({ context, app, params: { tankId } }) {
+      const stored = await findTankById(context.database, app.id, tankId)
+      if (stored === undefined) throw new NotFoundError('Tank')
+      return encode(stored, context)
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/apps/{appId}/tanks/{tankId}',
+    summary: 'Below what the event tank.low is sent, in wei; null = never',
+    who: 'account',
+    params: appParams.extend({ tankId: id }),
+    body: z.strictObject({ lowThreshold: wei.nullable() }).partial(),
+    answer: tank,
+    async run({ context, caller, app, params: { tankId }, body: { lowThreshold } }) {
+      const changed = await audited(context.database, caller.actor, async ({ trx, record }) => {
+        const before = await findTankById(trx, app.id, tankId)
+        if (before === undefined) throw new NotFoundError('Tank')
+        if (lowThreshold === undefined) return before
+        const threshold = lowThreshold === null ? null : BigInt(lowThreshold)
+        await setLowThreshold(trx, app.id, tankId, threshold)
+        await record({
+          ...{ action: 'tank.update', objectId: tankId, appId: app.id, accountId: app.accountId },
+          before: { lowThreshold: before.low_threshold },
+          after: { lowThreshold: threshold },
+        })
+        return { ...before, low_threshold: threshold, low_since: null }
+      })
+      return encode(changed, context)
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/apps/{appId}/funds',
+    summary: 'What the app pays with on each chain, where that was set',
+    who: 'account',
+    params: appParams,
+    answer: listOf(fund),
+    run: async ({ context, app }) => ({
+      items: (await listFundsOfApp(context.database, app.id)).map(encodeFund),
+    }),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/apps/{appId}/funds/{chainId}',
+    summary: 'Below what, in wei or in days of average use, an alarm is raised',
+    who: 'account',
+    params: appParams.extend({
+      chainId: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(2 ** 53 - 1),
+    }),
+    body: z.strictObject({ alarmWei: wei, alarmDays: z.int().min(0).max(3_650) }).partial(),
+    answer: fund,
+    run: ({ context, caller, app, params: { chainId }, body }) =>
+      audited(context.database, caller.actor, async ({ trx, record }) => {
+        const before = await findFund(trx, app.id, chainId)
+        const after = await putFund(trx, app.id, chainId, {
+          ...(body.alarmWei !== undefined && { alarmWei: BigInt(body.alarmWei) }),
+          ...(body.alarmDays !== undefined && { alarmDays: body.alarmDays }),
+        })
+        await record({
+          ...{ action: 'fund.update', objectId: after.id, appId: app.id, accountId: app.accountId },
+          before: before && encodeFund(before),
+          after: encodeFund(after),
+        })
+        return encodeFund(after)
+      }),
+  }),
+]

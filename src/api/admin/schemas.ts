@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { methodCosts } from '../gate/methodCosts.js'
+import type { MethodName } from '../rpc/signatures.js'
+
+export const id = z.uuid()
+export const time = z.iso.datetime()
+export const wei = z.string().regex(/^\d{1,78}$/, 'must be wei as a decimal number')
+export const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address')
+
+/** For people; one that spans lines would break lists. */
+export const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, 'must be printable')
+
+export const appParams = z.object({ appId: id })
+
+/** Newest first. `next` of an answer is `before` of the next request. */
+export const pageQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  before: z.string().max(200).optional(),
+})
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), next: z.string().optional() })
+export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item) })
+
+/** Of changes that have nothing to tell. */
+export const done = z.object({ done: z.literal(true) })
+
+export const account = z.object({
+  id,
+  name: z.string(),
+  createdAt: time,
+  revokedAt: time.nullable(),
+})
+export const accountWithToken = z.object({ account, authToken: z.string() })
+
+export const app = z.object({
+  id,
+  accountId: id,
+  name: z.string(),
+  createdAt: time,
+  revokedAt: time.nullable(),
+})
+
+const methodNames = Object.keys(methodCosts) as [MethodName, ...MethodName[]]
+const range = z
+  .string()
+  .refine(
+    (text) => z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).safeParse(text).success,
+    'must be an IP address or a CIDR range',
+  )
+const origin = z
+  .string()
+  .max(300)
+  .refine(
+    (text) => URL.canParse(text) && new URL(text).origin === text,
+    'must be an origin such as https://dapp.example',
+  )
+
+export const keyLimits = z.strictObject({
+  scopes: z.array(z.enum(['bundler', 'paymaster'])).min(1),
+  methods: z.array(z.enum(methodNames)).min(1).max(50).nullable(),
+  allowedOrigins: z.array(origin).min(1).max(50).nullable(),
+  allowedIps: z.array(range).min(1).max(50).nullable(),
+  expiresAt: time.nullable(),
+})
+export const key = z.object({
+  id,
+  appId: id,
+  name: z.string(),
+  last4: z.string(),
+  scopes: z.array(z.enum(['bundler', 'paymaster'])),
+  methods: z.array(z.string()).nullable(),
+  allowedOrigins: z.array(z.string()).nullable(),
+  allowedIps: z.array(z.string()).nullable(),
+  expiresAt: time.nullable(),
+  rotatedFrom: id.nullable(),
+  createdAt: time,
+  revokedAt: time.nullable(),
+})
+export const keyWithSecret = z.object({ key, apiKey: z.string() })
+
+export const webhookSettings = z.strictObject({
+  payload: z.enum(['plain', 'extended']),
+  onFailure: z.enum(['deny', 'approve']),
+  deadlineMs: z.int().min(250).max(5_000),
+})
+export const webhook = z.object({
+  webhookId: id,
+  webhookUrl: z.string(),
+  requestType: z.enum(['GET', 'POST']),
+  active: z.boolean(),
+  ...webhookSettings.shape,
+})
+export const signingSecret = z.object({ signingSecret: z.string() })
+
+export const auditEntry = z.object({
+  id: z.string(),
+  at: time,
+  actor: z.enum(['operator', 'account', 'command']),
+  actorId: z.string().nullable(),
+  ip: z.string().nullable(),
+  requestId: z.string().nullable(),
+  action: z.string(),
+  objectId: z.string(),
+  accountId: id.nullable(),
+  appId: id.nullable(),
+  before: z.unknown(),
+  after: z.unknown(),
+  /** SHA-256, hex, over the hash before it and this entry. */
+  hash: z.string(),
+})
+
+/** What every refusal answers. */
+export const failure = z.object({
+  statusCode: z.int(),
+  message: z.string(),
+  data: z.record(z.string(), z.unknown()).optional(),
+})

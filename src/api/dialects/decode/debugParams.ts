@@ -1,0 +1,55 @@
+import type { EntityReputation } from '../../../bundling/debugBundler.js'
+import { InvalidParamsError } from '../../../errors/requestErrors.js'
+import type { DebugOperations, DebugReputations, EntityAt } from '../../rpc/signatures.js'
+import { decodeAddress } from './bytes.js'
+import { type DecodeContext, decodeEntryPoint } from './entryPoint.js'
+import { decodeObject, member } from './members.js'
+import { decodeOperation } from './operation.js'
+import { decodeInteger } from './quantity.js'
+
+type Params = readonly unknown[]
+
+export const decodeMode = ([mode]: Params): { mode: 'manual' | 'auto' } => {
+  if (mode !== 'manual' && mode !== 'auto')
+    throw new InvalidParamsError('params[0]', 'must be "manual" or "auto".')
+  return { mode }
+}
+
+/** [operations, entryPoint] */
+export const decodeOperations = ([list, address]: Params, context: DecodeContext) => {
+  const entryPoint = decodeEntryPoint(address, 'params[1]', context)
+  const operations = decodeList(list, (each, field) =>
+    decodeOperation(each, field, entryPoint.version),
+  )
+  return { entryPoint, operations } satisfies DebugOperations
+}
+
+/** [entities, entryPoint] */
+export const decodeReputations = ([list, address]: Params, context: DecodeContext) => {
+  const entryPoint = decodeEntryPoint(address, 'params[1]', context)
+  return { entryPoint, entities: decodeList(list, decodeReputation) } satisfies DebugReputations
+}
+
+/** [address, entryPoint] */
+export const decodeEntityAt = ([address, entryPoint]: Params, context: DecodeContext) =>
+  ({
+    address: decodeAddress(address, 'params[0]'),
+    entryPoint: decodeEntryPoint(entryPoint, 'params[1]', context),
+  }) satisfies EntityAt
+
+const most = { min: 0, max: Number.MAX_SAFE_INTEGER }
+
+const decodeReputation = (value: unknown, field: string): EntityReputation => {
+  const object = decodeObject(value, field)
+  const count = (name: string) => decodeInteger(member(object, name), `${field}.${name}`, most)
+  return {
+    address: decodeAddress(member(object, 'address'), `${field}.address`),
+    opsSeen: count('opsSeen'),
+    opsIncluded: count('opsIncluded'),
+  }
+}
+
+const decodeList = <T>(list: unknown, decode: (each: unknown, field: string) => T): T[] => {
+  if (!Array.isArray(list)) throw new InvalidParamsError('params[0]', 'must be a list.')
+  return list.map((each, index) => decode(each, `params[0][${index}]`))
+}

@@ -1,0 +1,20 @@
+import type { EntryPoint } from '../../../entrypoint/entryPoint.js'
+import { UnsupportedEntryPointError } from '../../../errors/requestErrors.js'
+import type { ChainServices } from '../../services.js'
+import { decodeAddress } from './bytes.js'
+
+/** What decoding needs to know of the chain. */
+export type DecodeContext = Pick<ChainServices, 'chainId' | 'entryPoints'>
+
+/** An EntryPoint that the chain has. */
+export const decodeEntryPoint = (
+  value: unknown,
+  field: string,
+  { entryPoints }: DecodeContext,
+): EntryPoint => {
+  const address = decodeAddress(value, field)
+  const entryPoint = entryPoints.get(address)
+  if (entryPoint === undefined)
+    throw new UnsupportedEntryPointError(address, [...entryPoints.keys()])
+  return entryPoint
+}

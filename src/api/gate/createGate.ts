@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import { Lru } from '../../chain/lru.js'
+import { type LimitName, RateLimitError } from '../../errors/limitErrors.js'
+import type { MethodName } from '../rpc/signatures.js'
+import { methodCosts } from './methodCosts.js'
+import { createTokenBuckets, type Rate } from './tokenBuckets.js'
+
+export type GateLimits = {
+  /** Units of `methodCosts`. */
+  readonly key: Rate
+  readonly ip: Rate
+  /** Per key and sender, for methods that are about an operation. */
+  readonly sender: Rate
+  /** Requests with a wrong credential, per IP. */
+  readonly failures: Rate
+  /** Operations simulated at the same time; 0 = no limit. */
+  readonly simulationsPerKey: number
+  readonly simulations: number
+}
+
+export type Gate = {
+  /** The three below throw RateLimitError. */
+  enter(ip: string): void
+  /** Before a credential is looked up: has this IP been wrong too often? One that was right passes. */
+  tryCredential(ip: string, credential: string): void
+  call(keyId: string, method: MethodName): void
+  about(keyId: string, sender: string, method: MethodName): void
+  credentialWasWrong(ip: string): void
+  credentialWasRight(credential: string): void
+  /** Runs a simulation unless too many are under way. Throws RateLimitError. */
+  simulate<Result>(keyId: string, run: () => Promise<Result>): Promise<Result>
+}
+
+/** For how long, in milliseconds, a right credential passes although its IP was wrong too often. */
+const remembered = 600_000
+
+/** The limits of one process: each of several replicas counts for itself. */
+export const createGate = (limits: GateLimits): Gate => {
+  const buckets = {
+    key: createTokenBuckets(limits.key),
+    ip: createTokenBuckets(limits.ip),
+    sender: createTokenBuckets(limits.sender),
+    authentication: createTokenBuckets(limits.failures),
+  }
+  const right = new Lru<string, number>(10_000)
+  const running = new Map<string, number>()
+  let all = 0
+
+  const take = (limit: Exclude<LimitName, 'simulations'>, name: string, cost: number): void => {
+    const wait = buckets[limit].take(name, cost)
+    if (wait > 0) throw new RateLimitError(limit, wait)
+  }
+
+  return {
+    enter: (ip) => take('ip', ip, 1),
+    tryCredential(ip, credential) {
+      const wait = buckets.authentication.wait(ip)
+      if (wait === 0 || (right.get(fingerprint(credential)) ?? 0) > Date.now()) return
+      throw new RateLimitError('authentication', wait)
+    },
+    call: (keyId, method) => take('key', keyId, methodCosts[method].cost),
+    about: (keyId, sender, method) =>
+      take('sender', `${keyId} ${sender}`, methodCosts[method].cost),
+    credentialWasWrong(ip) {
+      buckets.authentication.take(ip, 1)
+    },
+    credentialWasRight(credential) {
+      right.set(fingerprint(credential), Date.now() + remembered)
+    },
+    async simulate(keyId, run) {
+      const own = running.get(keyId) ?? 0
+      const isFull = (most: number, count: number): boolean => most > 0 && count >= most
+      if (isFull(limits.simulationsPerKey, own) || isFull(limits.simulations, all))
+        throw new RateLimitError('simulations', 1)
+      running.set(keyId, own + 1)
+      all += 1
+      try {
+        return await run()
+      } finally {
+        all -= 1
+        const left = (running.get(keyId) ?? 1) - 1
+        if (left === 0) running.delete(keyId)
+        else running.set(keyId, left)
+      }
+    },
+  }
+}
+
+/** Credentials themselves are not kept. */
+const fingerprint = (credential: string): string =>
+  createHash('sha256').update(credential).digest('base64')

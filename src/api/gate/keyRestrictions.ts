@@ -1,0 +1,48 @@
+import ipaddr from 'ipaddr.js'
+import { KeyRestrictedError } from '../../errors/limitErrors.js'
+import type { KeyRestrictions } from '../../store/keys.js'
+import type { MethodName } from '../rpc/signatures.js'
+import { methodCosts } from './methodCosts.js'
+
+/**
+ * Whether the key may be used from there. A key with origins needs a request with the header
+ * Origin, which browsers send and cannot forge; other programs can, so it guards users, not money.
+ */
+export const requirePlace = (
+  { allowedOrigins, allowedIps }: KeyRestrictions,
+  { ip, origin }: { readonly ip: string; readonly origin: string | undefined },
+): void => {
+  if (allowedIps !== null && !allowedIps.some((range) => contains(range, ip)))
+    throw new KeyRestrictedError('may not be used from this address.', 'ip')
+  if (allowedOrigins !== null && !allowedOrigins.includes(origin ?? ''))
+    throw new KeyRestrictedError('may not be used from this origin.', 'origin')
+}
+
+/** Asked first by every client, whatever its key is for. */
+const common: readonly MethodName[] = [
+  'eth_chainId',
+  'eth_supportedEntryPoints',
+  'web3_clientVersion',
+]
+
+export const requireMethod = (
+  { scopes, methods }: Pick<KeyRestrictions, 'scopes' | 'methods'>,
+  method: MethodName,
+): void => {
+  if (common.includes(method)) return
+  const { scope } = methodCosts[method]
+  if (!scopes.includes(scope) || (methods !== null && !methods.includes(method)))
+    throw new KeyRestrictedError(`may not call ${method}.`, 'method')
+}
+
+/** `range` is an address or a CIDR block; an IPv4 address mapped into IPv6 counts as IPv4. */
+export const contains = (range: string, ip: string): boolean => {
+  if (!ipaddr.isValid(ip)) return false
+  const address = ipaddr.process(ip)
+  if (!range.includes('/')) {
+    return ipaddr.isValid(range) && ipaddr.process(range).toString() === address.toString()
+  }
+  if (!ipaddr.isValidCIDR(range)) return false
+  const [network, bits] = ipaddr.parseCIDR(range)
+  return network.kind() === address.kind() && address.match(network, bits)
+}

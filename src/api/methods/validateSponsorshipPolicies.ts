@@ -1,0 +1,15 @@
+import { UnsupportedTokenError } from '../../errors/sponsorshipErrors.js'
+import type { Method } from '../rpc/method.js'
+
+/**
+ * pm_validateSponsorshipPolicies: what would be decided and what each policy says. Asks no webhook,
+ * reserves and records nothing.
+ */
+export const validateSponsorshipPolicies: Method<'pm_validateSponsorshipPolicies'> = async (
+  request,
+  { chain, appId },
+) => {
+  if (request.mode === 'ERC20') throw new UnsupportedTokenError(request.tokens, chain.chainId)
+  const { mode, separateSignature, refusal, ...asked } = request
+  return chain.previewSponsorship({ ...asked, appId })
+}

@@ -1,0 +1,169 @@
+import type { Context } from 'hono'
+import {
+  HttpMethodNotAllowedError,
+  InvalidFieldError,
+  TakenError,
+  UnauthorizedError,
+} from '../../errors/restErrors.js'
+import { openDashboard } from '../../policy/manageDashboard.js'
+import { type Actor, audited } from '../../store/audit.js'
+import { listDashboards, lockDashboard, setDashboard } from '../../store/dashboard.js'
+import type { Database } from '../../store/database.js'
+import { createApp } from '../../tenancy/manageApps.js'
+import { createKey } from '../../tenancy/manageKeys.js'
+import type { Webhooks } from '../../webhook/manage.js'
+import { actorOf } from '../caller.js'
+import type { Env, Mount } from '../createApp.js'
+import { type Members, member } from '../dialects/decode/members.js'
+import { isKey } from '../isKey.js'
+import { parseJson } from '../parseJson.js'
+import { readBody } from '../readBody.js'
+import type { Door } from '../rpc/answerRpc.js'
+import type { Services } from '../services.js'
+import { authenticate } from './answerWebhook.js'
+import { type RuleOperation, ruleOperations } from './dashboardOperations.js'
+import { decodeName } from './decodeRules.js'
+import { restError } from './restError.js'
+import type { WebhookAnswer } from './webhookOperations.js'
+
+/** What the dashboard API of the original service works on. */
+export type DashboardContext = Pick<Services, 'authenticateKey' | 'authenticateToken'> & {
+  readonly database: Database
+  /** Of the chains that are served. */
+  readonly chainIds: ReadonlySet<number>
+  webhooks(actor: Actor, database: Database): Webhooks
+}
+
+const root = '/api/v2/public/sdk'
+
+type Answer = (c: Context<Env>) => Promise<WebhookAnswer>
+
+/** The REST API by which scripts of the original service make apps and their rules. */
+export const mountDashboard =
+  (context: DashboardContext): Mount =>
+  (app, door) => {
+    const serve = (path: string, operations: Readonly<Record<string, Answer>>) => {
+      app.all(`${root}/${path}`, async (c) => {
+        const name = path.replace('/:policyId', '')
+        try {
+          door.gate.enter(c.get('caller').ip)
+          const operation = operations[c.req.method]
+          if (operation === undefined) throw new HttpMethodNotAllowedError(Object.keys(operations))
+          const answer = await operation(c)
+          door.metrics.request(name, 200)
+          return c.json({ statusCode: 200, ...answer })
+        } catch (thrown) {
+          const response = restError(c, thrown, door)
+          door.metrics.request(name, response.status)
+          return response
+        }
+      })
+    }
+    serve('paymaster', {
+      POST: (c) => createPaymaster(c, context, door),
+      GET: (c) => listPaymasters(c, context, door),
+    })
+    for (const [path, operations] of Object.entries(ruleOperations)) {
+      const answers = Object.entries(operations).map(([method, run]): [string, Answer] => [
+        method,
+        (c) => answerRule(c, run, context, door),
+      ])
+      serve(path, Object.fromEntries(answers))
+    }
+  }
+
+const answerRule = async (
+  c: Context<Env>,
+  run: RuleOperation,
+  context: DashboardContext,
+  door: Door,
+): Promise<WebhookAnswer> => {
+  const caller = c.get('caller')
+  const authToken = c.req.header('authToken')
+  const apiKey = c.req.header('apiKey')
+  if (!authToken || !apiKey)
+    throw new UnauthorizedError('Auth token and API key is required in the headers')
+  const owner = await authenticate({ authToken, apiKey, caller }, context, door.gate)
+  const { accountId, appId } = owner
+  const body = await bodyOf(c, door)
+  const actor = actorOf('account', authToken, caller)
+  return audited(context.database, actor, async (change) => {
+    const webhooks = context.webhooks(actor, change.trx)
+    return run({
+      ...{ accountId, appId, body },
+      rules: await openDashboard(change, owner),
+      webhooks: {
+        async create(webhookUrl) {
+          const given = { webhookUrl, requestType: 'POST', payload: 'extended' } as const
+          return (await webhooks.create(appId, given)).webhookId
+        },
+        async update(webhookId, active) {
+          await webhooks.update(appId, webhookId, active)
+        },
+      },
+      policyId: c.req.param('policyId') ?? '',
+    })
+  })
+}
+
+const createPaymaster = async (
+  c: Context<Env>,
+  context: DashboardContext,
+  door: Door,
+): Promise<WebhookAnswer> => {
+  const { accountId, actor } = await accountOf(c, context, door)
+  const body = await bodyOf(c, door)
+  const name = decodeName(body)
+  const chainId = member(body, 'chainId')
+  if (typeof chainId !== 'number' || !context.chainIds.has(chainId))
+    throw new InvalidFieldError('Chain ID', 'not supported')
+  const apiKey = await audited(context.database, actor, async (change) => {
+    const known = await listDashboards(change.trx, accountId)
+    if (known.some((each) => each.name === name && each.chainId === chainId))
+      throw new TakenError('paymaster_name_exists')
+    const made = await createApp(change, accountId, name)
+    const key = made && (await createKey(change, made.id, { name: 'dashboard' }))
+    if (made === undefined || key === undefined)
+      throw new UnauthorizedError('The account of the auth token has ended')
+    await lockDashboard(change.trx, made.id)
+    await setDashboard(change.trx, made.id, { chain_id: BigInt(chainId) })
+    return key.apiKey
+  })
+  return { message: 'DApp registered successfully', data: { name, chainId, apiKey } }
+}
+
+/** Keys are stored as hashes, so a list cannot show them. */
+const listPaymasters = async (
+  c: Context<Env>,
+  context: DashboardContext,
+  door: Door,
+): Promise<WebhookAnswer> => {
+  const { accountId } = await accountOf(c, context, door)
+  const apps = await listDashboards(context.database, accountId)
+  return {
+    message: 'DApp list fetched',
+    data: apps.map(({ name, chainId }) => ({ name, chainId, apiKey: null })),
+  }
+}
+
+const accountOf = async (c: Context<Env>, context: DashboardContext, { gate }: Door) => {
+  const token = c.req.header('authToken')
+  if (!token) throw new UnauthorizedError('Auth token is required in the headers')
+  const caller = c.get('caller')
+  gate.tryCredential(caller.ip, token)
+  const account = isKey(token) ? await context.authenticateToken(token) : undefined
+  if (account === undefined) {
+    gate.credentialWasWrong(caller.ip)
+    throw new UnauthorizedError('Unknown auth token')
+  }
+  gate.credentialWasRight(token)
+  return { ...account, actor: actorOf('account', token, caller) }
+}
+
+const bodyOf = async (c: Context<Env>, { limits }: Door): Promise<Members> => {
+  const bytes = await readBody(c.env.incoming, limits.bodyBytes)
+  const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new InvalidFieldError('The body', 'must be a JSON object')
+  return body as Members
+}

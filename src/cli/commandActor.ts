@@ -1,0 +1,10 @@
+import { userInfo } from 'node:os'
+import type { Actor } from '../store/audit.js'
+
+/** A command acts for whoever may run it on this machine. */
+export const commandActor = (): Actor => ({
+  kind: 'command',
+  id: userInfo().username,
+  ip: null,
+  requestId: null,
+})

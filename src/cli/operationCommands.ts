@@ -1,0 +1,37 @@
+import type { Command } from 'commander'
+import type { Hex } from 'viem'
+import { ConfigError } from '../errors/configError.js'
+import { requestCancellation } from '../store/cancellations.js'
+import { announceOperations } from '../store/operations.js'
+import { onStore } from './storeCommand.js'
+
+const HASH = /^0x[0-9a-fA-F]{64}$/
+
+/** `purser operation cancel <hash> --chain <id>` */
+export const registerOperationCommands = (program: Command): void => {
+  const operation = program.command('operation').description('an operation that was accepted')
+  onStore(
+    operation
+      .command('cancel')
+      .argument('<hash>')
+      .description('take an operation back that is not included yet')
+      .requiredOption('--chain <id>', 'its chain'),
+    async ({ store, flags, id }) => {
+      const chainId = Number(flags.chain)
+      if (!Number.isSafeInteger(chainId) || chainId <= 0)
+        throw new ConfigError('--chain must be a chain id.')
+      if (!HASH.test(id)) throw new ConfigError('The hash must be 0x and 64 hex digits.')
+      const hash = id.toLowerCase() as Hex
+      const state = await requestCancellation(store.database, chainId, hash)
+      if (state === undefined) throw new ConfigError(`Chain ${chainId} has no operation ${hash}.`)
+      if (state !== 'pooled' && state !== 'bundled')
+        throw new ConfigError(`Operation ${hash} is ${state} already.`)
+      await announceOperations(store.database, chainId)
+      console.log(
+        state === 'pooled'
+          ? `Cancelled operation ${hash}.`
+          : `The bundle of operation ${hash} is being cancelled, unless it is included first: see its status.`,
+      )
+    },
+  )
+}
