@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { type Hex, numberToHex, parseEther } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BundlingContext } from '../../src/bundling/bundlingContext.js'
-import { followChain, sendBundles } from '../../src/bundling/startBundler.js'
+import { followChain } from '../../src/bundling/followChain.js'
+import { sendBundles } from '../../src/bundling/sendBundles.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
@@ -41,30 +42,27 @@ describe('trouble with one operation, executor or node', () => {
     if (head.number % 2n === 1n) await chain.anvil.request('evm_mine', [])
   }
 
-  test('an operation that fails only on the chain is isolated, tried thrice and dropped', async () => {
+  test('an operation that fails only on the chain is isolated, tried alone twice and dropped', async () => {
     const sender = await chain.puppet()
     const innocent = await admitFrom(4)
     await chain.pull(sender, { refusesOdd: true })
     await mineToEven()
     const poison = await chain.admit(chain.operation(sender))
     await mineToEven()
-    await chain.round()
-    const first = await openBundles(database(), chain.definition.chainId)
-    const sent: Hex[] = first.map(({ attempts }) => attempts[0].hash)
+    await chain.anvil.request('evm_setAutomine', [false])
     while ((await chain.stored(poison)).state !== 'dropped') {
-      for (const hash of sent.splice(0))
-        await chain.anvil.client.waitForTransactionReceipt({ hash })
-      await mineToEven()
+      // Simulated after an even block, mined in an odd one.
       await chain.round()
-      const open = await openBundles(database(), chain.definition.chainId)
-      sent.push(...open.map(({ attempts }) => attempts[0].hash))
+      await chain.anvil.request('evm_mine', [])
+      await mineToEven()
     }
+    await chain.anvil.request('evm_setAutomine', [true])
     await chain.settle()
     expect(await states(innocent)).toEqual(innocent.map(() => 'included'))
     expect(await chain.stored(poison)).toMatchObject({
-      attempts: 3,
+      attempts: 5,
       reasonCode: 'BUNDLE_FAILED',
-      reason: 'the bundles with this operation failed 3 times',
+      reason: 'the bundles with this operation failed 5 times',
     })
     const status = await chain.status(poison)
     expect(status?.state).toBe('FAILED')
@@ -113,7 +111,11 @@ describe('trouble with one operation, executor or node', () => {
   }
 
   const send = async (context: BundlingContext) =>
-    sendBundles(context, await chain.heads.refresh(), chain.executors.slice(0, 1), 0)
+    sendBundles(
+      { ...context, signers: chain.executors.slice(0, 1) },
+      (await followChain(chain.context, await chain.heads.refresh()))!,
+      { turn: 0, freshHead: false },
+    )
 
   test('a bundle that fails without blame is halved until the culprit is alone', async () => {
     const hashes = await admitFrom(8)
@@ -132,7 +134,7 @@ describe('trouble with one operation, executor or node', () => {
         await send(context)
         for (const { attempts } of await openBundles(database(), chain.definition.chainId))
           await chain.anvil.client.waitForTransactionReceipt({ hash: attempts[0].hash })
-        await followChain(chain.context, await chain.heads.refresh(), chain.executors)
+        await followChain(chain.context, await chain.heads.refresh())
       }
     } finally {
       await stop()

@@ -2,10 +2,13 @@ import { type Hex, numberToHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { indexBlocks } from '../../src/bundling/indexBlocks.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
+import { devContracts } from '../../src/devnet/devContracts.js'
+import { keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import { putOperations } from '../../src/store/admissions.js'
 import { openBundles } from '../../src/store/bundles.js'
 import { indexedBlocks } from '../../src/store/chainBlocks.js'
 import { findInclusion } from '../../src/store/inclusions.js'
-import { putOperation } from '../../src/store/operations.js'
 import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
@@ -25,6 +28,20 @@ describe('the index of inclusions', () => {
   })
 
   const inclusion = (hash: Hex) => findInclusion(database(), chain.definition.chainId, hash)
+
+  /** Makes an operation pooled without asking whether it may be. */
+  const putKnown = async (operation: Operation): Promise<Hex> => {
+    const { definition, appId } = chain
+    const { chainId } = definition
+    const entryPoint = chain.entryPoint.address
+    const hash = chain.entryPoint.hash(operation, chainId)
+    const entry = {
+      ...{ chainId, hash, entryPoint, appId, operation, prefund: 1n, validUntil: 0 },
+      ...{ factory: undefined, counted: [], seenBlock: 0n, firstValidation: undefined },
+    }
+    await putOperations(database(), chainId, [{ entry, standing: { state: 'pooled' } }], new Map())
+    return hash
+  }
 
   const mine = async (blocks: number): Promise<void> => {
     for (let i = 0; i < blocks; i++) {
@@ -87,17 +104,37 @@ describe('the index of inclusions', () => {
 
   test('finds an inclusion that it had no reason to look for', async () => {
     const op = chain.operation(await chain.puppet())
-    const { chainId } = chain.definition
-    const entryPoint = chain.entryPoint.address
-    const hash = chain.entryPoint.hash(op, chainId)
     await chain.carry([op])
     await chain.round()
-    const { appId } = chain
-    await putOperation(database(), {
-      ...{ chainId, hash, entryPoint, appId, operation: op, prefund: 1n, validUntil: 0 },
-    })
+    const hash = await putKnown(op)
     await chain.round()
     expect((await chain.stored(hash)).state).toBe('included')
+  })
+
+  test('finds the inclusion of an operation that created its account', async () => {
+    const { factory } = devContracts('0.6')
+    const account = await simpleAccount(
+      {
+        read: async (to, data) => (await chain.anvil.client.call({ to, data })).data ?? '0x',
+        isDeployed: async () => false,
+      },
+      {
+        ownerKey: keyFromSeed('created'),
+        factory,
+        entryPoint: chain.entryPoint.address,
+      },
+    )
+    await chain.anvil.request('anvil_setBalance', [account.address, numberToHex(10n ** 18n)])
+    const { factory: creator, factoryData, callData } = await account.draft({ to: account.address })
+    const limits = { factory: creator, factoryData, callData, verificationGasLimit: 500_000n }
+    const { chainId } = chain.definition
+    const unsigned = chain.operation(account.address, limits)
+    const op = await account.sign(unsigned, chain.entryPoint.hash(unsigned, chainId))
+    await chain.carry([op])
+    await chain.round()
+    const hash = await putKnown(op)
+    await chain.round()
+    expect(await chain.stored(hash)).toMatchObject({ state: 'included', reason: null })
   })
 
   for (const depth of [1, 3, 8]) {

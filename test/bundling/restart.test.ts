@@ -33,7 +33,8 @@ describe('a bundler that starts again', () => {
     const head = await heads.refresh()
     const assembly = { head, executor: executor.address, entryPoint, waiting: new Set<never>() }
     const draft = await assembleBundle(context, assembly)
-    const bundle = draft && (await signBundle(context, executor, draft))
+    const nonce = await chain.anvil.client.getTransactionCount({ address: executor.address })
+    const bundle = draft && (await signBundle(context, executor, BigInt(nonce), draft))
     if (!bundle) throw new Error('there was nothing to sign')
     return bundle
   }

@@ -1,137 +1,190 @@
-import {
-  type Address,
-  concatHex,
-  createPublicClient,
-  createTestClient,
-  encodeFunctionData,
-  type Hex,
-  http,
-  parseAbi,
-  parseEther,
-} from 'viem'
+import { type Hex, http } from 'viem'
 import {
   createBundlerClient,
   createPaymasterClient,
-  entryPoint06Abi,
-  getUserOperationHash,
   InsufficientPrefundError,
-  toSmartAccount,
+  type SmartAccount,
   type UserOperation,
+  UserOperationSignatureError,
 } from 'viem/account-abstraction'
-import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import { VERSIONS } from '../../src/devnet/devContracts.js'
+import type { Version } from '../../src/entrypoint/entryPoint.js'
+import { causesOf } from '../support/causesOf.js'
 import { TARGET } from '../support/devAccount.js'
+import {
+  authorizationOf,
+  delegatedSmartAccount,
+  fund,
+  nodeClient,
+  simpleSmartAccount,
+} from '../support/smartAccounts.js'
 import { usePurser } from '../support/usePurser.js'
 
 const info = usePurser()
 
-const abi = parseAbi([
-  'function createAccount(address owner, uint256 salt) returns (address)',
-  'function getAddress(address owner, uint256 salt) view returns (address)',
-  'function execute(address dest, uint256 value, bytes func)',
-])
-const STUB: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
-
-/** viem's account interface for a SimpleAccount of EntryPoint v0.6. */
-const simpleAccount = async (seed: string) => {
-  const owner = privateKeyToAccount(keyFromSeed(seed))
-  const client = createPublicClient({ chain: foundry, transport: http(info().rpcUrl) })
-  const factory = info().factories['0.6'] as Address
-  const entryPoint = {
-    abi: entryPoint06Abi,
-    address: info().entryPoints['0.6'] as Address,
-    version: '0.6',
-  } as const
-  const created = [owner.address, 0n] as const
-  const address = await client.readContract({
-    ...{ abi, address: factory, functionName: 'getAddress', args: created },
-  })
-  const unsupported = () => Promise.reject(new Error('not needed here'))
-  return toSmartAccount({
-    client,
-    entryPoint,
-    getAddress: async () => address as Address,
-    getFactoryArgs: async () => ({
-      factory,
-      factoryData: encodeFunctionData({ abi, functionName: 'createAccount', args: created }),
-    }),
-    encodeCalls: async ([call]) =>
-      encodeFunctionData({
-        ...{ abi, functionName: 'execute' },
-        args: [call!.to, call!.value ?? 0n, call!.data ?? '0x'],
-      }),
-    getStubSignature: async () => STUB,
-    signMessage: unsupported,
-    signTypedData: unsupported,
-    signUserOperation: async (operation) => {
-      const userOperation = { ...operation, sender: address, signature: '0x' } as UserOperation
-      const hash = getUserOperationHash({
-        ...{ chainId: info().chainId, userOperation: userOperation as never },
-        ...{ entryPointAddress: entryPoint.address, entryPointVersion: '0.6' as const },
-      })
-      return owner.signMessage({ message: { raw: hash } })
-    },
-  })
-}
-
-const bundler = (sponsored: boolean) =>
+const bundler = () =>
   createBundlerClient({
-    chain: foundry,
-    client: createPublicClient({ chain: foundry, transport: http(info().rpcUrl) }),
+    ...{ chain: foundry, client: nodeClient(info()), pollingInterval: 100 },
     transport: http(info().standardUrl),
-    pollingInterval: 100,
-    ...(sponsored
-      ? {
-          paymaster: createPaymasterClient({ transport: http(info().standardUrl) }),
-          paymasterContext: { mode: 'SPONSORED', calculateGasLimits: false },
-        }
-      : {}),
+  })
+
+const sponsoredBundler = () =>
+  createBundlerClient({
+    ...{ chain: foundry, client: nodeClient(info()), pollingInterval: 100 },
+    transport: http(info().standardUrl),
+    paymaster: createPaymasterClient({ transport: http(info().standardUrl) }),
+    paymasterContext: { mode: 'SPONSORED', calculateGasLimits: false },
   })
 
 const calls = [{ to: TARGET, value: 0n, data: '0x1234' as Hex }]
 
-describe('viem account abstraction clients, EntryPoint v0.6, standard dialect', () => {
-  test('asks what the bundler supports', async () => {
-    const client = bundler(false)
-    expect(await client.getChainId()).toBe(info().chainId)
-    const [first] = await client.getSupportedEntryPoints()
-    expect(first?.toLowerCase()).toBe(info().entryPoints['0.6']?.toLowerCase())
-  })
+const failureOf = async (sending: Promise<unknown>): Promise<readonly unknown[]> =>
+  causesOf(
+    await sending.then(
+      (answer) => {
+        throw new Error(`accepted: ${answer}`)
+      },
+      (error) => error,
+    ),
+  )
 
-  test('sends a sponsored operation (ERC-7677) and reads its receipt', async () => {
-    const account = await simpleAccount('viem sponsored')
-    const client = bundler(true)
-    const hash = await client.sendUserOperation({ account, calls })
-    const receipt = await client.waitForUserOperationReceipt({ hash })
-    expect(receipt.success).toBe(true)
-    expect(receipt.paymaster?.toLowerCase()).toBe(info().tanks['0.6']?.toLowerCase())
-    const found = await client.getUserOperation({ hash })
-    expect(found.userOperation.sender.toLowerCase()).toBe(account.address.toLowerCase())
-    expect(found.blockNumber).toBe(receipt.receipt.blockNumber)
+type Kind = {
+  readonly name: string
+  readonly version: Version
+  readonly account: (seed: string) => Promise<SmartAccount>
+}
+
+const kinds: readonly Kind[] = [
+  ...VERSIONS.map((version) => ({
+    ...{ name: `SimpleAccount, EntryPoint v${version}`, version },
+    account: (seed: string) => simpleSmartAccount(info(), version, `viem ${version} ${seed}`),
+  })),
+  ...(['0.8', '0.9'] as const).map((version) => ({
+    ...{ name: `Simple7702Account, EntryPoint v${version}`, version },
+    account: (seed: string) =>
+      delegatedSmartAccount(info(), version, `viem 7702 ${version} ${seed}`),
+  })),
+]
+
+test('viem asks what the bundler supports', async () => {
+  const client = bundler()
+  expect(await client.getChainId()).toBe(info().chainId)
+  const supported = await client.getSupportedEntryPoints()
+  expect(supported.map((address) => address.toLowerCase())).toEqual(
+    VERSIONS.map((version) => info().entryPoints[version]),
+  )
+})
+
+test('viem, EntryPoint v0.9: account and tank sign at the same time', async () => {
+  const account = await simpleSmartAccount(info(), '0.9', 'viem parallel')
+  const paymaster = createPaymasterClient({ transport: http(info().standardUrl) })
+  const client = bundler()
+  const contextOf = (signingPhase: string) => ({ signingPhase, separateSignature: true })
+  const prepared = await client.prepareUserOperation({
+    ...{ account, calls, paymaster, paymasterContext: contextOf('commit') },
+  })
+  const { account: _, ...committed } = prepared as typeof prepared & { paymasterSignature: Hex }
+  const entryPointAddress = account.entryPoint.address
+  const [signature, final] = await Promise.all([
+    account.signUserOperation(committed as never),
+    paymaster.getPaymasterData({
+      ...(committed as never as UserOperation<'0.8'>),
+      ...{ chainId: info().chainId, entryPointAddress, context: contextOf('finalize') },
+    }),
+  ])
+  const sent = { ...committed, ...(final as { paymasterSignature?: Hex }), signature }
+  expect(sent.paymasterSignature).not.toBe(committed.paymasterSignature)
+  const hash = await client.sendUserOperation({ ...sent, entryPointAddress } as never)
+  const receipt = await client.waitForUserOperationReceipt({ hash })
+  expect(receipt.success).toBe(true)
+  expect(receipt.paymaster?.toLowerCase()).toBe(info().tanks['0.9'])
+})
+
+describe.each(['0.8', '0.9'] as const)('an account of EIP-7702, EntryPoint v%s', (version) => {
+  test('is delegated by a sponsored bundle, then sponsored without a tuple', async () => {
+    const account = await delegatedSmartAccount(info(), version, `viem marker ${version}`)
+    const client = sponsoredBundler()
+    const hash = await client.sendUserOperation({
+      ...{ account, calls, ...(await authorizationOf(account)) },
+    })
+    const { receipt } = await client.waitForUserOperationReceipt({ hash })
+    expect(receipt.type).toBe('eip7702')
+
+    const marker = { factory: '0x7702', factoryData: '0x' } as const
+    const { account: _, ...prepared } = await client.prepareUserOperation({
+      ...{ account, calls, ...marker },
+    })
+    // viem hashes the marker itself unless it sees an authorization; one that names the delegate do.
+    const delegation = { address: account.authorization!.address }
+    const signature = await account.signUserOperation({
+      ...(prepared as never as UserOperation<'0.8'>),
+      ...{ ...marker, authorization: delegation as never },
+    })
+    const again = await client.sendUserOperation({
+      ...{ ...prepared, ...marker, signature },
+      entryPointAddress: account.entryPoint.address,
+    } as never)
+    const second = await client.waitForUserOperationReceipt({ hash: again })
+    expect(second).toMatchObject({ success: true })
+    expect(second.paymaster?.toLowerCase()).toBe(info().tanks[version])
+    expect(second.receipt.type).not.toBe('eip7702')
+  })
+})
+
+describe.each(kinds)('viem, $name, standard dialect', ({ version, account: open }) => {
+  test('sends sponsored operations (ERC-7677), the first creating the account', async () => {
+    const account = await open('sponsored')
+    const client = sponsoredBundler()
+    for (const _ of ['creating', 'created']) {
+      const hash = await client.sendUserOperation({
+        account,
+        calls,
+        ...(await authorizationOf(account)),
+      })
+      const receipt = await client.waitForUserOperationReceipt({ hash })
+      expect(receipt.success).toBe(true)
+      expect(receipt.userOpHash).toBe(hash)
+      expect(receipt.paymaster?.toLowerCase()).toBe(info().tanks[version])
+      const found = await client.getUserOperation({ hash })
+      expect(found.userOperation.sender.toLowerCase()).toBe(account.address.toLowerCase())
+      expect(found.userOperation.callData).toBe(await account.encodeCalls(calls))
+      expect(found.blockNumber).toBe(receipt.receipt.blockNumber)
+    }
+    expect(await nodeClient(info()).getBalance({ address: account.address })).toBe(0n)
   })
 
   test('sends a self-paid operation', async () => {
-    const account = await simpleAccount('viem self-paid')
-    await createTestClient({
-      ...{ mode: 'anvil', chain: foundry, transport: http(info().rpcUrl) },
-    }).setBalance({ address: account.address, value: parseEther('1') })
-    const client = bundler(false)
-    const hash = await client.sendUserOperation({ account, calls })
+    const account = await open('self-paid')
+    await fund(info(), account.address)
+    const client = bundler()
+    const hash = await client.sendUserOperation({
+      account,
+      calls,
+      ...(await authorizationOf(account)),
+    })
     const receipt = await client.waitForUserOperationReceipt({ hash })
     expect(receipt.success).toBe(true)
     expect(receipt.actualGasCost).toBeGreaterThan(0n)
     expect(receipt.logs.length).toBeGreaterThan(0)
-    expect(concatHex([receipt.userOpHash])).toBe(hash)
+    expect(receipt.userOpHash).toBe(hash)
   })
 
-  test('maps our refusal to its own typed error', async () => {
-    const account = await simpleAccount('viem poor')
-    const sending = bundler(false).sendUserOperation({ account, calls })
-    const error = await sending.catch((thrown) => thrown)
-    const causes = []
-    for (let each = error; each; each = each.cause) causes.push(each)
-    expect(causes.some((each) => each instanceof InsufficientPrefundError)).toBe(true)
+  test('maps our refusals to its own typed errors', async () => {
+    const poor = await open('poor')
+    const unfunded = await failureOf(
+      bundler().sendUserOperation({ account: poor, calls, ...(await authorizationOf(poor)) }),
+    )
+    expect(unfunded.some((each) => each instanceof InsufficientPrefundError)).toBe(true)
+
+    const account = await open('stranger')
+    await fund(info(), account.address)
+    const signature = await account.getStubSignature()
+    const forged = { ...account, signUserOperation: async () => signature }
+    const failure = await failureOf(
+      bundler().sendUserOperation({ account: forged, calls, ...(await authorizationOf(account)) }),
+    )
+    expect(failure.some((each) => each instanceof UserOperationSignatureError)).toBe(true)
   })
 })

@@ -14,19 +14,15 @@ import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { TANK_06, TANK_07, TANK_FACTORY } from '../../src/contracts/deployments.js'
 import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
 import { deployDevContracts } from '../../src/devnet/deployDevContracts.js'
-import { ENTRY_POINT_SOURCES } from '../../src/devnet/devContracts.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
 import { type Call, keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
-import { startAnvil } from '../../src/devnet/startAnvil.js'
+import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
 import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../src/entrypoint/index.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { encodeTankData, sponsorshipHash, type TimeRange } from '../../src/paymaster/tankData.js'
-import { ENTRY_POINT_09_CANDIDATE, LATER_ENTRY_POINTS } from '../support/laterEntryPoints.js'
 
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
-
-const SOURCES = [...ENTRY_POINT_SOURCES, ...LATER_ENTRY_POINTS, ENTRY_POINT_09_CANDIDATE]
 
 /** Whose SimpleAccount takes the userOpHash as a signed message (EIP-191). */
 const SIGNING_MESSAGES: readonly Version[] = ['0.6', '0.7']
@@ -58,10 +54,10 @@ type SponsorOptions = Partial<TimeRange> & {
   readonly delegate?: Address
 }
 
-/** A chain with every EntryPoint, and what the tests of tanks on `version` do on it. */
-export const openTankChain = async (version: Version, chainId = 31337) => {
-  const anvil = await startAnvil({ chainId, logger: pino({ level: 'silent' }) })
-  const { entryPoints, factories } = await deployDevContracts(anvil.rpcUrl, SOURCES)
+/** A chain with every EntryPoint (`running`, or a new one), and what tests of `version` do on it. */
+export const openTankChain = async (version: Version, chainId = 31337, running?: Anvil) => {
+  const anvil = running ?? (await startAnvil({ chainId, logger: pino({ level: 'silent' }) }))
+  const { entryPoints, factories, delegates } = await deployDevContracts(anvil.rpcUrl)
   const wallet = await devWallet(anvil.rpcUrl)
   const entryPoint = createEntryPoint(version, entryPoints[version]!)
   const implementation = version === '0.6' ? TANK_06.address : TANK_07.address
@@ -134,7 +130,8 @@ export const openTankChain = async (version: Version, chainId = 31337) => {
   const sponsor = async (op: Operation, tank: Address, options: SponsorOptions = {}) => {
     const { signerKey = SIGNER_A, validUntil = 0, validAfter = 0, delegate } = options
     const range = { validUntil, validAfter }
-    const paymasterVerificationGasLimit = version === '0.6' ? 0n : 100_000n
+    const estimated = op.paymaster === tank ? op.paymasterVerificationGasLimit : 100_000n
+    const paymasterVerificationGasLimit = version === '0.6' ? 0n : estimated
     const paying = { ...op, paymaster: tank, paymasterVerificationGasLimit }
     const hash = sponsorshipHash(
       { ...paying, paymaster: options.tank ?? tank },
@@ -177,7 +174,17 @@ export const openTankChain = async (version: Version, chainId = 31337) => {
   }
 
   return {
-    ...{ anvil, wallet, chainId, version, entryPoint, entryPoints, factories, implementation },
+    ...{
+      anvil,
+      wallet,
+      chainId,
+      version,
+      entryPoint,
+      entryPoints,
+      factories,
+      delegates,
+      implementation,
+    },
     ...{ transact, deposit, depositOf, predictTank, createTank },
     ...{ draft, sponsor, sign },
     ...{ failureOf, handleOps },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { encodeFunctionData, type Hex, hexToBigInt, slice } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fixedBundleGas } from '../../src/entrypoint/bundleGas.js'
 import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { logsOf } from '../support/logs.js'
@@ -66,7 +67,7 @@ describe.each(versions)('gas of a bundle in EntryPoint v%s', (version) => {
       }
       await bundle(PLAIN.length)
       for (const count of [1, 2, 3, 4]) {
-        const overhead = BigInt(entryPoint.overhead.fixed + entryPoint.overhead.perOp * count)
+        const overhead = fixedBundleGas(entryPoint) + BigInt(entryPoint.overhead.perOp * count)
         const residual = await bundle(count)
         expect(residual, `${count} operations`).toBeLessThanOrEqual(overhead)
         expect(residual, `${count} operations`).toBeGreaterThan(overhead - 300n)
@@ -91,7 +92,7 @@ describe.each(versions)('gas of a bundle in EntryPoint v%s', (version) => {
             })
             const { intrinsic, floor } = calldataGas(chain.input(ops))
             const inside = sum(ops.map((op) => entryPoint.bundleGas(op)))
-            const limit = intrinsic + BigInt(entryPoint.overhead.fixed) + inside
+            const limit: bigint = intrinsic + fixedBundleGas(entryPoint) + inside
             const receipt = await chain.handleOps(ops, limit < floor ? floor : limit)
             expect(receipt.status).toBe('0x1')
             const outcomes = entryPoint.decodeOutcomes(logsOf(receipt))

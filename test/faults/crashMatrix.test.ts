@@ -1,9 +1,11 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createTestClient, http, publicActions } from 'viem'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import type { FaultPoint } from '../../src/faults.js'
-import { expectBalancedBooks, tankDeposit } from '../support/books.js'
+import { expectBalancedBooks, inclusions, tankDeposit } from '../support/books.js'
 import { type Intent, included, intentsOf, prepare, send, whileDying } from '../support/intents.js'
 import { result } from '../support/jsonRpc.js'
 import {
@@ -139,6 +141,26 @@ describe('a service that is killed', () => {
     for (const point of ['inclusion:settled', 'index:catching-up:2'] as const)
       await dieStarting(folder, point)
     await recover(await start(), intents)
+  })
+
+  test('with its chain, which comes back without its last blocks, includes them again', async () => {
+    const intents = intentsOf('lost blocks', 4)
+    const before = await start()
+    for (const intent of intents) await prepare(before, intent)
+    const state = join(folder, 'chain-31337.state.json')
+    const savedAt = () => statSync(state, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    const mined = Date.now()
+    await anvil(before).mine({ blocks: 1 })
+    await until(async () => savedAt() > mined)
+    const saved = readFileSync(state)
+    for (const intent of intents) await send(before, intent)
+    await included(before, intents)
+    await purser.end('SIGKILL')
+    await killChain(folder)
+    writeFileSync(state, saved)
+    const info = await start()
+    await until(async () => (await inclusions(info)) === hashes.length + intents.length)
+    await recover(info, intents)
   })
 
   test.runIf(full)(

@@ -93,7 +93,7 @@ const recover = async (intents: readonly Intent[], statuses: Iterable<number>): 
   await until(async () => (await fetch(`${info.url}/health/ready`)).status === 200)
   await until(async () => {
     const { listeners, locks } = await guards().catch(() => ({ listeners: 0, locks: 0 }))
-    return listeners === 1 && locks === 1
+    return listeners === 2 && locks === 1
   })
   await Promise.all(intents.map((intent) => send(info, intent)))
   hashes.push(...(await included(info, intents)))
@@ -129,4 +129,29 @@ test('a killed database comes back, and costs nobody an operation', async () => 
     await Promise.all(intents.slice(3).map((intent) => persist(intent, statuses)))
     await recover(intents, statuses)
   }
+})
+
+test('a service that another one has replaced ends', async () => {
+  await withBooks(folder, async (database) => {
+    const lockOf = async (granted: boolean) => {
+      const { rows } = await sql<{ pid: number; key: bigint }>`
+        select pid, (classid::bigint << 32) | objid::bigint as key from pg_locks
+        where locktype = 'advisory' and mode = 'ExclusiveLock' and granted = ${granted}`.execute(
+        database,
+      )
+      return rows[0]
+    }
+    const lock = await until(() => lockOf(true))
+    await withBooks(folder, (rival) =>
+      rival.connection().execute(async (session) => {
+        // Stands in line while the service has the lock, and so gets it before the service can again.
+        const replaced = sql`select pg_advisory_lock(${lock.key})`.execute(session)
+        await until(() => lockOf(false))
+        await sql`select pg_terminate_backend(${lock.pid})`.execute(database)
+        await replaced
+        expect(await purser.ended).toEqual({ code: 1, signal: null })
+      }),
+    )
+  })
+  expect(purser.output()).toMatch(/Another Purser/)
 })

@@ -42,10 +42,11 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
     const context = {
       node,
       engine: chain.engine,
-      definition: { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
+      definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
       advice: await adviseFees(node, heads.current()),
       bundleSize: 1,
       dataGas: noDataGas,
+      beneficiaryGas: 0,
     }
     return estimateOperation(context, chain.entryPoint, draft)
   }

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { adviseFees } from '../../src/chain/fees.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { getBalance, getBlock, type Head } from '../../src/chain/nodeReads.js'
-import { createStateProvider } from '../../src/chain/stateProvider.js'
 import type { StateOverride } from '../../src/chain/stateOverride.js'
+import { createStateProvider } from '../../src/chain/stateProvider.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Log, OperationOutcome } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
@@ -52,7 +52,7 @@ const on = (functionName: string, ...args: unknown[]) =>
 const engines: Record<string, (head: Head) => Promise<Engine>> = {
   node: async () => createNodeEngine({ node: chain.node }),
   'in-process': async (head) => {
-    const heads = { current: () => head, onHead: () => () => false }
+    const heads = { current: () => head, refresh: async () => head, onHead: () => () => false }
     return createInProcessEngine({
       state: await createStateProvider({ node: chain.node, heads, chainId: 31_337 }),
     })
@@ -66,10 +66,11 @@ async function estimate(draft: Draft, override?: StateOverride): Promise<GasEsti
   const context = {
     node: chain.node,
     engine: await makeEngine(head),
-    definition: { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
+    definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
     advice: await adviseFees(chain.node, head),
     bundleSize: 1,
     dataGas: noDataGas,
+    beneficiaryGas: 0,
   }
   return estimateOperation(context, chain.entryPoint, draft, override)
 }
@@ -355,7 +356,12 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
       const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
       const gas = await estimate(draft)
       const op = await chain.sign(account, withGas(draft, gas))
-      const share = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas }
+      const share = {
+        bundleSize: 1,
+        verificationGasUsed: 0n,
+        dataGas: noDataGas,
+        beneficiaryGas: 0,
+      }
       const required = preVerificationGas(chain.entryPoint, op, share)
       expect(gas.preVerificationGas).toBeGreaterThanOrEqual(required)
       expect(gas.preVerificationGas).toBeLessThanOrEqual((required * 101n) / 100n)
@@ -400,10 +406,11 @@ test('an estimate takes one round trip, a self-paid one another for what the sen
   const context = {
     node,
     engine,
-    definition: { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
+    definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
     advice: { slow: fees, standard: fees, fast: fees },
     bundleSize: 1,
     dataGas: noDataGas,
+    beneficiaryGas: 0,
   }
   const draft = await chain.draft(account, { callData: on('write', 0n, 3n) })
   await estimateOperation(context, chain.entryPoint, draft)

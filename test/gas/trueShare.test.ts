@@ -1,8 +1,15 @@
 import { encodeFunctionData, type Hex, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { COLD_BENEFICIARY } from '../../src/entrypoint/bundleGas.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
-import { type Account, executeCall, startV06Chain, type V06Chain } from '../support/v06Chain.js'
+import {
+  type Account,
+  beneficiary,
+  executeCall,
+  startV06Chain,
+  type V06Chain,
+} from '../support/v06Chain.js'
 import { contracts } from '../support/v06Contracts.js'
 
 let chain: V06Chain
@@ -32,13 +39,24 @@ async function operation(account: Account, call: Partial<Operation>): Promise<Op
   })
 }
 
-const share = (op: Operation, bundleSize: number, verificationGasUsed: bigint) =>
-  preVerificationGas(chain.entryPoint, op, { bundleSize, verificationGasUsed, dataGas: noDataGas })
+type Paid = 'the executor' | 'someone else'
+
+const share = (
+  op: Operation,
+  bundleSize: number,
+  verificationGasUsed: bigint,
+  paid: Paid = 'the executor',
+) =>
+  preVerificationGas(chain.entryPoint, op, {
+    ...{ bundleSize, verificationGasUsed, dataGas: noDataGas },
+    beneficiaryGas: paid === 'the executor' ? 0 : COLD_BENEFICIARY,
+  })
 
 /** Gas that a real bundle costs beyond what the EntryPoint meters of its operations. */
-async function unmetered(ops: readonly Operation[]) {
+async function unmetered(ops: readonly Operation[], paid: Paid = 'the executor') {
+  const payee = paid === 'the executor' ? chain.anvil.account : beneficiary
   const snapshot = await chain.anvil.request('evm_snapshot', [])
-  const receipt = await chain.handleOps(ops)
+  const receipt = await chain.handleOps(ops, undefined, payee)
   await chain.anvil.request('evm_revert', [snapshot])
   expect(receipt.status).toBe('0x1')
   const outcomes = chain.entryPoint.decodeOutcomes(
@@ -54,7 +72,13 @@ async function unmetered(ops: readonly Operation[]) {
   return { gas: BigInt(receipt.gasUsed) - sum, metered }
 }
 
-describe.each([1, 2, 5])('the shares of a bundle of %i', (bundleSize) => {
+describe.each<[number, Paid]>([
+  [1, 'the executor'],
+  [2, 'the executor'],
+  [5, 'the executor'],
+  [1, 'someone else'],
+  [5, 'someone else'],
+])('the shares of a bundle of %i that pays %s', (bundleSize, paid) => {
   test.each([
     ['no call data', '0x' as Hex],
     ['320 bytes', bytes(320, 'ab')],
@@ -68,8 +92,8 @@ describe.each([1, 2, 5])('the shares of a bundle of %i', (bundleSize) => {
     for (const account of accounts.slice(0, bundleSize)) {
       ops.push(await operation(account, { callData }))
     }
-    const { gas, metered } = await unmetered(ops)
-    const charged = ops.reduce((sum, op, i) => sum + share(op, bundleSize, metered[i]!), 0n)
+    const { gas, metered } = await unmetered(ops, paid)
+    const charged = ops.reduce((sum, op, i) => sum + share(op, bundleSize, metered[i]!, paid), 0n)
     expect(charged).toBeGreaterThanOrEqual(gas)
     expect(charged).toBeLessThanOrEqual((gas * 103n) / 100n)
   })

@@ -71,7 +71,9 @@ test(`thousands of hostile requests leave the running service and its database a
   const { decisions, statuses } = await sendAll()
   await deleteWebhooks()
 
-  expect([...statuses].sort()).toEqual([200, 204, 400, 401, 404, 405, 413])
+  // Whether wrong credentials come fast enough to be limited (429) depends on the machine.
+  const usual = [200, 204, 400, 401, 404, 405, 413]
+  expect([...statuses].filter((status) => status !== 429).sort()).toEqual(usual)
   const after = await rowCounts()
   const made = Number(after.decisions! - before.decisions!)
   expect(made).toBeLessThanOrEqual(decisions)

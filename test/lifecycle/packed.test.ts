@@ -58,10 +58,14 @@ describe('the packed tarball', () => {
   test('purser dev runs from a folder that other users cannot read, with its data there', async () => {
     const cli = join(app, 'node_modules/purser/dist/cli.js')
     const data = join(home, 'data')
-    const flags = ['--data', data, '--port', '0', '--log-level', 'error']
+    const flags = ['--data', data, '--port', '0', '--log-level', 'warn']
     const service = await startService(['dev', ...flags], {}, cli)
     try {
       const info = readDevInfo(data)
+      expect(Object.keys(info.entryPoints)).toEqual(['0.6'])
+      expect(service.output()).toContain(
+        'has no EntryPoint v0.7 (not installed: account-abstraction-v07), v0.8',
+      )
       const account = await devAccount(info, 'packed')
       const receipt = await receiptOf(info, await account.send(await account.sponsored()))
       expect(receipt.success).toBe('true')

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { bundlerLease } from '../../src/bundling/leadBundling.js'
 import { devKey } from '../../src/devnet/devKeys.js'
+import { findLease } from '../../src/store/leases.js'
 import { commandsOn, expectOneSentence } from '../support/cliAnswers.js'
 import { useDatabase } from '../support/database.js'
 import { devAccount, receiptOf } from '../support/devAccount.js'
@@ -46,20 +46,12 @@ const serveArguments = (dataFolder = folder) => {
   const flags = ['--port', '0', '--log-level', 'error', '--chains', JSON.stringify(chains)]
   return ['serve', '--data', dataFolder, ...flags]
 }
+const quick = ['--drain-seconds', '0']
 const environment = (url = databaseUrl()) => ({ DATABASE_URL: url, EXECUTOR: devKey(1) })
-
-/** Who holds the right to run on the external database, or waits for it. */
-const serviceLocks = async (granted: boolean) => {
-  const query = sql<{ pid: number; key: bigint }>`
-    select pid, (classid::bigint << 32) | objid::bigint as key
-    from pg_locks join pg_database d on d.oid = database
-    where locktype = 'advisory' and datname = current_database() and granted = ${granted}`
-  return (await query.execute(external().database)).rows
-}
 
 describe('DATABASE_URL', () => {
   beforeEach(async () => {
-    service ??= await startService(serveArguments(), environment())
+    service ??= await startService([...serveArguments(), ...quick], environment())
   })
 
   test('names a server that commands and service use; none is started in the data folder', async () => {
@@ -76,32 +68,77 @@ describe('DATABASE_URL', () => {
     expect(processesOn(folder).length).toBe(1)
   })
 
-  test('lets one service run, from whatever data folder', async () => {
+  test('lets several services run, of which one bundles, and another one when that is gone', async () => {
     const other = makeDataFolder()
+    const lease = () => findLease(external().database, bundlerLease(chain.chainId))
+    const second = await startService([...serveArguments(other), ...quick], environment())
     try {
-      const { code, stderr } = await runCli(serveArguments(other), environment())
-      expect(code).toBe(1)
-      expect(expectOneSentence(stderr)).toMatch(/already runs on this database/)
+      expect(await (await fetch(`${urlOf(second)}/health/ready`)).json()).toMatchObject({
+        status: 'ok',
+        chains: { [chain.chainId]: { bundlesHere: false, bundled: true } },
+      })
+      const before = await lease()
+      const ended = service!.end('SIGTERM')
+      const after = await until(async () => {
+        const now = await lease()
+        return now!.holder !== before!.holder && now
+      })
+      expect(after.token).toBe(before!.token + 1n)
+      expect((await ended).code).toBe(0)
+      service = undefined
+
+      const { apiKey } = await commandsOn(other, environment()).tenant('second')
+      const url = `${urlOf(second)}/api/v2/${chain.chainId}/${apiKey}`
+      const view = { ...chain, bundlerUrl: url, paymasterUrl: url }
+      const account = await devAccount(view, 'second')
+      const hash = await account.send(await account.selfPaid())
+      expect((await receiptOf(view, hash)).success).toBe('true')
     } finally {
+      await second.end('SIGTERM')
       removeDataFolder(other)
     }
   })
 
-  test('a service that another one has replaced stops', async () => {
-    const { database } = external()
-    const ended = once(service!.process, 'close')
-    await database.connection().execute(async (session) => {
-      const [lock] = await serviceLocks(true)
-      // Stands in line while the service has the lock, and so gets it before the service can again.
-      const replaced = sql`select pg_advisory_lock(${lock!.key})`.execute(session)
-      await until(async () => (await serviceLocks(false)).length === 1)
-      await sql`select pg_terminate_backend(${lock!.pid})`.execute(database)
-      await replaced
-      expect(await ended).toEqual([1, null])
+  test('a process that only serves does not bundle; one that only bundles does not serve', async () => {
+    const { apiKey } = await commandsOn(folder, environment()).tenant('roles')
+    await service!.end('SIGTERM')
+    const { DATABASE_URL } = environment()
+    const api = await startService([...serveArguments(), ...quick, '--role', 'api'], {
+      DATABASE_URL,
     })
-    expect(service!.output()).toMatch(/Another Purser/)
-    expect(processesOn(folder)).toEqual([])
-    service = undefined
+    service = api
+    const url = `${urlOf(api)}/api/v2/${chain.chainId}/${apiKey}`
+    const view = { ...chain, bundlerUrl: url, paymasterUrl: url }
+    const account = await devAccount(view, 'roles')
+    const hash = await account.send(await account.selfPaid())
+    expect(await (await fetch(`${urlOf(api)}/health/ready`)).json()).toMatchObject({
+      status: 'ok',
+      reasons: [`Nobody bundles for chain ${chain.chainId}.`],
+      chains: { [chain.chainId]: { bundlesHere: false, bundled: false, executors: [] } },
+    })
+    const other = makeDataFolder()
+    const bundler = await startService(
+      [...serveArguments(other), ...quick, '--role', 'bundler'],
+      environment(),
+    )
+    try {
+      expect((await receiptOf(view, hash)).success).toBe('true')
+      expect(await (await fetch(`${urlOf(bundler)}/health/ready`)).json()).toMatchObject({
+        chains: {
+          [chain.chainId]: {
+            executors: [{ role: 'executor', balance: expect.stringMatching(/^[1-9]\d+$/) }],
+          },
+        },
+      })
+      const { status } = await fetch(`${urlOf(bundler)}/api/v2/${chain.chainId}/${apiKey}`, {
+        method: 'POST',
+        body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
+      })
+      expect(status).toBe(400)
+    } finally {
+      await bundler.end('SIGTERM')
+      removeDataFolder(other)
+    }
   })
 })
 

@@ -68,7 +68,7 @@ describe('purser tank', () => {
     ['withdraw', ['--amount=-1'], '--amount'],
     ['deposit', ['--amount', '1', '--key', 'env:NO_SUCH_KEY'], '--key'],
     ['withdraw', ['--amount', '1', '--key', OWNER_KEY, '--to', '0x12'], '--to'],
-    ['deposit', ['--amount', '1', '--entry-point', '0.9'], 'EntryPoint 0.9'],
+    ['deposit', ['--amount', '1', '--entry-point', '0.5'], 'EntryPoint 0.5'],
   ])('%s %j ends with one sentence', async (command, flags, text) => {
     const sentence = await refusal(command, ...flags)
     expect(sentence).toContain(text)
@@ -81,5 +81,35 @@ describe('purser tank', () => {
     expect(await refusal('tank', 'show', '--app', id, '--chain', chain())).toContain(id)
     const sentence = await refusal('tank', 'show', '--app', appId, '--chain', '5')
     expect(sentence).toContain(chain())
+  })
+})
+
+describe('purser tank mode, credit and alarm', () => {
+  test('an app pays by credit, which counts each reference once', async () => {
+    expect(labelled(await tank('mode', '--mode', 'native'), 'mode')).toBe('native')
+    const paid = ['--amount', '2', '--reference', 'invoice 1']
+    expect(labelled(await tank('credit', ...paid), 'credit')).toBe('2 ETH')
+    expect(labelled(await tank('credit', ...paid), 'credit')).toBe('2 ETH')
+    const refund = await tank('credit', '--amount=-0.5', '--reference', 'refund 1')
+    expect(labelled(refund, 'available')).toBe('1.5 ETH')
+    expect(await refusal('credit', '--amount=-2', '--reference', 'refund 2')).toMatch(/less than/)
+    expect(await refusal('credit', '--amount', '3', '--reference', 'invoice 1')).toMatch(
+      /invoice 1/,
+    )
+    expect(await refusal('mode', '--mode', 'free')).toMatch(/tank, shared, native/)
+    const alarm = await tank('alarm', '--below', '0.1', '--days', '5')
+    expect(labelled(alarm, 'alarm')).toBe('below 0.1 ETH or 5 days')
+    expect(labelled(await tank('mode', '--mode', 'tank'), 'mode')).toBe('tank')
+  })
+
+  test('the shared tank is the operator’s, made and filled like any other', async () => {
+    const { answer, refusal } = commands()
+    const on = ['--shared', '--chain', chain()]
+    const made = await answer('tank', 'deposit', ...on, '--amount', '1', '--key', 'env:OWNER_KEY')
+    expect(labelled(made, 'deposit')).toBe('1 ETH')
+    expect(labelled(await answer('tank', 'show', ...on), 'tank')).toBe(labelled(made, 'tank'))
+    expect(labelled(made, 'tank')).not.toBe(labelled(await tank('show'), 'tank'))
+    expect(await refusal('tank', 'mode', ...on, '--mode', 'native')).toMatch(/--app/)
+    expect(await refusal('tank', 'show', '--chain', chain())).toMatch(/--app.*--shared/)
   })
 })

@@ -14,6 +14,7 @@ import {
   TimeRangeError,
   ValidationRejectedError,
 } from '../../src/errors/operationErrors.js'
+import { UnstakedEntityFullError } from '../../src/errors/ruleErrors.js'
 import { replacementFees } from '../../src/mempool/replacement.js'
 import { type BundlingChain, puppetAbi, startBundlingChain } from '../support/bundlingChain.js'
 import { useDatabase } from '../support/database.js'
@@ -134,16 +135,35 @@ describe('admission', () => {
     const results = await Promise.allSettled(ops.map(chain.admit))
     const refusals = results.flatMap((r) => (r.status === 'rejected' ? [r.reason] : []))
     expect(refusals).toHaveLength(2)
-    for (const reason of refusals) expect(reason).toBeInstanceOf(MempoolFullError)
+    for (const reason of refusals) {
+      expect(reason).toBeInstanceOf(UnstakedEntityFullError)
+      expect(reason).toMatchObject({ code: -32505, rule: 'UREP-010' })
+    }
   })
 
-  test('limits the pool as a whole, but lets replacements through', async () => {
+  test('limits the pool as a whole, but lets replacements and better offers through', async () => {
     const ops: Operation[] = []
-    for (let i = 0; i < 7; i++) ops.push(chain.operation(await chain.puppet()))
+    for (let i = 0; i < 8; i++) ops.push(chain.operation(await chain.puppet()))
     for (const op of ops.slice(0, 6)) await chain.admit(op)
     await expect(chain.admit(ops[6]!)).rejects.toBeInstanceOf(MempoolFullError)
-    await chain.admit(repriced(ops[0]!, 110n))
+    const replacing = await chain.admit(repriced(ops[0]!, 110n))
     expect(await live()).toHaveLength(6)
+
+    const better = await chain.admit(repriced(ops[7]!, 200n))
+    expect(await live()).toHaveLength(6)
+    expect(await live()).toEqual(expect.arrayContaining([better, replacing]))
+    const hashes = ops.slice(1, 6).map((op) => chain.entryPoint.hash(op, chain.definition.chainId))
+    const stored = await Promise.all(hashes.map(chain.stored))
+    const [evicted, ...more] = stored.filter(({ state }) => state === 'dropped')
+    expect(more).toEqual([])
+    expect(evicted).toMatchObject({
+      reasonCode: 'EVICTED',
+      reason: expect.stringContaining(better),
+    })
+    expect(await chain.status(evicted!.hash)).toMatchObject({
+      state: 'DROPPED_FROM_BUNDLER_MEMPOOL',
+      message: expect.stringContaining('the pool was full'),
+    })
   })
 
   test('asks a paymaster to cover all its pending operations, at once or one by one', async () => {

@@ -32,12 +32,14 @@ import type { SponsorshipRequest, SponsorshipResult } from '../../src/paymaster/
 import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
 import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
 import { findDecision } from '../../src/store/decisions.js'
+import { settleLedger } from '../../src/store/ledger.js'
 import { listWebhookCalls } from '../../src/store/webhookCalls.js'
 import { createNodeEngine } from '../../src/validation/nodeEngine.js'
 import { createApprover } from '../../src/webhook/approve.js'
 import { createOutboundClient, type OutboundClient } from '../../src/webhook/guardedRequest.js'
 import { createWebhooks, type Webhooks } from '../../src/webhook/manage.js'
 import { createNetworkGuard, loopback } from '../../src/webhook/networkGuard.js'
+import { testActor } from '../support/actor.js'
 import { createApp } from '../support/createApp.js'
 import { useDatabase } from '../support/database.js'
 import { silent } from '../support/logger.js'
@@ -67,7 +69,15 @@ const estimateOf = async (draft: Draft) => {
   const { node, heads, entryPoint } = chain()
   const engine = createNodeEngine({ node })
   const advice = await adviseFees(node, await heads.refresh())
-  const context = { node, engine, definition, advice, bundleSize: 1, dataGas: noDataGas }
+  const context = {
+    node,
+    engine,
+    definition,
+    advice,
+    bundleSize: 1,
+    dataGas: noDataGas,
+    beneficiaryGas: 0,
+  }
   return estimateOperation(context, entryPoint, draft)
 }
 
@@ -75,7 +85,7 @@ beforeAll(() => {
   const { node, heads, tankFactory } = chain()
   const guard = createNetworkGuard(loopback)
   client = createOutboundClient(guard)
-  webhooks = createWebhooks({ database: database(), masterKey, guard })
+  webhooks = createWebhooks({ database: database(), masterKey, guard, actor: testActor })
   tanks = createTanks({
     database: database(),
     masterKey,
@@ -143,6 +153,7 @@ const ask = (draft: Draft, more: Partial<SponsorshipRequest> = {}): Promise<Spon
     calculateGasLimits: true,
     expiryDuration: undefined,
     webhookData: undefined,
+    signingPhase: undefined,
     ...more,
   })
 
@@ -323,12 +334,13 @@ describe('gas limits', () => {
       calculateGasLimits: true,
       expiryDuration: undefined,
       webhookData: undefined,
+      signingPhase: undefined,
     }
     const stub = await sponsor.stub(request)
     const { operation } = await ask(draft)
-    expect(stub.paymaster).toBe(tank.address)
-    expect(stub.paymasterData).toHaveLength(operation.paymasterData.length)
-    expect(stub.paymasterData.slice(26)).not.toMatch(/^(?:..)*00/)
+    expect(stub?.paymaster).toBe(tank.address)
+    expect(stub?.paymasterData).toHaveLength(operation.paymasterData.length)
+    expect(stub?.paymasterData.slice(26)).not.toMatch(/^(?:..)*00/)
     appId = await createApp(database())
     await expect(sponsor.stub({ ...request, appId })).rejects.toThrow(SponsorshipRefusedError)
   })
@@ -572,27 +584,10 @@ describe('the deposit', () => {
     const [outcome] = outcomes
     if (outcome === undefined) throw new Error('not included')
     expect((await ask(other)).decision.code).toBe('TANK_EMPTY')
-    const { event } = outcome
+    const included = [{ entryPoint: chain().entryPoint.address, outcome }]
     await database()
-      .insertInto('inclusions')
-      .values({
-        chain_id: BigInt(chainId),
-        user_op_hash: outcome.userOpHash,
-        entry_point: chain().entryPoint.address,
-        sender: outcome.sender,
-        nonce: outcome.nonce,
-        paymaster: outcome.paymaster,
-        success: outcome.success,
-        actual_gas_cost: outcome.actualGasCost,
-        actual_gas_used: outcome.actualGasUsed,
-        reason: outcome.reason,
-        transaction_hash: event.transactionHash,
-        block_number: event.blockNumber,
-        block_hash: event.blockHash,
-        log_index: event.logIndex,
-        logs: '[]',
-      })
-      .execute()
+      .transaction()
+      .execute((trx) => settleLedger(trx, chainId, included, undefined))
     expect((await ask(other)).decision.sponsored).toBe(true)
   })
 

@@ -8,8 +8,6 @@ import { TANK_06 } from '../../src/contracts/deployments.js'
 import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
 import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
 import { devKey } from '../../src/devnet/devKeys.js'
-import { createEntryPoint } from '../../src/entrypoint/index.js'
-import { TankError } from '../../src/errors/tankErrors.js'
 import { signerPurpose } from '../../src/paymaster/signSponsorship.js'
 import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
 import { findTank } from '../../src/store/tanks.js'
@@ -82,13 +80,6 @@ describe('ensure', () => {
     for (const tank of all) expect(tank).toEqual(again)
     const other = await createApp(testDatabase().database)
     expect((await tanks.ensure(other, chain().entryPoint, owner)).address).not.toBe(again.address)
-  })
-
-  test('needs a version that has tanks', async () => {
-    const later = createEntryPoint('0.7', chain().entryPoint.address)
-    const attempt = tanks.ensure(appId, later, owner)
-    await expect(attempt).rejects.toThrow(TankError)
-    await expect(attempt).rejects.toThrow(/EntryPoint 0\.7/)
   })
 })
 

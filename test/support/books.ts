@@ -54,6 +54,9 @@ const ofBooks = async (database: Database): Promise<Entry[]> => {
   }))
 }
 
+/** How many operations the chain says it has included. */
+export const inclusions = async (info: DevInfo): Promise<number> => (await ofChain(info)).length
+
 /** wei that the app's tank has in the EntryPoint. */
 export const tankDeposit = (info: DevInfo): Promise<bigint> => {
   const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })

@@ -9,25 +9,30 @@ import {
   parseGwei,
 } from 'viem'
 import type { BundlingContext } from '../../src/bundling/bundlingContext.js'
-import { createExecutors, type Executor } from '../../src/bundling/executors.js'
+import { followChain, keepLanes } from '../../src/bundling/followChain.js'
 import { operationReceipt } from '../../src/bundling/operationReceipt.js'
 import { operationStatus } from '../../src/bundling/operationStatus.js'
 import type { OperationReceipt, OperationStatus } from '../../src/bundling/operationViews.js'
-import { followChain, sendBundles } from '../../src/bundling/startBundler.js'
+import { sendBundles } from '../../src/bundling/sendBundles.js'
 import type { ViewContext } from '../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../src/chain/definition.js'
 import { type HeadFollower, startHeadFollower } from '../../src/chain/headFollower.js'
-import { createNodeClient } from '../../src/chain/nodeClient.js'
+import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { TANK_FACTORY } from '../../src/contracts/deployments.js'
 import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../src/entrypoint/index.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import { expectedShare, preVerificationGas } from '../../src/gas/preVerificationGas.js'
 import { createMempool, type Mempool } from '../../src/mempool/admit.js'
+import type { ExecutorSigner } from '../../src/signing/executorSigner.js'
+import { openSigner, openSigners } from '../../src/signing/openSigner.js'
 import { openBundles } from '../../src/store/bundles.js'
 import { findOperation, type StoredOperation } from '../../src/store/operations.js'
 import type { Schema } from '../../src/store/schema.js'
+import { createChainEngine } from '../../src/validation/chainEngine.js'
+import type { Engine } from '../../src/validation/engine.js'
 import { createNodeEngine } from '../../src/validation/nodeEngine.js'
+import { ruleSettings } from '../../src/validation/ruleSettings.js'
 import { createApp } from './createApp.js'
 import { deployEntryPoint } from './entryPointContracts.js'
 import { silent } from './logger.js'
@@ -38,6 +43,7 @@ import { until } from './until.js'
 export const puppetAbi = parseAbi([
   'function set(bool refuses, bool refusesOdd, uint256 validationData)',
   'function touch()',
+  'function poke(address other, bytes data)',
   'function fail(string reason)',
   'function spoof(bytes32 userOpHash)',
 ])
@@ -72,7 +78,7 @@ export type BundlingChain = {
   readonly context: BundlingContext & ViewContext
   readonly heads: HeadFollower
   readonly mempool: Mempool
-  readonly executors: readonly Executor[]
+  readonly executors: readonly ExecutorSigner[]
   readonly appId: string
   /** A new puppet with this deposit in the EntryPoint (default 1 ether). */
   puppet(deposit?: bigint): Promise<Address>
@@ -99,6 +105,19 @@ type Options = {
 let chains = 0
 let puppets = 0
 
+/** Without rules nothing but the node's own word. */
+async function openEngine(
+  { chainId, rules }: ChainDefinition,
+  entryPoint: EntryPoint,
+  node: NodeClient,
+  heads: HeadFollower,
+): Promise<{ engine: Engine; close: () => void }> {
+  if (rules === 'off') return { engine: createNodeEngine({ node }), close: () => {} }
+  const context = { node, heads, chainId, entryPoints: [entryPoint], logger: silent }
+  const engine = await createChainEngine(context)
+  return { engine, close: () => engine.stop() }
+}
+
 /** Each chain has its own chain id, so that chains share a database as they do in production. */
 export async function startBundlingChain(
   database: Kysely<Schema>,
@@ -114,33 +133,50 @@ export async function startBundlingChain(
     entryPoints: [{ version: '0.6', address: entryPoint.address }],
     tankFactory: TANK_FACTORY.address,
     executorKeys: executorKeys.slice(0, 1),
+    executorMinBalance: 0n,
+    maxBundlesPerExecutor: 1,
+    treasury: undefined,
     beneficiary: undefined,
     pollInterval: 3_600_000,
     maxBundleGas: 16_000_000n,
     maxBundleBytes: 100_000,
+    expectedBundleSize: 1,
+    maxBundleWait: 10_000,
     maxVerificationGas: 5_000_000n,
     resubmitAfter: 3_600_000,
     finalityDepth: 32,
     logRange: 1_000,
     maxOperationsPerSender: 4,
+    maxOperationsPerApp: 1_000,
     maxOperations: 1_000,
+    // Puppets look at the block's number.
+    rules: 'off',
+    limitProfile: 'lenient',
+    minimumStake: 10n ** 18n,
+    minimumUnstakeDelay: 86_400,
     ...changes,
   }
   const node = createNodeClient({ urls: [anvil.url], logger: silent })
   const heads = await startHeadFollower({ node, definition, logger: silent })
-  const context = { definition, entryPoints: [entryPoint], database, node, heads, logger: silent }
-  const share = { bundleSize: 1, dataGas: noDataGas }
-  const engine = createNodeEngine({ node })
-  const mempool = createMempool({ ...context, engine, ...share })
-  const executors = createExecutors(definition.executorKeys)
+  const { engine, close } = await openEngine(definition, entryPoint, node, heads)
+  const executors = await openSigners(definition.executorKeys)
+  const treasury = definition.treasury && (await openSigner(definition.treasury.key))
+  const context = {
+    ...{ definition, entryPoints: [entryPoint], database, node, heads, logger: silent },
+    ...{ engine, rules: ruleSettings(definition), signers: executors, treasury },
+  }
+  const share = expectedShare(definition)
+  const mempool = createMempool({ ...context, onJudged: () => {}, ...share })
   const appId = await createApp(database)
 
   const setCode = async (address: Address) => {
     await anvil.request('anvil_setCode', [address, puppetCode])
   }
   const round = async () => {
-    const head = await heads.refresh()
-    if (await followChain(context, head, executors)) await sendBundles(context, head, executors, 0)
+    const followed = await followChain(context, await heads.refresh())
+    if (!followed) return
+    await sendBundles(context, followed, { turn: 0, freshHead: true })
+    await keepLanes(context, followed)
   }
   const chain: BundlingChain = {
     ...{ anvil, entryPoint, definition, context, heads, mempool, executors, appId },
@@ -217,6 +253,7 @@ export async function startBundlingChain(
     },
     status: (hash) => operationStatus(context, hash),
     async stop() {
+      close()
       heads.stop()
       await node.close()
       await anvil.stop()

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module'
-import { type Address, concatHex, encodeFunctionData, type Hex, pad, parseEther } from 'viem'
+import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type HeadFollower, startHeadFollower } from '../../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
@@ -7,22 +6,21 @@ import { createStateProvider, type StateProvider } from '../../src/chain/statePr
 import { DETERMINISTIC_DEPLOYER, deployment } from '../../src/contracts/deployments.js'
 import { anvilClient } from '../../src/devnet/anvilClient.js'
 import { type Call, keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import type { Anvil } from '../../src/devnet/startAnvil.js'
 import { DELEGATION_MARKER } from '../../src/entrypoint/delegation.js'
 import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { createInProcessEngine } from '../../src/validation/inProcessEngine.js'
-import { lower, openTankChain, TARGET } from '../contracts/tankChain.js'
+import { lower, openTankChain } from '../contracts/tankChain.js'
 import { silent } from './logger.js'
 import { contracts } from './v06Contracts.js'
 
 /** What an operation's sender is before it is sent. */
 export type SenderKind = 'deployed' | 'counterfactual' | 'delegated'
 
-const delegates: Partial<Record<Version, string>> = { '0.8': 'v08', '0.9': 'v09-rc' }
-
 /** Senders that exist with the accounts of this version. */
 export const senderKinds = (version: Version): readonly SenderKind[] =>
-  delegates[version] ? ['deployed', 'counterfactual', 'delegated'] : ['deployed', 'counterfactual']
+  version >= '0.8' ? ['deployed', 'counterfactual', 'delegated'] : ['deployed', 'counterfactual']
 
 /** A state provider and an engine of their own on the chain's node; what they ask is counted. */
 export type TestEngine = ReturnType<typeof createInProcessEngine> & {
@@ -53,9 +51,13 @@ export const openEngine = async (rpcUrl: string, chainId: number): Promise<TestE
   }
 }
 
-/** A chain with the EntryPoint of `version`, accounts of every kind, a tank and an engine. */
-export const openEngineChain = async (version: Version) => {
-  const chain = await openTankChain(version)
+/** A chain with the EntryPoint of `version`, accounts of every kind and an engine; maybe one that runs. */
+export const openEngineChain = async (
+  version: Version,
+  running?: { readonly anvil: Anvil },
+  chainId?: number,
+) => {
+  const chain = await openTankChain(version, chainId, running?.anvil)
   const tester = anvilClient(chain.anvil.rpcUrl)
   const engine = await openEngine(chain.anvil.rpcUrl, chain.chainId)
   const { entryPoint } = chain
@@ -66,20 +68,8 @@ export const openEngineChain = async (version: Version) => {
     return address
   }
   const target = await deploy(contracts.Target!.bytecode)
-  const delegate = await deployDelegate()
-
-  async function deployDelegate(): Promise<Address | undefined> {
-    const name = delegates[version]
-    if (name === undefined) return undefined
-    const path = `account-abstraction-${name}/artifacts/Simple7702Account.json`
-    const artifact = createRequire(import.meta.url)(path) as {
-      bytecode: Hex
-      abi: { type: string }[]
-    }
-    const takesEntryPoint = artifact.abi.some(({ type }) => type === 'constructor')
-    const code = artifact.bytecode
-    return deploy(takesEntryPoint ? concatHex([code, pad(entryPoint.address)]) : code)
-  }
+  const delegate = chain.delegates[version]
+  const executor = lower(chain.wallet.account.address)
 
   const fund = (address: Address, wei = parseEther('1')) =>
     tester.setBalance({ address, value: wei })
@@ -124,7 +114,7 @@ export const openEngineChain = async (version: Version) => {
     ]
     const hash = await chain.wallet.sendTransaction({
       to: entryPoint.address,
-      data: entryPoint.encodeHandleOps([op], TARGET),
+      data: entryPoint.encodeHandleOps([op], executor),
       gas,
       ...(authorizationList && { authorizationList }),
     })
@@ -147,14 +137,14 @@ export const openEngineChain = async (version: Version) => {
 
   return {
     ...chain,
-    ...{ tester, engine, target, deploy, fund, draft, send, undone },
+    ...{ tester, engine, executor, target, deploy, fund, draft, send, undone },
     onTarget: (functionName: string, ...args: unknown[]): Call => ({
       to: target,
       data: encodeFunctionData({ abi: contracts.Target!.abi, functionName, args }),
     }),
     async close() {
       await engine.close()
-      await chain.anvil.stop()
+      if (running === undefined) await chain.anvil.stop()
     },
   }
 }

@@ -4,6 +4,7 @@ import type { ChainServices, Services, Webhook } from '../../src/api/services.js
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
+import { unrestricted } from '../../src/store/keys.js'
 import { address, entryPointNamed, operation, receipt } from './apiFixtures.js'
 
 /** What a service was called with, in the order of the calls. */
@@ -92,6 +93,7 @@ export const createMemoryServices = () => {
         transactionHash: transaction?.transactionHash,
       }
     }),
+    debug: undefined,
     sponsor: recorded('sponsor', (request) => {
       const sponsored = request.webhookData?.refuse !== true
       return {
@@ -111,12 +113,28 @@ export const createMemoryServices = () => {
       paymasterVerificationGasLimit: 30_000n,
       paymasterPostOpGasLimit: 0n,
     })),
+    previewSponsorship: recorded('previewSponsorship', () => ({
+      sponsored: true,
+      code: 'SPONSORED',
+      message: 'Would be sponsored up to 1 wei.',
+      policyId: undefined,
+      policies: [],
+    })),
   }
 
   const identities = new Map([
-    [memoryKeys.apiKey, { appId: 'app-1', accountId: 'account-1' }],
-    [memoryKeys.siblingKey, { appId: 'app-2', accountId: 'account-1' }],
-    [memoryKeys.strangerKey, { appId: 'app-3', accountId: 'account-2' }],
+    [
+      memoryKeys.apiKey,
+      { keyId: 'key-1', appId: 'app-1', accountId: 'account-1', ...unrestricted },
+    ],
+    [
+      memoryKeys.siblingKey,
+      { keyId: 'key-2', appId: 'app-2', accountId: 'account-1', ...unrestricted },
+    ],
+    [
+      memoryKeys.strangerKey,
+      { keyId: 'key-3', appId: 'app-3', accountId: 'account-2', ...unrestricted },
+    ],
   ])
   const accounts = new Map([
     [memoryKeys.authToken, { accountId: 'account-1' }],
@@ -132,7 +150,7 @@ export const createMemoryServices = () => {
     chains: new Map([[chain.chainId, chain]]),
     authenticateKey: async (key) => identities.get(key),
     authenticateToken: async (token) => accounts.get(token),
-    webhooks: {
+    webhooks: () => ({
       create: recorded('webhooks.create', (appId, webhook) => {
         const webhookId = randomUUID()
         webhooks.set(webhookId, { webhookId, ...webhook, appId, active: true })
@@ -147,8 +165,11 @@ export const createMemoryServices = () => {
       delete: recorded('webhooks.delete', (appId, webhookId) =>
         webhookOf(appId, webhookId) === undefined ? false : webhooks.delete(webhookId),
       ),
-    },
-    readiness: async () => ({ ready: state.ready, checks: { database: state.ready } }),
+    }),
+    readiness: async () => ({
+      ...{ ready: state.ready, checks: { database: state.ready } },
+      ...{ reasons: state.ready ? [] : ['The database does not answer.'], chains: {} },
+    }),
   }
 
   return {

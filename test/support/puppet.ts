@@ -28,6 +28,11 @@ contract Puppet {
         (refuses, refusesOdd, validationData) = (refuses_, refusesOdd_, validationData_);
     }
     function touch() external { emit Touched(); }
+    /** Does something to someone else, in its own name. */
+    function poke(address other, bytes calldata data) external {
+        (bool done,) = other.call(data);
+        require(done);
+    }
     function fail(string calldata reason) external pure { revert(reason); }
     /** Says what only the EntryPoint may say. */
     function spoof(bytes32 userOpHash) external {

@@ -50,8 +50,9 @@ export const spawnCli = (args: readonly string[], environment: Environment = {},
 export const runCli = async (
   args: readonly string[],
   environment: Environment = {},
+  cli = CLI,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> => {
-  const child = spawnCli(args, environment)
+  const child = spawnCli(args, environment, cli)
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk) => {

@@ -3,10 +3,16 @@ import { afterEach, beforeEach } from 'vitest'
 import { type ApiLimits, defaultLimits } from '../../src/api/limits.js'
 import type { Services } from '../../src/api/services.js'
 import { type Api, startApi } from '../../src/api/startApi.js'
+import { createMetrics, type Metrics } from '../../src/metrics/createMetrics.js'
 import type { Json } from './jsonRpc.js'
 import { createMemoryServices, memoryKeys } from './memoryServices.js'
 
-type Start = { readonly limits?: ApiLimits; readonly port?: number; readonly services?: Services }
+type Start = {
+  readonly limits?: ApiLimits
+  readonly port?: number
+  readonly services?: Services
+  readonly metrics?: Metrics
+}
 
 /** A fresh HTTP server over services in memory for every test of the file. */
 export const useApi = () => {
@@ -14,13 +20,15 @@ export const useApi = () => {
   let api: Api
   let logged: string[]
 
-  const start = ({ limits = defaultLimits, port = 0, services = memory.services }: Start = {}) =>
+  const start = ({ limits = defaultLimits, port = 0, ...given }: Start = {}) =>
     startApi({
-      services,
+      services: given.services ?? memory.services,
       host: '127.0.0.1',
       port,
       logger: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }),
       limits,
+      metrics: given.metrics ?? createMetrics(),
+      mounts: [],
     })
 
   beforeEach(async () => {
@@ -43,6 +51,7 @@ export const useApi = () => {
     /** Lines of the log, debug included. */
     logged: () => logged,
     close: () => api.close(),
+    drain: () => api.drain(),
     start,
     /** Another server in place of the running one. */
     restart: async (options: Start) => {

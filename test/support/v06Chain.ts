@@ -60,7 +60,7 @@ export type V06Chain = {
   /** An operation of `account` without limits and fees; counterfactual when not deployed. */
   draft(account: Account, call: Partial<Operation>): Promise<Draft>
   sign(account: Account, op: Operation): Promise<Operation>
-  handleOps(ops: readonly Operation[], gas?: bigint): Promise<Receipt>
+  handleOps(ops: readonly Operation[], gas?: bigint, paid?: Address): Promise<Receipt>
   stop(): Promise<void>
 }
 
@@ -156,10 +156,10 @@ export async function startV06Chain(args: readonly string[] = []): Promise<V06Ch
       const raw = entryPoint.hash(op, 31337)
       return { ...op, signature: await owner.signMessage({ message: { raw } }) }
     },
-    handleOps: (ops, gas = 16_000_000n) =>
+    handleOps: (ops, gas = 16_000_000n, paid = beneficiary) =>
       anvil.send({
         to: entryPointAddress,
-        data: entryPoint.encodeHandleOps(ops, beneficiary),
+        data: entryPoint.encodeHandleOps(ops, paid),
         gas: `0x${gas.toString(16)}`,
       }),
     async stop() {

@@ -22,6 +22,8 @@ contract Target {
     function swallow(uint256 count) external {
         try this.nest(0, count) {} catch {}
     }
+    function toggle(uint256 at) external { slots[at] = slots[at] == 0 ? 1 : 0; }
+    function burnAll() external { while (gasleft() > 3000) {} }
     function burn(uint256 loops) external returns (uint256 x) {
         for (uint256 i = 0; i < loops; i++) {
             assembly { mstore(0, x) mstore(32, i) x := keccak256(0, 64) }

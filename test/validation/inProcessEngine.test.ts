@@ -2,6 +2,8 @@ import { type Address, hexToBigInt, parseEther, slice } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
+import { LIMIT_PROFILES } from '../../src/validation/erc7562/index.js'
+import { judgeValidation } from '../../src/validation/judgeValidation.js'
 import { createNodeEngine } from '../../src/validation/nodeEngine.js'
 import { VERSIONS } from '../contracts/tankChain.js'
 import {
@@ -11,6 +13,9 @@ import {
   senderKinds,
 } from '../support/engineChain.js'
 import { contracts } from '../support/v06Contracts.js'
+
+const stakePolicy = { minimumStake: 1n, minimumUnstakeDelay: 1n }
+const rules = { mode: 'full', limits: LIMIT_PROFILES.lenient, stakePolicy } as const
 
 type Payer = 'itself' | 'a tank'
 
@@ -79,8 +84,17 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
           validUntil: 0,
           verificationGasUsed,
           prefund,
+          observed: expect.objectContaining({
+            kind: 'run',
+            senderExists: kind !== 'counterfactual',
+            deposit: op.paymaster && expect.any(BigInt),
+          }),
         },
       })
+      if (!validated.ok) throw new Error('it was refused')
+      const { observed } = validated.validation
+      const { violations } = judgeValidation(chain.entryPoint, op, observed, rules)
+      expect(violations).toEqual([])
       expect(prefund).toBe(chain.entryPoint.requiredPrefund(op))
       expect(executed).toMatchObject({
         ok: true,
@@ -204,7 +218,7 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
     await chain.engine.heads.refresh()
     const sponsored = { ...op, paymaster: nobody, paymasterVerificationGasLimit: 100_000n }
     expect(await chain.engine.validate(chain.entryPoint, sponsored)).toMatchObject({
-      failure: { code: expect.stringMatching(/AA30|AA33/) },
+      failure: { code: expect.stringMatching(/AA30|AA33|AA35/) },
     })
   })
 
@@ -244,9 +258,11 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
         })
         continue
       }
-      const { verificationGasUsed, ...rest } = ours.validation
-      const { verificationGasUsed: simulated, ...same } = theirs.validation
+      const { verificationGasUsed, observed, ...rest } = ours.validation
+      const { verificationGasUsed: simulated, observed: outline, ...same } = theirs.validation
       expect(rest).toEqual(same)
+      expect(outline).toMatchObject({ kind: 'outline', contextSize: 0 })
+      expect(outline.stakes.account).toEqual(observed.stakes.account)
       // simulateValidation uses other memory than handleOps does.
       expect(Math.abs(Number(verificationGasUsed - simulated))).toBeLessThan(200)
     }

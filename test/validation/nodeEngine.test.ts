@@ -89,6 +89,7 @@ describe('validate', () => {
         validUntil: 0,
         verificationGasUsed: expect.any(BigInt),
         prefund: chain.entryPoint.requiredPrefund(op),
+        observed: expect.objectContaining({ kind: 'outline' }),
       },
     })
   })

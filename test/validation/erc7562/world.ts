@@ -1,8 +1,6 @@
-import { createRequire } from 'node:module'
 import {
   type Address,
   concatHex,
-  encodeAbiParameters,
   encodeFunctionData,
   getCreate2Address,
   type Hex,
@@ -11,6 +9,7 @@ import {
   zeroHash,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { devContracts } from '../../../src/devnet/devContracts.js'
 import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../../src/entrypoint/index.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
@@ -26,13 +25,13 @@ import {
   type State,
   toHex,
 } from '../../../src/evm/index.js'
-import { ENTRY_POINT_SOURCES } from '../../../src/devnet/devContracts.js'
-import { ENTRY_POINT_09_CANDIDATE, LATER_ENTRY_POINTS } from '../../support/laterEntryPoints.js'
 import { actorInitcode } from './actor.js'
+import { operationOf } from './operationOf.js'
+
+export { operationOf }
 
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 
-const SOURCES = [...ENTRY_POINT_SOURCES, ...LATER_ENTRY_POINTS, ENTRY_POINT_09_CANDIDATE]
 const DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 const DEPLOYER_CODE: Hex =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
@@ -78,9 +77,7 @@ export function createWorld(version: Version) {
       [BENEFICIARY, { balance: 1n }],
     ]),
   )
-  const { artifacts, salt } = SOURCES.find((source) => source.version === version)!
-  const artifact = (name: string): Hex =>
-    createRequire(import.meta.url)(`${artifacts}/${name}.json`).bytecode
+  const contracts = devContracts(version)
 
   const run = (input: Partial<Call>, record: boolean): Result => {
     const message = { from: RICH, to: undefined, data: NO_CODE, value: 0n, gas: 16_000_000 }
@@ -106,7 +103,15 @@ export function createWorld(version: Version) {
     return getCreate2Address(at).toLowerCase() as Address
   }
 
-  const entryPoint: EntryPoint = createEntryPoint(version, create2(artifact('EntryPoint'), salt))
+  /** Puts code at an address of its own. */
+  const place = (code: Hex, address: Address = `0x${keccak256(code).slice(-40)}`): Address => {
+    state = overlay(state, new Map([[address, { code: fromHex(code), nonce: 1n }]]))
+    return address
+  }
+
+  for (const { address, code } of contracts.placements) place(code(Number(BLOCK.chainId)), address)
+  for (const { deployData } of contracts.deployments) send(DEPLOYER, deployData)
+  const entryPoint: EntryPoint = createEntryPoint(version, contracts.entryPoint)
 
   const deposit = (account: Address) => {
     const data = encodeFunctionData({ abi: depositAbi, functionName: 'depositTo', args: [account] })
@@ -117,7 +122,8 @@ export function createWorld(version: Version) {
   return {
     version,
     entryPoint,
-    artifact,
+    /** SimpleAccountFactory */
+    factory: contracts.factory,
     send,
     create2,
     deposit,
@@ -130,11 +136,7 @@ export function createWorld(version: Version) {
       deposit(address)
       return address
     },
-    /** Puts code at an address of its own. */
-    place(code: Hex, address: Address = `0x${keccak256(code).slice(-40)}`): Address {
-      state = overlay(state, new Map([[address, { code: fromHex(code), nonce: 1n }]]))
-      return address
-    },
+    place,
     /** Runs handleOps of this one operation, recorded, and forgets it. */
     handleOps(op: Operation, gas = 15_000_000): Result {
       const data = fromHex(entryPoint.encodeHandleOps([op], BENEFICIARY))
@@ -145,34 +147,10 @@ export function createWorld(version: Version) {
   }
 }
 
-/** An operation without factory and paymaster, with ample limits. */
-export function operationOf(sender: Address, fields: Partial<Operation> = {}): Operation {
-  return {
-    sender,
-    nonce: 0n,
-    factory: undefined,
-    factoryData: '0x',
-    callData: '0x',
-    callGasLimit: 50_000n,
-    verificationGasLimit: 3_000_000n,
-    preVerificationGas: 1_000_000n,
-    maxFeePerGas: 3_000_000_000n,
-    maxPriorityFeePerGas: 1_000_000_000n,
-    paymaster: undefined,
-    paymasterVerificationGasLimit: 0n,
-    paymasterPostOpGasLimit: 0n,
-    paymasterData: '0x',
-    signature: '0x',
-    authorization: undefined,
-    ...fields,
-  }
-}
-
 /** The account of `ownerKey` that a SimpleAccountFactory makes. */
 export function simpleAccountOf(world: TestWorld, ownerKey: Hex) {
   const owner = privateKeyToAccount(ownerKey)
-  const argument = encodeAbiParameters([{ type: 'address' }], [world.entryPoint.address])
-  const factory = world.create2(concatHex([world.artifact('SimpleAccountFactory'), argument]))
+  const { factory } = world
   const abi = parseAbi([
     'function createAccount(address owner, uint256 salt) returns (address)',
     'function getAddress(address owner, uint256 salt) view returns (address)',

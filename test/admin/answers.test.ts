@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { openApi } from '../../src/api/admin/openApi.js'
+import { routes } from '../../src/api/admin/routeTable.js'
+import { findBrokenAudit } from '../../src/store/audit.js'
+import { emitEvent } from '../../src/store/events.js'
+import { fillTenant, storeCall } from '../support/fillTenant.js'
+import type { Json } from '../support/jsonRpc.js'
+import { operatorToken, useAdmin } from '../support/useAdmin.js'
+
+const { admin, call, database, one, two, url } = useAdmin()
+
+const document: Json = openApi(routes)
+const seen = new Set<string>()
+
+/** One request whose answer must be what the document says, to the last member. */
+const ask = async (
+  method: string,
+  template: string,
+  ids: Record<string, string>,
+  body?: unknown,
+  token = one().token,
+) => {
+  const [pathTemplate = '', query = ''] = template.split('?')
+  const path = pathTemplate.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')
+  const answer = await admin(method, query ? `${path}?${query}` : path, token, body)
+  const operation = document.paths[pathTemplate][method.toLowerCase()]
+  const [expected = ''] = Object.keys(operation.responses)
+  expect({ template, status: answer.status, body: answer.body }).toMatchObject({
+    status: Number(expected),
+  })
+  const { schema } = operation.responses[expected].content['application/json']
+  z.fromJSONSchema(schema).parse(answer.body)
+  seen.add(`${method} ${pathTemplate}`)
+  return answer.body
+}
+
+describe('every answer is as the OpenAPI document says', () => {
+  test('accounts, by the operator', async () => {
+    const as = (method: string, template: string, ids = {}, body?: unknown) =>
+      ask(method, template, ids, body, operatorToken)
+    const { account, authToken } = await as('POST', '/accounts', {}, { name: 'Ann' })
+    const ids = { accountId: account.id }
+    expect((await as('GET', '/accounts')).items).toContainEqual(account)
+    expect(await as('GET', '/accounts/{accountId}', ids)).toEqual(account)
+    const renewed = await as('POST', '/accounts/{accountId}/token', ids)
+    expect((await admin('GET', '/me', renewed.authToken)).body).toEqual(account)
+    expect(authToken).not.toBe(renewed.authToken)
+    await as('DELETE', '/accounts/{accountId}', ids)
+    expect((await as('GET', '/accounts/{accountId}', ids)).revokedAt).not.toBeNull()
+    const audit = await as('GET', '/audit')
+    const actions = audit.items.map((entry: Json) => [entry.action, entry.actor])
+    expect(actions.slice(0, 3)).toEqual([
+      ['account.revoke', 'operator'],
+      ['account.rotate_token', 'operator'],
+      ['account.create', 'operator'],
+    ])
+  })
+
+  test('apps, keys, tanks and webhooks, by an account', async () => {
+    await ask('GET', '/me', {})
+    const app = await ask('POST', '/apps', {}, { name: ' shop ' })
+    expect(app.name).toBe('shop')
+    const ids = { appId: app.id }
+    expect((await ask('GET', '/apps', {})).items).toContainEqual(app)
+    expect(await ask('GET', '/apps/{appId}', ids)).toEqual(app)
+    await ask('PATCH', '/apps/{appId}', ids, { name: 'store' })
+
+    const expiresAt = '2099-01-01T00:00:00.000Z'
+    const limits = { scopes: ['paymaster'], allowedIps: ['10.0.0.0/8'], expiresAt }
+    const made = await ask('POST', '/apps/{appId}/keys', ids, { name: 'k', ...limits })
+    expect(made.key).toMatchObject(limits)
+    const keyIds = { ...ids, keyId: made.key.id }
+    expect(await ask('GET', '/apps/{appId}/keys/{keyId}', keyIds)).toEqual(made.key)
+    const origins = { allowedOrigins: ['https://dapp.example'], allowedIps: null }
+    const changed = await ask('PATCH', '/apps/{appId}/keys/{keyId}', keyIds, origins)
+    expect(changed).toEqual({ ...made.key, ...origins })
+    const next = await ask('POST', '/apps/{appId}/keys/{keyId}/rotate', keyIds, {
+      overlapSeconds: 60,
+    })
+    expect(next.key).toMatchObject({ scopes: ['paymaster'], rotatedFrom: made.key.id, expiresAt })
+    const old = await ask('GET', '/apps/{appId}/keys/{keyId}', keyIds)
+    expect(new Date(old.expiresAt).getTime()).toBeLessThan(Date.now() + 61_000)
+    await ask('DELETE', '/apps/{appId}/keys/{keyId}', keyIds)
+    expect((await ask('GET', '/apps/{appId}/keys', ids)).items).toHaveLength(2)
+
+    const filled = await fillTenant(database(), { ...one(), appId: app.id })
+    const tankIds = { ...ids, tankId: filled.tankId ?? '' }
+    const [tank] = (await ask('GET', '/apps/{appId}/tanks', ids)).items
+    expect(tank).toMatchObject({ deposit: '5', chainId: 31_337 })
+    expect(await ask('GET', '/apps/{appId}/tanks/{tankId}', tankIds)).toEqual(tank)
+    const level = { lowThreshold: '7' }
+    const low = await ask('PATCH', '/apps/{appId}/tanks/{tankId}', tankIds, level)
+    expect(low).toEqual({ ...tank, ...level })
+    const alarm = { alarmWei: String(2n ** 100n) }
+    const chainIds = { ...ids, chainId: '31337' }
+    const fund = await ask('PATCH', '/apps/{appId}/funds/{chainId}', chainIds, alarm)
+    expect(fund).toMatchObject({ ...alarm, chainId: 31_337, mode: 'tank' })
+    expect((await ask('GET', '/apps/{appId}/funds', ids)).items).toEqual([fund])
+
+    const hook = {
+      webhookUrl: 'https://dapp.example/approve',
+      requestType: 'POST',
+      deadlineMs: 300,
+    }
+    const { webhook, signingSecret } = await ask('POST', '/apps/{appId}/webhooks', ids, hook)
+    expect(webhook).toMatchObject({ ...hook, payload: 'plain', onFailure: 'deny', active: true })
+    const hookIds = { ...ids, webhookId: webhook.webhookId }
+    expect(await ask('GET', '/apps/{appId}/webhooks/{webhookId}', hookIds)).toEqual(webhook)
+    const settings = { payload: 'extended', onFailure: 'approve', active: false }
+    expect(await ask('PATCH', '/apps/{appId}/webhooks/{webhookId}', hookIds, settings)).toEqual({
+      ...webhook,
+      ...settings,
+    })
+    const renewed = await ask('POST', '/apps/{appId}/webhooks/{webhookId}/secret', hookIds)
+    expect(renewed.signingSecret).not.toBe(signingSecret)
+    expect((await ask('GET', '/apps/{appId}/webhooks', ids)).items).toHaveLength(2)
+    const tested = await ask('POST', '/apps/{appId}/webhooks/{webhookId}/test', hookIds)
+    expect(tested.outcome).not.toBe('approved')
+    const decision_id = await storeCall(database(), app.id, webhook.webhookId)
+    const calls = await ask('GET', '/apps/{appId}/webhooks/{webhookId}/calls', hookIds)
+    expect(calls.items).toMatchObject([{ outcome: 'denied', decisionId: decision_id, attempts: 1 }])
+    await ask('DELETE', '/apps/{appId}/webhooks/{webhookId}', hookIds)
+    await ask('DELETE', '/apps/{appId}', ids)
+
+    const audit = await ask('GET', '/audit?limit=200', {})
+    const text = JSON.stringify(audit)
+    for (const secret of [
+      signingSecret,
+      renewed.signingSecret,
+      made.apiKey,
+      next.apiKey,
+      one().token,
+    ])
+      expect(text).not.toContain(secret)
+    const mine = audit.items.filter((entry: Json) => entry.appId === app.id)
+    expect(mine.map((entry: Json) => entry.action)).toEqual([
+      ...['app.revoke', 'webhook.delete', 'webhook.rotate_secret', 'webhook.update'],
+      ...[
+        'webhook.create',
+        'fund.update',
+        'tank.update',
+        'key.revoke',
+        'key.rotate',
+        'key.update',
+        'key.create',
+      ],
+      ...['app.update', 'app.create'],
+    ])
+    expect(mine.at(-2)).toMatchObject({ before: { name: 'shop' }, after: { name: 'store' } })
+    expect(mine[0]).toMatchObject({ actor: 'account', ip: '127.0.0.1' })
+    expect(await findBrokenAudit(database())).toBeUndefined()
+  })
+
+  test('subscriptions and their deliveries', async () => {
+    const base = '/apps/{appId}/subscriptions'
+    const each = `${base}/{subscriptionId}`
+    const ids = { appId: one().appId }
+    const url = 'https://dapp.example/events'
+    const made = await ask('POST', base, ids, { url, eventTypes: ['tank.low'] })
+    const { subscription } = made
+    expect(subscription).toMatchObject({ url, eventTypes: ['tank.low'], active: true })
+    const own = { ...ids, subscriptionId: subscription.id }
+    expect(await ask('GET', each, own)).toEqual(subscription)
+    expect((await ask('GET', base, ids)).items).toEqual([subscription])
+
+    await emitEvent(database(), one().appId, 'tank.low', { tankId: 'a' })
+    await emitEvent(database(), one().appId, 'sponsorship.signed', { decisionId: 'b' })
+    await emitEvent(database(), one().appId, 'tank.low', { tankId: 'c' })
+    const { items } = await ask('GET', `${each}/deliveries`, own)
+    expect(items).toMatchObject([
+      { type: 'tank.low', data: { tankId: 'c' }, state: 'pending', attempts: 0 },
+      { type: 'tank.low', data: { tankId: 'a' }, state: 'pending', attempts: 0 },
+    ])
+    const { eventId } = items[1]
+    expect(await ask('POST', `${each}/replay`, own, { eventId })).toEqual({ count: 1 })
+    expect(await ask('POST', `${each}/replay`, own, {})).toEqual({ count: 2 })
+    const later = { since: new Date(Date.now() + 60_000).toISOString() }
+    expect(await ask('POST', `${each}/replay`, own, later)).toEqual({ count: 0 })
+    const renewed = await ask('POST', `${each}/secret`, own)
+    expect(renewed.signingSecret).not.toBe(made.signingSecret)
+    expect((await ask('PATCH', each, own, { active: false })).active).toBe(false)
+    await ask('DELETE', each, own)
+    expect((await ask('GET', base, ids)).items).toEqual([])
+    expect(JSON.stringify(await ask('GET', '/audit', {}))).not.toContain(made.signingSecret)
+  })
+
+  test('policies and decisions', async () => {
+    const { appId } = one()
+    const terms = { budgets: [{ per: 'sender', limit: { usd: '1.50' }, window: 'day' }] }
+    const made = await ask('POST', '/policies', {}, { appId, name: 'p', terms })
+    expect(made).toMatchObject({ appId, name: 'p', active: true, terms })
+    const ids = { policyId: made.policyId }
+    expect(await ask('GET', '/policies/{policyId}', ids)).toEqual(made)
+    const changed = await ask('PATCH', '/policies/{policyId}', ids, { active: false })
+    expect(changed).toMatchObject({ active: false, terms })
+    expect((await ask('GET', `/policies?appId=${appId}`, {})).items).toEqual([changed])
+    await ask('DELETE', '/policies/{policyId}', ids)
+    const bad = { appId, name: 'p', terms: { budgets: [{ per: 'nobody' }] } }
+    expect((await admin('POST', '/policies', one().token, bad)).status).toBe(400)
+    const foreign = { appId: two().appId, name: 'p' }
+    expect((await admin('POST', '/policies', one().token, foreign)).status).toBe(400)
+
+    const [older, newer] = [
+      await storeCall(database(), appId, randomUUID()),
+      await storeCall(database(), appId, randomUUID()),
+    ]
+    const own = { appId, decisionId: newer }
+    const single = await ask('GET', '/apps/{appId}/decisions/{decisionId}', own)
+    expect(single).toMatchObject({ code: 'WEBHOOK_DENIED', webhookCalls: [{ outcome: 'denied' }] })
+    const base = '/apps/{appId}/decisions'
+    const list = async (query: string): Promise<string[]> => {
+      const { items } = await ask('GET', `${base}?${query}`, { appId })
+      return items.map(({ decisionId }: Json) => decisionId)
+    }
+    expect(await list('limit=1')).toEqual([newer])
+    expect(await list(`before=${newer}`)).toEqual([older])
+    expect(await list('sponsored=false&code=WEBHOOK_DENIED&chainId=31337')).toEqual([newer, older])
+    expect(await list(`sender=0x${'5'.repeat(40)}&from=2020-01-01T00:00:00Z`)).toHaveLength(2)
+    for (const none of ['sponsored=true', 'chainId=1', 'code=X', `policyId=${randomUUID()}`])
+      expect(await list(none)).toEqual([])
+    expect(await list('until=2020-01-01T00:00:00Z')).toEqual([])
+  })
+
+  test('no route was left out', () => {
+    expect([...seen].sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
+  })
+})
+
+test('the audit log is read in pages', async () => {
+  const whole = (await admin('GET', '/audit?limit=200', operatorToken)).body.items
+  const first = (await admin('GET', '/audit?limit=2', operatorToken)).body
+  const second = (await admin('GET', `/audit?limit=2&before=${first.next}`, operatorToken)).body
+  expect([...first.items, ...second.items]).toEqual(whole.slice(0, 4))
+  expect((await admin('GET', `/audit?before=${whole.at(-1).id}`, operatorToken)).body).toEqual({
+    items: [],
+  })
+})
+
+test('refusals say what is wrong and carry the id of the request', async () => {
+  const { appId, token } = one()
+  const refused = await admin('POST', `/apps/${appId}/keys`, token, { name: 'k', scopes: ['root'] })
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { statusCode: 400, message: expect.stringMatching(/^scopes\.0 /) },
+  })
+  expect(refused.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  const unknown = await admin('POST', '/apps', token, { name: 'k', admin: true })
+  expect(unknown).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('admin') },
+  })
+  expect((await admin('GET', '/nothing', token)).status).toBe(404)
+  const late = { name: 'k', expiresAt: '2020-01-01T00:00:00.000Z' }
+  expect((await admin('POST', `/apps/${appId}/keys`, token, late)).status).toBe(400)
+})
+
+test('the document is served as it is, without a token', async () => {
+  const response = await fetch(`${url()}/admin/v1/openapi.json`)
+  expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)))
+  expect(document.openapi).toBe('3.1.0')
+})
+
+test('metrics are for the operator', async () => {
+  expect((await call('GET', '/metrics', undefined)).status).toBe(401)
+  expect((await call('GET', '/metrics', one().token)).status).toBe(401)
+  const { status, body } = await call('GET', '/metrics', operatorToken)
+  expect(status).toBe(200)
+  expect(body).toContain('purser_rest_requests_total{route="POST /apps",status="201"}')
+  expect(body).toContain('purser_process_cpu_seconds_total')
+})

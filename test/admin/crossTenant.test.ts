@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { routes } from '../../src/api/admin/routeTable.js'
+import { fillTenant, type TenantObjects } from '../support/fillTenant.js'
+import { operatorToken, useAdmin } from '../support/useAdmin.js'
+
+const { admin, database, one, two } = useAdmin()
+
+let ofOne: TenantObjects
+let ofTwo: TenantObjects
+beforeAll(async () => {
+  ofOne = await fillTenant(database(), one())
+  ofTwo = await fillTenant(database(), two())
+})
+
+/** The path of a route with these ids. */
+const pathOf = (path: string, ids: TenantObjects): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const id = ids[name]
+    if (id === undefined) throw new Error(`fillTenant makes no ${name}`)
+    return id
+  })
+
+const tables = [
+  ...(['accounts', 'apps', 'keys', 'tanks', 'webhooks'] as const),
+  ...(['event_subscriptions', 'event_deliveries', 'audit_log', 'policies', 'funds'] as const),
+]
+const snapshot = async () =>
+  Promise.all(tables.map((table) => database().selectFrom(table).selectAll().execute()))
+
+const named = routes.map((route) => [`${route.method} ${route.path}`, route] as const)
+
+describe.each(named)('%s', (_, route) => {
+  test('answers 401 without a token and with a wrong one', async () => {
+    const path = pathOf(route.path, ofOne)
+    expect((await admin(route.method, path, undefined)).status).toBe(401)
+    expect((await admin(route.method, path, 'at.wrong')).status).toBe(401)
+  })
+
+  if (route.who === 'operator')
+    test('is closed to accounts', async () => {
+      expect((await admin(route.method, pathOf(route.path, ofOne), one().token)).status).toBe(403)
+    })
+  else
+    test('shows a stranger nothing and changes nothing for him', async () => {
+      const before = await snapshot()
+      const own = Object.values(ofOne).filter((id) => id !== ofOne.chainId)
+      const answer = await admin(
+        route.method,
+        pathOf(route.path, ofOne),
+        two().token,
+        route.method === 'GET' ? undefined : {},
+      )
+      if (route.path.includes('{')) {
+        expect(answer.status).toBe(404)
+        expect(await snapshot()).toEqual(before)
+      }
+      for (const id of own) expect(JSON.stringify(answer.body)).not.toContain(id)
+    })
+
+  if (route.who === 'account')
+    test('is not for the operator, who owns nothing', async () => {
+      const answer = await admin(route.method, pathOf(route.path, ofOne), operatorToken)
+      expect(answer.status).toBe(403)
+    })
+
+  const inner = [...route.path.matchAll(/\{(\w+)\}/g)]
+    .map(([, name = '']) => name)
+    // A chain is nobody's object.
+    .filter((name) => name !== 'chainId')
+  if (inner.includes('appId') && inner.length > 1)
+    test("does not find a stranger's objects, or none, under one's own app", async () => {
+      const before = await snapshot()
+      for (const ids of [
+        { ...ofOne, appId: ofTwo.appId ?? '' },
+        {
+          ...Object.fromEntries(inner.map((name) => [name, randomUUID()])),
+          appId: ofTwo.appId ?? '',
+        },
+        { ...Object.fromEntries(inner.map((name) => [name, '0'])), appId: ofTwo.appId ?? '' },
+      ]) {
+        const answer = await admin(
+          route.method,
+          pathOf(route.path, ids),
+          two().token,
+          route.method === 'GET' ? undefined : {},
+        )
+        expect(answer.status).toBe(404)
+      }
+      expect(await snapshot()).toEqual(before)
+    })
+})

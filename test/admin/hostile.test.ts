@@ -1,0 +1,80 @@
+import { Agent } from 'node:http'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { routes } from '../../src/api/admin/routeTable.js'
+import { fillTenant } from '../support/fillTenant.js'
+import { type Json, mutated, rawBody } from '../support/hostileJson.js'
+import { expectSafeAnswer, sendHostile } from '../support/sendHostile.js'
+import { useAdmin } from '../support/useAdmin.js'
+
+const seed = Number(process.env.PURSER_TEST_SEED ?? 20_260_102)
+const { database, one, two, url } = useAdmin()
+const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+afterAll(() => agent.destroy())
+
+const bodies: readonly Json[] = [
+  { name: 'x', scopes: ['bundler'], methods: null, allowedIps: ['::1'], expiresAt: null },
+  { name: 'x', appId: null, terms: { budgets: [{ per: 'sender', limit: { wei: '1' } }] } },
+  {
+    name: 'x',
+    appId: null,
+    terms: {
+      calls: { allow: [{ target: 'any', function: 'f(string)', where: { '0': { $eq: 'x' } } }] },
+    },
+  },
+  { webhookUrl: 'https://dapp.example/', requestType: 'POST', payload: 'plain', active: true },
+  { url: 'https://dapp.example/', eventTypes: ['tank.low'], active: false },
+  { alarmWei: '1', alarmDays: 3, since: '2030-01-01T00:00:00Z', overlapSeconds: 1 },
+  { name: 'a\u0000b' },
+  { url: 'https://dapp.example/\u0000', eventTypes: ['tank.low'] },
+]
+const queries = [
+  ...['', '?limit=0', '?limit=1e9', '?limit=%00', '?before=%00', '?before=99999999999999999999'],
+  ...['?before=-1', '?code=%00', '?sender=0x', '?from=now', '?appId=x', '?__proto__=1', '?x=%ff'],
+]
+
+test(`malformed administration gets safe answers and reaches no other tenant (seed ${seed})`, async () => {
+  const ids = await fillTenant(database(), one())
+  const others = await fillTenant(database(), two())
+  const ofOther = () =>
+    Promise.all([
+      database().selectFrom('keys').selectAll().where('app_id', '=', two().appId).execute(),
+      database().selectFrom('webhooks').selectAll().where('app_id', '=', two().appId).execute(),
+      database().selectFrom('policies').selectAll().where('app_id', '=', two().appId).execute(),
+    ])
+  const before = await ofOther()
+  const request = fc
+    .record({
+      route: fc.constantFrom(
+        ...routes.filter(({ path, method }) => !(method === 'DELETE' && path === '/apps/{appId}')),
+      ),
+      query: fc.constantFrom(...queries),
+      wrong: fc.option(
+        fc.constantFrom('', '%00', '..', '%2e%2e', 'x'.repeat(500), others.keyId ?? ''),
+        { freq: 4 },
+      ),
+      body: fc.oneof({ weight: 5, arbitrary: mutated(bodies) }, { weight: 1, arbitrary: rawBody }),
+    })
+    .map(({ route, query, wrong, body }) => ({
+      method: route.method,
+      path: `/admin/v1${route.path.replace(/\{(\w+)\}/g, (_, name: string) => (name === 'appId' ? undefined : wrong) ?? ids[name] ?? '')}${query}`,
+      headers: { authToken: one().token },
+      body,
+      route: 'webhook' as const,
+    }))
+  const seen = new Set<number>()
+  for (const hostile of fc.sample(request, { seed, numRuns: 800 })) {
+    const answer = await sendHostile(url(), hostile, agent)
+    seen.add(answer.status)
+    // Good answers have no envelope; refusals have that of the webhook API.
+    const route = answer.status < 400 ? 'other' : 'webhook'
+    try {
+      expectSafeAnswer({ ...hostile, route }, answer)
+    } catch (cause) {
+      const what = `${hostile.method} ${hostile.path} ${Buffer.from(hostile.body).toString().slice(0, 300)}`
+      throw new Error(`seed ${seed}: ${what} -> ${answer.status} ${answer.text}`, { cause })
+    }
+  }
+  expect([...seen]).toEqual(expect.arrayContaining([200, 201, 400, 403, 404]))
+  expect(await ofOther()).toEqual(before)
+})

@@ -1,0 +1,98 @@
+import { type Hex, numberToHex, parseGwei } from 'viem'
+import { afterEach, describe, expect, test } from 'vitest'
+import { adviseFees } from '../../src/chain/fees.js'
+import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
+import { useDatabase } from '../support/database.js'
+
+const postgres = useDatabase()
+const expectedBundleSize = 3
+
+describe('operations that pay for a bundle of three', () => {
+  let chain: BundlingChain
+
+  const start = async (maxBundleWait = 3_600_000): Promise<void> => {
+    const definition = { expectedBundleSize, maxBundleWait }
+    chain = await startBundlingChain(postgres().database, { definition })
+  }
+  afterEach(() => chain.stop())
+
+  const admit = async (tip = parseGwei('1'), maxFeePerGas = parseGwei('40')): Promise<Hex> =>
+    chain.admit(chain.operation(await chain.puppet(), { maxPriorityFeePerGas: tip, maxFeePerGas }))
+  const states = (hashes: readonly Hex[]) =>
+    Promise.all(hashes.map(async (hash) => (await chain.stored(hash)).state))
+
+  test('wait for each other and go together', async () => {
+    await start()
+    await setBaseFee(parseGwei('5'))
+    const hashes = [await admit(), await admit()]
+    await chain.settle()
+    expect(await states(hashes)).toEqual(['pooled', 'pooled'])
+    hashes.push(await admit())
+    await chain.settle()
+    const receipts = await Promise.all(hashes.map((hash) => chain.receipt(hash)))
+    expect(new Set(receipts.map(({ receipt }) => receipt.transactionHash)).size).toBe(1)
+    const { gasUsed, effectiveGasPrice } = receipts[0]!.receipt
+    const earned = receipts.reduce((sum, { actualGasCost }) => sum + actualGasCost, 0n)
+    expect(earned).toBeGreaterThanOrEqual(gasUsed * effectiveGasPrice)
+  })
+
+  test('are joined by those that pay a lower tip rather than wait', async () => {
+    await start()
+    await setBaseFee(parseGwei('5'))
+    const hashes = [await admit(), await admit(), await admit(parseGwei('0.9'))]
+    await chain.settle()
+    expect(await states(hashes)).toEqual(['included', 'included', 'included'])
+    const { receipt } = await chain.receipt(hashes[0]!)
+    expect((await chain.receipt(hashes[2]!)).receipt.transactionHash).toBe(receipt.transactionHash)
+  })
+
+  test('go alone at once when they pay for it, by preVerificationGas or by their tip', async () => {
+    await start()
+    const op = chain.operation(await chain.puppet())
+    const alone = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas, beneficiaryGas: 0 }
+    const wide = { ...op, preVerificationGas: 0xffffffn }
+    const gas = preVerificationGas(chain.entryPoint, wide, alone)
+    const hash = await chain.admit({ ...op, preVerificationGas: gas })
+    const rich = await admit(parseGwei('40'), parseGwei('200'))
+    await chain.round()
+    expect(await states([hash, rich])).not.toContain('pooled')
+    await chain.settle()
+    for (const each of [hash, rich]) {
+      const { actualGasCost, receipt } = await chain.receipt(each)
+      expect(actualGasCost).toBeGreaterThanOrEqual(receipt.gasUsed * receipt.effectiveGasPrice)
+    }
+  })
+
+  test('that waited in vain go with the highest tip that they can pay', async () => {
+    await start(0)
+    await setBaseFee(1n)
+    const { standard } = await adviseFees(chain.context.node, chain.heads.current())
+    const { maxPriorityFeePerGas: tip } = standard
+    const hash = await admit((tip * 7n) / 5n, tip * 10n)
+    await chain.settle()
+    const { actualGasCost, receipt } = await chain.receipt(hash)
+    expect(actualGasCost).toBeGreaterThanOrEqual(receipt.gasUsed * receipt.effectiveGasPrice)
+    expect(receipt.effectiveGasPrice).toBeLessThan(tip / 2n)
+  })
+
+  test('that waited in vain and cannot pay at all are dropped and told what to send', async () => {
+    await start(0)
+    await setBaseFee(parseGwei('2'))
+    const hash = await admit()
+    await chain.settle()
+    const { reason, ...stored } = await chain.stored(hash)
+    expect(stored).toMatchObject({ state: 'dropped', reasonCode: 'BUNDLE_NOT_SHARED' })
+    const [, enough] = /preVerificationGas (\d+), with which it can go alone/.exec(reason!)!
+    const again = { ...stored.operation, preVerificationGas: BigInt(enough!) }
+    const second = await chain.admit(again)
+    await chain.settle()
+    expect((await chain.receipt(second)).success).toBe(true)
+  })
+
+  const setBaseFee = async (wei: bigint): Promise<void> => {
+    await chain.anvil.request('anvil_setNextBlockBaseFeePerGas', [numberToHex(wei)])
+    await chain.anvil.request('evm_mine', [])
+    await chain.heads.refresh()
+  }
+})

@@ -1,0 +1,148 @@
+import { numberToHex } from 'viem'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
+import { NodeRpcError, NodeUnavailableError } from '../../src/chain/nodeErrors.js'
+import { requireChain } from '../../src/chain/requireChain.js'
+import { silent } from '../support/logger.js'
+import { type Anvil, startAnvil } from '../support/startAnvil.js'
+import { startTroubledNode, type TroubledNode } from '../support/troubledNode.js'
+import { until } from '../support/until.js'
+
+const cleanups: (() => Promise<void>)[] = []
+let anvil: Anvil
+beforeEach(async () => {
+  anvil = await startAnvil()
+  cleanups.push(anvil.stop)
+})
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+/** Another way to the chain of `to`, which can get into trouble. */
+const nodeOf = async (to: Anvil = anvil): Promise<TroubledNode> => {
+  const node = await startTroubledNode(to.url)
+  cleanups.push(node.stop)
+  return node
+}
+const clientOf = (...nodes: readonly TroubledNode[]): NodeClient => {
+  const client = createNodeClient({ urls: nodes.map(({ url }) => url), logger: silent })
+  cleanups.push(client.close)
+  return client
+}
+const three = async () => [await nodeOf(), await nodeOf(), await nodeOf()] as const
+const mine = (blocks: number, on = anvil) => on.request('anvil_mine', [numberToHex(blocks)])
+/** The number of the block that an answer is from. */
+const latest = async (client: NodeClient) =>
+  Number(
+    (await client.request<{ number: string }>('eth_getBlockByNumber', ['latest', false])).number,
+  )
+/** A node with this trouble only counts what it is asked. */
+const counting = { kind: 'slow', milliseconds: 0 } as const
+
+describe('of three nodes', () => {
+  test.each([
+    ['is stopped', { kind: 'stopped' }],
+    ['answers garbage', { kind: 'garbage' }],
+    ['stands still at an old block', { kind: 'old', block: 1n }],
+    ['is slow', { kind: 'slow', milliseconds: 2_500 }],
+    ['answers errors to one method', { kind: 'error', methods: ['eth_getBlockByNumber'] }],
+  ] as const)(
+    'one that %s costs nothing, and is used again when it is well',
+    async (_, trouble) => {
+      const [first, second, third] = await three()
+      const client = clientOf(first, second, third)
+      await mine(3)
+      expect((await client.head()).number).toBe(3n)
+      await first.begin(trouble)
+      await mine(2)
+      expect((await client.head()).number).toBe(5n)
+      expect(await latest(client)).toBe(5)
+      await first.end()
+      await first.begin(counting)
+      await until(async () => {
+        const before = first.met()
+        await client.head()
+        const seen = first.met()
+        await latest(client)
+        return seen > before && first.met() > seen
+      })
+    },
+  )
+
+  test('one on a branch of its own decides nothing and is asked nothing, however high', async () => {
+    const other = await startAnvil()
+    cleanups.push(other.stop)
+    await mine(4)
+    await other.request('evm_increaseTime', [1_000])
+    await mine(9, other)
+    const client = clientOf(await nodeOf(other), await nodeOf(), await nodeOf())
+    expect((await client.head()).number).toBe(4n)
+    expect(await latest(client)).toBe(4)
+  })
+
+  test('two that are gone leave no head, until one is back', async () => {
+    const [first, second, third] = await three()
+    const client = clientOf(first, second, third)
+    await client.head()
+    await first.begin({ kind: 'stopped' })
+    await second.begin({ kind: 'stopped' })
+    await expect(client.head()).rejects.toBeInstanceOf(NodeUnavailableError)
+    await second.end()
+    await mine(1)
+    expect((await client.head()).number).toBe(1n)
+    expect(await latest(client)).toBe(1)
+  })
+})
+
+describe('of two nodes', () => {
+  test('the one left is not asked while it is behind what was told before', async () => {
+    const [first, second] = await three()
+    const client = clientOf(first, second)
+    await mine(3)
+    await second.begin({ kind: 'old', block: 2n })
+    expect((await client.head()).number).toBe(3n)
+    await first.begin({ kind: 'stopped' })
+    expect((await client.head()).number).toBe(2n)
+    await expect(latest(client)).rejects.toBeInstanceOf(NodeUnavailableError)
+    await second.end()
+    expect((await client.head()).number).toBe(3n)
+    expect(await latest(client)).toBe(3)
+  })
+
+  test("a node's own trouble with one method is taken to the other, which is then asked first", async () => {
+    const [first, second] = await three()
+    const client = clientOf(first, second)
+    await first.begin({ kind: 'error', methods: ['eth_gasPrice'] })
+    expect(await client.request('eth_gasPrice', [])).toMatch(/^0x/)
+    expect(first.met()).toBe(1)
+    expect(await client.request('eth_gasPrice', [])).toMatch(/^0x/)
+    expect(first.met()).toBe(1)
+    await first.begin(counting)
+    await client.request('eth_chainId', [])
+    expect(first.met()).toBe(1)
+  })
+
+  test('what both refuse is refused, and a raw transaction is never sent to a second one', async () => {
+    const [first, second] = await three()
+    const methods = ['eth_gasPrice', 'eth_sendRawTransaction']
+    const client = clientOf(first, second)
+    await first.begin({ kind: 'error', methods })
+    await second.begin({ kind: 'error', methods })
+    await expect(client.request('eth_gasPrice', [])).rejects.toBeInstanceOf(NodeRpcError)
+    expect([first.met(), second.met()]).toEqual([1, 1])
+    await expect(client.request('eth_sendRawTransaction', ['0x00'])).rejects.toMatchObject({
+      code: -32603,
+    })
+    expect([first.met(), second.met()]).toEqual([2, 1])
+  })
+
+  test('one that serves another chain is refused at the start', async () => {
+    const other = await startAnvil(['--chain-id', '4242'])
+    cleanups.push(other.stop)
+    const chain = { chainId: 31337, entryPoints: [] }
+    await requireChain(clientOf(await nodeOf(), await nodeOf()), chain)
+    await expect(
+      requireChain(clientOf(await nodeOf(), await nodeOf(other)), chain),
+    ).rejects.toThrow('serves chain 4242')
+  })
+})

@@ -1,0 +1,164 @@
+import { type Address, type Chain, type Hex, http, type LocalAccount, type Transport } from 'viem'
+import { InsufficientPrefundError, type SmartAccount } from 'viem/account-abstraction'
+import { privateKeyToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import { causesOf } from '../support/causesOf.js'
+import { TARGET } from '../support/devAccount.js'
+import { placeNexusContracts } from '../support/nexusAccounts.js'
+import { fund, nodeClient } from '../support/smartAccounts.js'
+import { usePurser } from '../support/usePurser.js'
+
+/** What the tests use of either SDK's client. */
+type Client = {
+  readonly account: SmartAccount
+  sendUserOperation(operation: {
+    calls: readonly { to: Address; value?: bigint; data?: Hex }[]
+  }): Promise<Hex>
+  waitForUserOperationReceipt(of: { hash: Hex }): Promise<{
+    readonly success: boolean
+    readonly paymaster?: Address
+    readonly actualGasCost: bigint
+  }>
+}
+
+type CommonOptions = {
+  readonly chain: Chain
+  readonly pollingInterval: number
+  readonly paymaster?: unknown
+}
+
+type PaymasterFactory = {
+  createBicoPaymasterClient(options: { readonly paymasterUrl: string }): unknown
+}
+
+/** What the tests use of @biconomy/sdk. */
+type Sdk = PaymasterFactory & {
+  readonly MAINNET_ADDRESS_K1_VALIDATOR_FACTORY_ADDRESS: string
+  createSmartAccountClient(
+    options: CommonOptions & {
+      readonly signer: LocalAccount
+      readonly transport: Transport
+      readonly bundlerTransport: Transport
+    },
+  ): Promise<Client>
+}
+
+type MeeVersion = { readonly factoryAddress: string; readonly implementationAddress: string }
+
+/** What the tests use of @biconomy/abstractjs. */
+type Abstractjs = PaymasterFactory & {
+  getMEEVersion(version: string): MeeVersion
+  toNexusAccount(options: {
+    readonly signer: LocalAccount
+    readonly chainConfiguration: {
+      readonly chain: Chain
+      readonly transport: Transport
+      readonly version: MeeVersion
+      readonly versionCheck: boolean
+    }
+    readonly initData: Hex
+  }): Promise<SmartAccount>
+  createSmartAccountClient(
+    options: CommonOptions & { readonly account: SmartAccount; readonly transport: Transport },
+  ): Client
+}
+
+/**
+ * Loads the SDK as it is, without its declarations: they make viem's Address a mere string in the
+ * whole program.
+ */
+const load = async <Module>(name: string): Promise<Module> =>
+  (await import(/* @vite-ignore */ name)) as Module
+
+const sdk = await load<Sdk>('@biconomy/sdk')
+const abstractjs = await load<Abstractjs>('@biconomy/abstractjs')
+const info = usePurser()
+const meeVersion = abstractjs.getMEEVersion('2.1.0')
+
+beforeAll(() =>
+  placeNexusContracts(info().rpcUrl, {
+    ownerFactory: sdk.MAINNET_ADDRESS_K1_VALIDATOR_FACTORY_ADDRESS,
+    initDataFactory: meeVersion.factoryAddress,
+    implementation: meeVersion.implementationAddress,
+  }),
+)
+
+/** The hosted services have bundlers at v3 and paymasters at v2, so that is what these have here. */
+const openSdk = async (seed: string, sponsored: boolean): Promise<Client> => {
+  const { rpcUrl, standardUrl, bundlerUrl } = info()
+  return sdk.createSmartAccountClient({
+    signer: privateKeyToAccount(keyFromSeed(`sdk ${seed}`)),
+    chain: foundry,
+    transport: http(rpcUrl),
+    bundlerTransport: http(standardUrl),
+    pollingInterval: 100,
+    ...(sponsored && { paymaster: sdk.createBicoPaymasterClient({ paymasterUrl: bundlerUrl }) }),
+  })
+}
+
+const openAbstractjs = async (seed: string, sponsored: boolean): Promise<Client> => {
+  const { rpcUrl, standardUrl, bundlerUrl } = info()
+  const signer = privateKeyToAccount(keyFromSeed(`abstractjs ${seed}`))
+  const account = await abstractjs.toNexusAccount({
+    signer,
+    chainConfiguration: {
+      chain: foundry,
+      transport: http(rpcUrl),
+      version: meeVersion,
+      versionCheck: false,
+    },
+    initData: signer.address,
+  })
+  return abstractjs.createSmartAccountClient({
+    account,
+    chain: foundry,
+    transport: http(standardUrl),
+    pollingInterval: 100,
+    ...(sponsored && {
+      paymaster: abstractjs.createBicoPaymasterClient({ paymasterUrl: bundlerUrl }),
+    }),
+  })
+}
+
+describe.each([
+  ['@biconomy/sdk 0.0.29', openSdk],
+  ['@biconomy/abstractjs 1.2.3', openAbstractjs],
+] as const)('%s, EntryPoint v0.7', (_, open) => {
+  test('sends sponsored operations, the first creating the account', async () => {
+    const client = await open('sponsored', true)
+    for (const data of ['0x1234', '0x5678'] as const) {
+      const hash = await client.sendUserOperation({ calls: [{ to: TARGET, data }] })
+      const receipt = await client.waitForUserOperationReceipt({ hash })
+      expect(receipt.success).toBe(true)
+      expect(receipt.paymaster?.toLowerCase()).toBe(info().tanks['0.7'])
+    }
+    const { address } = client.account
+    expect(await client.account.isDeployed()).toBe(true)
+    expect(await nodeClient(info()).getBalance({ address })).toBe(0n)
+  })
+
+  test('sends a self-paid batch', async () => {
+    const client = await open('self-paid', false)
+    await fund(info(), client.account.address)
+    const targets = ['d1', 'd2'].map(
+      (end): Address => `0x${client.account.address.slice(2, 40).toLowerCase()}${end}`,
+    )
+    const hash = await client.sendUserOperation({ calls: targets.map((to) => ({ to, value: 3n })) })
+    const receipt = await client.waitForUserOperationReceipt({ hash })
+    expect(receipt.success).toBe(true)
+    // abstractjs races two of its own polls, and one of them answers with what came over the wire.
+    expect(BigInt(receipt.actualGasCost)).toBeGreaterThan(0n)
+    for (const address of targets) {
+      expect(await nodeClient(info()).getBalance({ address })).toBe(3n)
+    }
+  })
+
+  test('shows the typed error for an account without money', async () => {
+    const client = await open('poor', false)
+    const sending = client.sendUserOperation({ calls: [{ to: TARGET, data: '0x' }] })
+    const error = await sending.catch((each) => each)
+    expect(causesOf(error).some((each) => each instanceof InsufficientPrefundError)).toBe(true)
+  })
+})

@@ -1,0 +1,86 @@
+import { createTestClient, http, parseEther } from 'viem'
+import { createBundlerClient, createPaymasterClient } from 'viem/account-abstraction'
+import { foundry } from 'viem/chains'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { commandsOn, labelled } from '../support/cliAnswers.js'
+import { TARGET } from '../support/devAccount.js'
+import {
+  authorizationOf,
+  delegatedSmartAccount,
+  nodeClient,
+  simpleSmartAccount,
+} from '../support/smartAccounts.js'
+import { useRunningPurser } from '../support/usePurser.js'
+
+const purser = useRunningPurser()
+const info = () => purser().info
+let apiKey = ''
+let appId = ''
+
+const mine = (blocks: number) =>
+  createTestClient({ mode: 'anvil', chain: foundry, transport: http(info().rpcUrl) }).mine({
+    blocks,
+  })
+
+const commands = () => commandsOn(purser().dataFolder)
+const tank = (command: string, ...more: string[]) =>
+  commands().answer('tank', command, '--app', appId, '--chain', String(info().chainId), ...more)
+const available = async () =>
+  parseEther(labelled(await tank('show'), 'available').replace(' ETH', ''))
+
+beforeAll(async () => {
+  const tenant = await commands().tenant('native')
+  apiKey = tenant.apiKey
+  appId = tenant.appId
+  await tank('mode', '--mode', 'native')
+  await tank('credit', '--amount', '2', '--reference', 'invoice 1')
+})
+
+/** A packed and an unpacked operation; between them lie the versions that answer alike. */
+const kinds = [
+  {
+    name: 'SimpleAccount, EntryPoint v0.6',
+    open: () => simpleSmartAccount(info(), '0.6', 'native'),
+  },
+  {
+    name: 'Simple7702Account, EntryPoint v0.9',
+    open: () => delegatedSmartAccount(info(), '0.9', 'native'),
+  },
+]
+
+describe.each(kinds)('viem with an app in mode native, $name', ({ open }) => {
+  test('asks for fees and gets 0, is sponsored, included, and charged to the credit', async () => {
+    const transport = http(`${info().url}/api/v3/${info().chainId}/${apiKey}`)
+    const paymaster = createPaymasterClient({ transport })
+    const client = createBundlerClient({
+      ...{ chain: foundry, client: nodeClient(info()), pollingInterval: 100 },
+      ...{ transport, paymaster },
+    })
+    const before = await available()
+    const account = await open()
+    const prepared = await client.prepareUserOperation({
+      account,
+      calls: [{ to: TARGET, data: '0x1234' }],
+      ...(await authorizationOf(account)),
+    })
+    expect(BigInt(prepared.maxFeePerGas)).toBe(0n)
+    expect(prepared).not.toHaveProperty('paymaster')
+    const signature = await account.signUserOperation(prepared as never)
+    const entryPointAddress = account.entryPoint.address
+    const { account: _, ...operation } = prepared
+    const hash = await client.sendUserOperation({
+      ...operation,
+      ...{ entryPointAddress, signature },
+    } as never)
+    const receipt = await client.waitForUserOperationReceipt({ hash })
+    expect(receipt).toMatchObject({ success: true, actualGasCost: 0n })
+    expect(await nodeClient(info()).getBalance({ address: account.address })).toBe(0n)
+    const spent = receipt.actualGasUsed * receipt.receipt.effectiveGasPrice
+    // What it might have cost stays locked until its block is final.
+    expect(before - (await available())).toBeGreaterThanOrEqual(spent)
+    await mine(65)
+    await expect
+      .poll(async () => before - (await available()), { timeout: 30_000, interval: 500 })
+      .toBe(spent)
+  })
+})

@@ -1,0 +1,104 @@
+import { encodeFunctionData, type Hex, parseGwei } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openBundles } from '../../src/store/bundles.js'
+import { operationsInBundle } from '../../src/store/operations.js'
+import {
+  type BundlingChain,
+  executorKeys,
+  puppetAbi,
+  startBundlingChain,
+} from '../support/bundlingChain.js'
+import { useDatabase } from '../support/database.js'
+
+const postgres = useDatabase()
+const database = () => postgres().database
+let chain: BundlingChain
+
+beforeAll(async () => {
+  chain = await startBundlingChain(database(), {
+    definition: { executorKeys, maxBundlesPerExecutor: 4 },
+  })
+})
+afterAll(() => chain.stop())
+
+/** Transactions of all executors so far. */
+const transactions = async (): Promise<number> => {
+  const counts = await Promise.all(
+    chain.executors.map(({ address }) => chain.anvil.client.getTransactionCount({ address })),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+const reverted = async (): Promise<number> => {
+  const { chainId } = chain.definition
+  const rows = await database()
+    .selectFrom('bundles')
+    .select('id')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('state', '=', 'reverted')
+    .execute()
+  return rows.length
+}
+
+/** Admits operations of new accounts until there are `count` hashes. */
+const admitGood = async (count: number): Promise<Hex[]> => {
+  const hashes: Hex[] = []
+  while (hashes.length < count)
+    hashes.push(await chain.admit(chain.operation(await chain.puppet())))
+  return hashes
+}
+
+test('an operation that a sibling turns into poison costs 200 others few transactions', async () => {
+  const before = await transactions()
+  const victim = await chain.puppet()
+  const flip = encodeFunctionData({
+    abi: puppetAbi,
+    functionName: 'set',
+    args: [true, false, 0n],
+  })
+  const callData = encodeFunctionData({
+    abi: puppetAbi,
+    functionName: 'poke',
+    args: [victim, flip],
+  })
+  const flipper = await chain.admit(
+    chain.operation(await chain.puppet(), { callData, maxPriorityFeePerGas: parseGwei('3') }),
+  )
+  const some = await admitGood(48)
+  const poison = await chain.admit(chain.operation(victim))
+  const good = [flipper, ...some, ...(await admitGood(151))]
+  expect(good).toHaveLength(200)
+
+  // Two bundles are signed on the same state; the node forgets the poisoned one until the other,
+  // with the operation that poisons it, is mined.
+  await chain.anvil.request('evm_setAutomine', [false])
+  await chain.round()
+  const open = await openBundles(database(), chain.definition.chainId)
+  const [flipped, poisoned] = await Promise.all(
+    [flipper, poison].map(async (hash) => {
+      const { bundleId } = await chain.stored(hash)
+      return open.find(({ id }) => id === bundleId)!
+    }),
+  )
+  expect(flipped!.id).not.toBe(poisoned!.id)
+  const together = (await operationsInBundle(database(), poisoned!.id)).length
+  expect(together).toBeGreaterThan(32)
+  const size = Math.min(together, (await operationsInBundle(database(), flipped!.id)).length)
+  await chain.anvil.request('anvil_dropTransaction', [poisoned!.attempts[0].hash])
+  await chain.anvil.request('evm_mine', [])
+  await chain.anvil.request('evm_setAutomine', [true])
+  await chain.settle()
+  while ((await chain.stored(poison)).state === 'pooled') await chain.settle()
+
+  for (const hash of good) expect((await chain.stored(hash)).state).toBe('included')
+  expect(await chain.stored(poison)).toMatchObject({
+    state: 'dropped',
+    reasonCode: 'AA23',
+    reason: expect.stringContaining('not in the mood'),
+  })
+  const needed = Math.ceil(200 / size)
+  const extra = (await transactions()) - before - needed
+  expect(await reverted()).toBe(1)
+  // The failed bundle, and its others in groups of 32.
+  expect(extra).toBeLessThanOrEqual(1 + Math.ceil(together / 32) + 1)
+})

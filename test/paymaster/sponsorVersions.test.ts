@@ -1,0 +1,256 @@
+import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { TANK_07, TANK_FACTORY } from '../../src/contracts/deployments.js'
+import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
+import { devKey } from '../../src/devnet/devKeys.js'
+import type { Draft } from '../../src/entrypoint/draft.js'
+import type { Version } from '../../src/entrypoint/entryPoint.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import { complete } from '../../src/paymaster/sponsoredDraft.js'
+import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
+import { findDecision } from '../../src/store/decisions.js'
+import { TARGET } from '../contracts/tankChain.js'
+import { createApp } from '../support/createApp.js'
+import { useDatabase } from '../support/database.js'
+import {
+  type EngineChain,
+  openEngineChain,
+  type SenderKind,
+  senderKinds,
+} from '../support/engineChain.js'
+import { sponsorOn } from '../support/sponsorOn.js'
+
+const versions = ['0.7', '0.8', '0.9'] as const satisfies readonly Version[]
+const ownerKey = devKey(1)
+const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
+const testDatabase = useDatabase()
+const database = () => testDatabase().database
+
+describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
+  let chain: EngineChain
+  let paying: ReturnType<typeof sponsorOn>
+  let appId = ''
+  let seeds = 0
+
+  beforeAll(async () => {
+    chain = await openEngineChain(version)
+    paying = sponsorOn(chain, database())
+  })
+  afterAll(async () => {
+    await paying?.close()
+    await chain?.close()
+  })
+  beforeEach(async () => {
+    appId = await createApp(database())
+  })
+
+  const makeTank = async (wei = parseEther('1')) => {
+    const tank = await paying.tanks.ensure(appId, chain.entryPoint, owner)
+    await paying.tanks.deploy(tank, chain.entryPoint, ownerKey)
+    await paying.tanks.deposit(tank, wei, ownerKey)
+    await chain.engine.heads.refresh()
+    return tank
+  }
+
+  const unset = {
+    callGasLimit: undefined,
+    verificationGasLimit: undefined,
+    preVerificationGas: undefined,
+    maxFeePerGas: undefined,
+    maxPriorityFeePerGas: undefined,
+    paymasterVerificationGasLimit: undefined,
+    paymasterPostOpGasLimit: undefined,
+  }
+
+  const draftOf = async (kind: SenderKind, data: Hex = '0x') => {
+    const seed = `sponsored ${version} ${seeds++}`
+    const draft: Draft = { ...(await chain.draft(kind, seed, { to: TARGET, data })), ...unset }
+    await chain.engine.heads.refresh()
+    return { seed, draft }
+  }
+
+  const requestFor = (draft: Draft, more: Partial<SponsorshipRequest> = {}) => ({
+    ...{ appId, entryPoint: chain.entryPoint, draft, calculateGasLimits: true },
+    ...{ expiryDuration: undefined, webhookData: undefined, signingPhase: undefined },
+    ...more,
+  })
+  const ask = (draft: Draft, more?: Partial<SponsorshipRequest>) =>
+    paying.sponsor.sponsor(requestFor(draft, more))
+
+  /** The EntryPoint's own word on the signed operation, in an eth_call. */
+  const refusalOf = async (op: Operation, seed: string) =>
+    chain.failureOf([await chain.sign(op, seed)])
+
+  test('the tank stands where the factory predicts', async () => {
+    const tank = await makeTank(1n)
+    const data = encodeFunctionData({
+      ...{ abi: factoryAbi, functionName: 'predict' },
+      args: [
+        ...[TANK_07.address, chain.entryPoint.address, owner, tank.signer],
+        ...[`0x${'00'.repeat(20)}`, `0x${'00'.repeat(32)}`],
+      ] as [Address, Address, Address, Address, Address, Hex],
+    })
+    const answer = await chain.wallet.call({ to: TANK_FACTORY.address, data })
+    expect(`0x${answer.data?.slice(-40)}`).toBe(tank.address)
+    expect(await paying.tanks.show(appId, chain.entryPoint)).toMatchObject({
+      deployed: true,
+      deposit: 1n,
+    })
+  })
+
+  test.each(senderKinds(version))('a %s sender costs its tank to the wei', async (kind) => {
+    const tank = await makeTank()
+    const { seed, draft } = await draftOf(kind)
+    const { decision, operation } = await ask(draft)
+    expect(decision).toMatchObject({ sponsored: true, code: 'SPONSORED' })
+    expect(operation.paymasterPostOpGasLimit).toBe(0n)
+    const { outcome } = await chain.send(await chain.sign(operation, seed))
+    expect(outcome).toMatchObject({ success: true, paymaster: tank.address, sender: draft.sender })
+    const left = (await paying.tanks.show(appId, chain.entryPoint))?.deposit
+    expect(left).toBe(parseEther('1') - outcome!.actualGasCost)
+    const stored = await findDecision(database(), decision.decisionId)
+    expect(stored).toMatchObject({
+      user_op_hash: outcome!.userOpHash,
+      max_cost: chain.entryPoint.requiredPrefund(operation),
+    })
+    expect(outcome!.actualGasCost).toBeLessThan(stored!.max_cost)
+  })
+
+  test('the packed field holds tank, both limits and data', async () => {
+    const tank = await makeTank()
+    const { operation, paymasterAndData } = await ask((await draftOf('counterfactual')).draft)
+    const limit = operation.paymasterVerificationGasLimit.toString(16).padStart(32, '0')
+    expect(paymasterAndData).toBe(
+      tank.address + limit + '0'.repeat(32) + operation.paymasterData.slice(2),
+    )
+  })
+
+  test.each([
+    'callGasLimit',
+    'verificationGasLimit',
+    'preVerificationGas',
+    'paymasterVerificationGasLimit',
+    'paymasterPostOpGasLimit',
+    'maxFeePerGas',
+    'maxPriorityFeePerGas',
+  ] as const)('with another %s the tank refuses (AA34)', async (field) => {
+    await makeTank()
+    const { seed, draft } = await draftOf('counterfactual')
+    const { operation } = await ask(draft)
+    expect(await refusalOf(operation, seed)).toBeUndefined()
+    const changed = { ...operation, [field]: operation[field] + 1n }
+    expect(await refusalOf(changed, seed)).toMatch(/^AA34/)
+  })
+
+  test.each([0, 4_000, 60_000])(
+    'a stub names limit and length that are signed later, with %d bytes of call data',
+    async (size) => {
+      const tank = await makeTank()
+      const { seed, draft } = await draftOf('deployed', `0x${'ab'.repeat(size)}`)
+      const stub = await paying.sponsor.stub(requestFor(draft))
+      const { operation } = await ask(draft)
+      expect(stub).toMatchObject({ paymaster: tank.address, paymasterPostOpGasLimit: 0n })
+      expect(stub?.paymasterVerificationGasLimit).toBe(operation.paymasterVerificationGasLimit)
+      expect(stub?.paymasterData).toHaveLength(operation.paymasterData.length)
+      expect(await refusalOf(operation, seed)).toBeUndefined()
+    },
+  )
+
+  test('limits that the client gives are kept, where they do', async () => {
+    await makeTank()
+    const given = {
+      callGasLimit: 150_000n,
+      verificationGasLimit: 600_000n,
+      preVerificationGas: 70_000n,
+      paymasterVerificationGasLimit: 123_456n,
+    }
+    const { seed, draft } = await draftOf('counterfactual')
+    const { operation } = await ask({ ...draft, ...given }, { calculateGasLimits: false })
+    expect(operation).toMatchObject(given)
+    expect(await refusalOf(operation, seed)).toBeUndefined()
+    const low = { ...draft, ...given, paymasterVerificationGasLimit: 1_000n }
+    const raised = (await ask(low, { calculateGasLimits: false })).operation
+    expect(raised.paymasterVerificationGasLimit).toBeGreaterThan(20_000n)
+    expect(await refusalOf(raised, seed)).toBeUndefined()
+  })
+
+  if (version !== '0.7') {
+    test('an account that is delegated already needs no authorization', async () => {
+      const tank = await makeTank()
+      const { seed, draft } = await draftOf('delegated')
+      const first = await ask(draft)
+      await chain.send(await chain.sign(first.operation, seed))
+      const again: Draft = {
+        ...draft,
+        nonce: draft.nonce + 1n,
+        authorization: undefined,
+        maxFeePerGas: undefined,
+      }
+      const { operation, decision } = await ask(again)
+      expect(decision.sponsored).toBe(true)
+      const delegate = draft.authorization?.address
+      const { user_op_hash: hash } = (await findDecision(database(), decision.decisionId))!
+      expect(hash).toBe(chain.entryPoint.hash(operation, chain.chainId, delegate))
+      const signed = await chain.sign({ ...operation, authorization: draft.authorization }, seed)
+      const { outcome } = await chain.send({ ...signed, authorization: undefined })
+      expect(outcome).toMatchObject({ success: true, paymaster: tank.address, userOpHash: hash })
+    })
+  }
+
+  if (version === '0.9') {
+    /** What a client does with a stub before anything is signed. */
+    const commit = async () => {
+      const tank = await makeTank()
+      const { seed, draft } = await draftOf('counterfactual')
+      const fees = { maxFeePerGas: 4_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+      const filled: Draft = { ...draft, ...fees }
+      const stub = await paying.sponsor.stub(requestFor(filled, { signingPhase: 'commit' }))
+      if (stub === undefined) throw new Error('no tank pays')
+      const estimate = await paying.estimate(chain.entryPoint, { ...filled, ...stub })
+      const op = complete({ ...filled, ...stub }, estimate)
+      return { tank, seed, op }
+    }
+    const finalize = (op: Operation) => ask(op, { signingPhase: 'finalize' })
+
+    test('account and tank sign at the same time', async () => {
+      const { tank, seed, op } = await commit()
+      const [signed, { decision, operation }] = await Promise.all([
+        chain.sign(op, seed),
+        finalize(op),
+      ])
+      expect(decision).toMatchObject({ sponsored: true })
+      expect(operation).toEqual({ ...op, paymasterData: operation.paymasterData })
+      const { paymasterData } = operation
+      const { outcome } = await chain.send({ ...signed, paymasterData })
+      expect(outcome).toMatchObject({ success: true, paymaster: tank.address })
+      const stored = await findDecision(database(), decision.decisionId)
+      expect(stored?.user_op_hash).toBe(outcome?.userOpHash)
+      expect(stored?.max_cost).toBe(chain.entryPoint.requiredPrefund(op))
+    })
+
+    test('nothing is reserved or sponsored by committing', async () => {
+      const { seed, op } = await commit()
+      expect(await refusalOf(op, seed)).toMatch(/^AA34/)
+      const row = await database()
+        .selectFrom('decisions')
+        .select(({ fn }) => fn.countAll<bigint>().as('count'))
+        .where('app_id', '=', appId)
+        .executeTakeFirstOrThrow()
+      expect(row.count).toBe(0n)
+    })
+
+    test.each<[string, (op: Operation) => Partial<Operation>]>([
+      ['GAS_TOO_LOW', (op) => ({ preVerificationGas: op.preVerificationGas - 1n })],
+      ['COMMITMENT_CHANGED', () => ({ paymaster: TARGET })],
+      [
+        'COMMITMENT_EXPIRED',
+        (op) => ({ paymasterData: `0x000000000001${op.paymasterData.slice(14)}` }),
+      ],
+    ])('%s refuses what cannot be signed as it stands', async (code, change) => {
+      const { op } = await commit()
+      const { decision } = await finalize({ ...op, ...change(op) })
+      expect(decision).toMatchObject({ sponsored: false, code })
+    })
+  }
+})

@@ -1,0 +1,6 @@
+/** The error and what caused it, outermost first. */
+export const causesOf = (error: unknown): readonly unknown[] => {
+  const causes = []
+  for (let each = error; each; each = (each as { cause?: unknown }).cause) causes.push(each)
+  return causes
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { type Address, type Hex, keccak256, toHex, zeroHash } from 'viem'
+import type { BudgetClaim } from '../../src/policy/budget.js'
+import type { Claim } from '../../src/policy/decideReservation.js'
+import { type Reserved, reserve } from '../../src/policy/reserve.js'
+import type { Database } from '../../src/store/database.js'
+import type { NewDecision } from '../../src/store/decisions.js'
+import type { Included } from '../../src/store/inclusions.js'
+import type { DepositAtHead, Slot } from '../../src/store/reservations.js'
+import type { NewWebhookCall } from '../../src/store/webhookCalls.js'
+
+export const entryPoint: Address = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
+export const alice: Address = `0x${'a1'.repeat(20)}`
+export const bob: Address = `0x${'b0'.repeat(20)}`
+export const tank: Address = `0x${'7a'.repeat(20)}`
+
+/** A sponsorship at the store's level: what it costs, whose it is, and what it charges. */
+export type Asked = {
+  readonly slot: Slot
+  readonly maxCost: bigint
+  readonly validUntil: bigint
+  readonly head: DepositAtHead
+  readonly claim?: Partial<Claim>
+  readonly calls?: readonly NewWebhookCall[]
+  /** Of the operation; made up when absent. */
+  readonly hash?: Hex
+}
+
+export type Answered = {
+  readonly decisionId: string
+  readonly hash: Hex
+  readonly reserved: Reserved
+}
+
+/** Reserves as a sponsor does. */
+export const askLedger = async (db: Database, asked: Asked): Promise<Answered> => {
+  const { slot, maxCost, validUntil, head } = asked
+  const decisionId = randomUUID()
+  const hash = asked.hash ?? keccak256(toHex(decisionId))
+  const claim = { maxCost, ofAccount: [], ofApp: undefined, ...asked.claim }
+  const decide = (reserved: Reserved): NewDecision => ({
+    id: decisionId,
+    app_id: slot.appId,
+    chain_id: BigInt(slot.chainId),
+    entry_point: slot.entryPoint,
+    sender: slot.sender,
+    nonce: slot.nonce,
+    user_op_hash: hash,
+    sponsored: true,
+    code: 'SPONSORED',
+    message: '',
+    max_cost: maxCost,
+    valid_after: 0n,
+    valid_until: validUntil,
+    policy_id: (reserved.kind === 'granted' && reserved.policyId) || null,
+  })
+  const reserved = await reserve(db, { slot, claim, head, validUntil }, decide, asked.calls ?? [])
+  return { decisionId, hash, reserved }
+}
+
+export const budgetClaim = (given: Partial<BudgetClaim> & { policyId: string }): BudgetClaim => ({
+  policyName: 'test',
+  budget: 'app wei never',
+  subject: '',
+  unit: 'wei',
+  limit: 0n,
+  amount: 0n,
+  price: undefined,
+  bucket: 0,
+  oldest: 0,
+  ...given,
+})
+
+type Event = {
+  readonly slot: Pick<Slot, 'sender' | 'nonce' | 'entryPoint'>
+  readonly hash: Hex
+  readonly cost: bigint
+  readonly block: bigint
+  readonly paymaster?: Address
+}
+
+/** One UserOperationEvent as the index has it. */
+export const inclusionOf = ({ slot, hash, cost, block, paymaster = tank }: Event): Included => {
+  const event = {
+    address: slot.entryPoint,
+    topics: [],
+    data: '0x' as const,
+    blockNumber: block,
+    blockHash: zeroHash,
+    transactionHash: hash,
+    transactionIndex: 0,
+    logIndex: 0,
+  }
+  return {
+    entryPoint: slot.entryPoint,
+    outcome: {
+      userOpHash: hash,
+      sender: slot.sender,
+      nonce: slot.nonce,
+      paymaster,
+      success: true,
+      actualGasCost: cost,
+      actualGasUsed: 1n,
+      reason: '0x',
+      event,
+      logs: [event],
+    },
+  }
+}
