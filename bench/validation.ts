@@ -2,8 +2,9 @@
  * Milliseconds and node requests per validation and per estimate: our EVM, the node engine (v0.6) and
  * one bare eth_call, on a local anvil.
  */
-import { createNodeClient, type NodeClient } from '../src/chain/nodeClient.js'
+
 import { ethCall } from '../src/chain/ethCall.js'
+import { createNodeClient, type NodeClient } from '../src/chain/nodeClient.js'
 import type { Version } from '../src/entrypoint/entryPoint.js'
 import type { Operation } from '../src/entrypoint/operation.js'
 import type { Engine } from '../src/validation/engine.js'

@@ -1,0 +1,111 @@
+/**
+ * Load on a bundler: chain and service are processes of their own on this machine, and so is this
+ * one. `--target URL --rpc URL` runs the same load against any other ERC-4337 bundler; its chain
+ * must be an anvil. See docs/performance.md.
+ */
+import { writeFileSync } from 'node:fs'
+import { startCountingProxy } from './load/countingProxy.js'
+import { type LoadChain, openLoadChain } from './load/loadChain.js'
+import { type LoadOptions, parseLoadOptions } from './load/loadOptions.js'
+import type { LoadFigures } from './load/measureLoad.js'
+import { startOwnService } from './load/ownService.js'
+import { printReport } from './load/printReport.js'
+import { runLoad } from './load/runLoad.js'
+
+type NodeTraffic = {
+  readonly requestsPerOperation: number
+  readonly callsPerOperation: Readonly<Record<string, number>>
+}
+
+const ownPids = () => [process.pid]
+
+const serviceOn = (chain: LoadChain, rpcUrl: string, options: LoadOptions) =>
+  startOwnService({
+    ...{ chainId: chain.chainId, rpcUrl, payer: options.payer, version: options.version },
+    entryPoints: Object.entries(chain.entryPoints).map(([version, address]) => ({
+      version: version as LoadOptions['version'],
+      address,
+    })),
+    executors: options.executors,
+  })
+
+const measureOwn = async (chain: LoadChain, options: LoadOptions): Promise<LoadFigures> => {
+  const service = await serviceOn(chain, chain.rpcUrl, options)
+  try {
+    const watched = {
+      service: () => service.pids.service,
+      database: () => service.pids.database,
+      chain: () => (chain.pid === undefined ? [] : [chain.pid]),
+      load: ownPids,
+    }
+    return await runLoad(chain, { url: service.url, watched, commits: service.commits }, options)
+  } finally {
+    await service.close()
+  }
+}
+
+/** A run of its own: a proxy in between costs time that must not be in the other figures. */
+const countTraffic = async (chain: LoadChain, options: LoadOptions): Promise<NodeTraffic> => {
+  const proxy = await startCountingProxy(chain.rpcUrl)
+  try {
+    const service = await serviceOn(chain, proxy.url, options)
+    try {
+      let counted: ReturnType<typeof proxy.counts> | undefined
+      let rounds = 0
+      // The accounts of the runs before exist already: other ones here.
+      const seed = `${options.seed} counted`
+      const commits = async () => {
+        const now = proxy.counts()
+        if (rounds++ === 1) counted = now
+        return 0
+      }
+      await runLoad(
+        chain,
+        { url: service.url, watched: {}, commits },
+        { ...options, seed, runs: 1 },
+      )
+      if (counted === undefined) throw new Error('nothing was counted')
+      const per = (count: number) => count / options.operations
+      return {
+        requestsPerOperation: per(counted.requests),
+        callsPerOperation: Object.fromEntries(
+          Object.entries(counted.methods)
+            .sort(([, a], [, b]) => b - a)
+            .map(([method, count]) => [method, per(count)]),
+        ),
+      }
+    } finally {
+      await service.close()
+    }
+  } finally {
+    await proxy.close()
+  }
+}
+
+const options = parseLoadOptions(process.argv.slice(2))
+const { version, payer, accounts, operations, concurrency, runs, seed } = options
+const title =
+  `EntryPoint v${version}, paid by ${payer}: ${operations} operations of ${accounts} accounts, ` +
+  `${concurrency} at once, median of ${runs} runs, seed ${seed}`
+const chain = await openLoadChain(options.rpc)
+try {
+  const figures =
+    options.target === undefined
+      ? await measureOwn(chain, options)
+      : await runLoad(
+          chain,
+          { url: options.target, watched: { load: ownPids }, commits: undefined },
+          options,
+        )
+  printReport(title, figures)
+  const traffic = options.target === undefined ? await countTraffic(chain, options) : undefined
+  if (traffic) {
+    console.log(`  node requests per operation        ${traffic.requestsPerOperation.toFixed(3)}`)
+    for (const [method, count] of Object.entries(traffic.callsPerOperation))
+      console.log(`    ${method.padEnd(32)} ${count.toFixed(3)}`)
+  }
+  if (options.json)
+    writeFileSync(options.json, JSON.stringify({ title, figures, traffic }, null, 2))
+} finally {
+  await chain.stop()
+}

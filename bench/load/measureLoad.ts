@@ -1,0 +1,155 @@
+import type { Hex } from 'viem'
+import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
+import { type Fleet, mapConcurrent, type Prepared } from './fleet.js'
+import type { LoadOptions } from './loadOptions.js'
+import { type Usage, usageOf } from './processUsage.js'
+import type { RpcClient } from './rpcClient.js'
+import { type Latency, latencyOf, median } from './statistics.js'
+import { watchInclusions } from './watchInclusions.js'
+
+/** Groups of processes whose use is accounted; a function where sessions come and go. */
+export type Watched = Readonly<Record<string, () => readonly number[]>>
+
+export type LoadFigures = {
+  readonly operations: number
+  readonly acceptedPerSecond: number
+  readonly includedPerSecond: number
+  /** Milliseconds. */
+  readonly send: Latency
+  readonly inclusion: Latency
+  readonly estimate: Latency
+  readonly receipt: Latency
+  /** Absent where nobody sponsors. */
+  readonly sponsor: Latency | undefined
+  /** One client, one request at a time. */
+  readonly sendAlone: Latency
+  readonly operationsPerBundle: number
+  /** CPU milliseconds per included operation, by group of processes. */
+  readonly cpuPerOperation: Readonly<Record<string, number>>
+  /** Bytes after the run, by group of processes. */
+  readonly residentBytes: Readonly<Record<string, number>>
+  readonly commitsPerOperation: number | undefined
+}
+
+type Context = {
+  readonly node: RpcClient
+  readonly bundler: RpcClient
+  readonly entryPoint: EntryPoint
+  readonly fleet: Fleet
+  readonly watched: Watched
+  readonly commits: (() => Promise<number>) | undefined
+}
+
+/** How many requests the latencies of one client are taken from. */
+const SAMPLES = 100
+
+/**
+ * One run: operations made before the clock starts are sent with `concurrency` requests under way, and
+ * followed on the chain until the last is included. Then the latencies of one client alone.
+ */
+export const measureLoad = async (
+  context: Context,
+  { operations: count, concurrency }: Pick<LoadOptions, 'operations' | 'concurrency'>,
+): Promise<LoadFigures> => {
+  const { node, bundler, entryPoint, fleet } = context
+  const prepared = await fleet.operations(count)
+  const alone = await fleet.operations(SAMPLES)
+  const sponsorTimes = fleet.sponsorTimes()
+  const inclusions = await watchInclusions(node, entryPoint.address)
+  try {
+    const commitsBefore = await context.commits?.()
+    const before = read(context.watched)
+    const start = performance.now()
+    const sentAt = new Map<Hex, number>()
+    const sendTimes = await mapConcurrent(prepared, concurrency, async ({ hash, wire }) => {
+      sentAt.set(hash, performance.now())
+      return send(context, { hash, wire })
+    })
+    const accepted = performance.now()
+    await inclusions.all(prepared.map(({ hash }) => hash))
+    const after = read(context.watched)
+    const commitsAfter = await context.commits?.()
+    const hashes = prepared.map(({ hash }) => hash)
+    const included = Math.max(...hashes.map((hash) => inclusions.seen.get(hash) ?? 0))
+    const bundles = inclusions.bundles.size
+
+    const aloneTimes: number[] = []
+    for (const operation of alone) aloneTimes.push(await send(context, operation))
+    await inclusions.all(alone.map(({ hash }) => hash))
+    const params = [fleet.unsigned(), entryPoint.address]
+    const estimates = await repeated(() => bundler.call('eth_estimateUserOperationGas', params))
+    const receipts = await repeated((i) =>
+      bundler.call('eth_getUserOperationReceipt', [hashes[i % hashes.length]]),
+    )
+    return {
+      operations: count,
+      acceptedPerSecond: perSecond(count, accepted - start),
+      includedPerSecond: perSecond(count, included - start),
+      send: latencyOf(sendTimes),
+      inclusion: latencyOf(
+        hashes.map((hash) => (inclusions.seen.get(hash) ?? 0) - (sentAt.get(hash) ?? 0)),
+      ),
+      estimate: latencyOf(estimates),
+      receipt: latencyOf(receipts),
+      sponsor: sponsorTimes.length > 0 ? latencyOf(sponsorTimes) : undefined,
+      sendAlone: latencyOf(aloneTimes),
+      operationsPerBundle: count / bundles,
+      cpuPerOperation: mapValues(after, ({ cpuSeconds }, name) => {
+        const used = cpuSeconds - (before[name]?.cpuSeconds ?? 0)
+        return (used * 1_000) / count
+      }),
+      residentBytes: mapValues(after, ({ residentBytes }) => residentBytes),
+      commitsPerOperation:
+        commitsBefore !== undefined && commitsAfter !== undefined
+          ? (commitsAfter - commitsBefore) / count
+          : undefined,
+    }
+  } finally {
+    await inclusions.stop()
+  }
+}
+
+/** @throws Error when the bundler answers another hash than the contract's */
+export const send = async (
+  { bundler, entryPoint }: Pick<Context, 'bundler' | 'entryPoint'>,
+  { hash, wire }: Prepared,
+): Promise<number> => {
+  const params = [wire, entryPoint.address]
+  const { result, ms } = await bundler.call<Hex>('eth_sendUserOperation', params)
+  if (result !== hash) throw new Error(`hash ${result} instead of ${hash}`)
+  return ms
+}
+
+/** The figure of each run that stands in the middle. */
+export const medianOf = (runs: readonly LoadFigures[]): LoadFigures => merge(runs) as LoadFigures
+
+const merge = (values: readonly unknown[]): unknown => {
+  const [first] = values
+  if (typeof first === 'number') return median(values as number[])
+  if (typeof first !== 'object' || first === null) return first
+  return Object.fromEntries(
+    Object.keys(first).map((key) => [
+      key,
+      merge(values.map((value) => (value as Record<string, unknown>)[key])),
+    ]),
+  )
+}
+
+const read = (watched: Watched): Readonly<Record<string, Usage>> =>
+  mapValues(watched, (pids) => usageOf(pids()))
+
+const mapValues = <T, R>(
+  object: Readonly<Record<string, T>>,
+  map: (value: T, name: string) => R,
+): Record<string, R> =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]))
+
+const repeated = async (
+  ask: (round: number) => Promise<{ readonly ms: number }>,
+): Promise<number[]> => {
+  const times: number[] = []
+  for (let round = 0; round < SAMPLES; round++) times.push((await ask(round)).ms)
+  return times
+}
+
+const perSecond = (count: number, ms: number): number => (count * 1_000) / ms

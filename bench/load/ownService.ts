@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { sql } from 'kysely'
+import { devKey } from '../../src/devnet/devKeys.js'
+import type { Version } from '../../src/entrypoint/entryPoint.js'
+import { openDatabase } from '../../src/store/database.js'
+import { startEmbeddedPostgres } from '../../src/store/embeddedPostgres.js'
+import { silent } from '../../test/support/logger.js'
+import {
+  makeDataFolder,
+  removeDataFolder,
+  runCli,
+  startService,
+  urlOf,
+} from '../../test/support/startPurser.js'
+import type { Payer } from './loadOptions.js'
+import { postgresOn } from './processUsage.js'
+
+/** npm runs scripts in the folder of package.json. */
+const CLI = resolve('dist/cli.js')
+
+export type OwnService = {
+  /** The standard dialect's URL with its key. */
+  readonly url: string
+  readonly pids: { readonly service: readonly number[]; readonly database: readonly number[] }
+  /** Transactions that the database has committed so far. */
+  commits(): Promise<number>
+  close(): Promise<void>
+}
+
+type ServiceOptions = {
+  readonly chainId: number
+  readonly rpcUrl: string
+  readonly entryPoints: readonly { readonly version: Version; readonly address: string }[]
+  readonly version: Version
+  readonly payer: Payer
+  readonly executors: number
+}
+
+/** Purser as operators run it: a process of its own, the embedded database, default settings. */
+export const startOwnService = async (options: ServiceOptions): Promise<OwnService> => {
+  const folder = makeDataFolder()
+  const executorKeys = Array.from({ length: options.executors }, (_, i) => devKey(i + 1))
+  const { chainId, rpcUrl, entryPoints } = options
+  const chains = [{ chainId, rpcUrls: [rpcUrl], entryPoints, executorKeys, pollInterval: 100 }]
+  const config = join(folder, 'purser.json')
+  writeFileSync(config, JSON.stringify({ chains, port: 0, logLevel: 'warn' }))
+  const environment = { PURSER_CONFIG: config, PAYER: devKey(0) }
+
+  const command = async (...args: string[]): Promise<Record<string, string>> => {
+    const { code, stdout, stderr } = await runCli([...args, '--data', folder], environment, CLI)
+    if (code !== 0) throw new Error(`purser ${args.join(' ')}: ${stderr}`)
+    const lines = stdout.split('\n').map((line) => /^(\w+) +(.+)$/.exec(line))
+    return Object.fromEntries(lines.flatMap((line) => (line ? [[line[1], line[2]]] : [])))
+  }
+
+  try {
+    const { account = '' } = await command('account', 'create', '--name', 'bench')
+    const { app = '' } = await command('app', 'create', '--account', account, '--name', 'bench')
+    const { apiKey } = await command('key', 'create', '--app', app, '--name', 'bench')
+    if (options.payer === 'tank') {
+      const tank = ['--app', app, '--chain', String(chainId), '--entry-point', options.version]
+      await command('tank', 'deposit', ...tank, '--amount', '100', '--key', 'env:PAYER')
+    }
+    const service = await startService(['serve', '--data', folder], environment, CLI)
+    const postgres = await startEmbeddedPostgres(folder, silent)
+    const database = openDatabase(postgres.connection, silent)
+    const { pid } = service.process
+    return {
+      url: `${urlOf(service)}/api/v3/${chainId}/${apiKey}`,
+      pids: {
+        service: pid === undefined ? [] : [pid],
+        get database() {
+          return postgresOn(folder)
+        },
+      },
+      async commits() {
+        const { rows } = await sql<{ commits: string }>`
+          select sum(xact_commit) as commits from pg_stat_database`.execute(database)
+        return Number(rows[0]?.commits)
+      },
+      async close() {
+        await database.destroy()
+        await postgres.stop()
+        await service.end('SIGTERM')
+        removeDataFolder(folder)
+      },
+    }
+  } catch (error) {
+    removeDataFolder(folder)
+    throw error
+  }
+}
