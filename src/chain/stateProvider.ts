@@ -35,6 +35,8 @@ export type StateProvider = {
    * chain changed without a block.
    */
   runNewest: Run
+  /** By what rules contracts run in a block. */
+  rulesOf(head: Head): Promise<ChainRules>
   stop(): void
 }
 
@@ -202,6 +204,10 @@ export async function createStateProvider(context: StateProviderContext): Promis
   return {
     run: async (...asked) => runFrom(heads.current(), sharedView, asked),
     runNewest: async (...asked) => runFrom(await heads.refresh(), newView, asked),
+    async rulesOf(head) {
+      await renewRules(head)
+      return rules.rules
+    },
     stop,
   }
 }

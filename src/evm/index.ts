@@ -11,13 +11,14 @@ export { type AccessList, type IntrinsicGas, intrinsicGas } from './intrinsicGas
 export { keccak } from './keccak.js'
 export type { Log, Run } from './machine.js'
 export type { Outcome, Result } from './outcome.js'
-export type { Precompile } from './precompiles/index.js'
+export { type Precompile, precompilesOf } from './precompiles/index.js'
 export { p256VerifyRip7212 } from './precompiles/p256Verify.js'
 export {
   type CodeAccess,
   type ExecutionRecord,
   type FrameKind,
   type FrameRecord,
+  noteOpcode,
   opcodesOf,
   type Preimage,
   usesOpcode,

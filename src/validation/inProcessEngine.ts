@@ -8,7 +8,7 @@ import { FORKS, type Fork, type State } from '../evm/index.js'
 import type { Engine, StateOverride, Validation } from './engine.js'
 import { measureOperation } from './measureOperation.js'
 import type { Extent, Observation } from './observeOperation.js'
-import { observeRun } from './observeRun.js'
+import { observeRun, type RecordedRun } from './observeRun.js'
 import { outcomeOf, type Rehearsed, readValidation, refusal } from './readRehearsal.js'
 import { aggregated } from './refusals.js'
 import { rehearse, type Stage, stateFor } from './rehearse.js'
@@ -81,7 +81,7 @@ function createEngineOn(runOnState: Run): Engine {
       if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
       const validation = {
         ...readValidation(rehearsed.observed, validated, op),
-        observed: observeRun(entryPoint, op, rehearsed),
+        observed: observeRun(entryPoint, op, recordedRun(rehearsed)),
       }
       return { ok: true, validation }
     },
@@ -103,6 +103,11 @@ function createEngineOn(runOnState: Run): Engine {
       return measureOperation(runLimited, entryPoint, op, bounds)
     },
   }
+}
+
+function recordedRun({ result: { record }, stage, blockHash }: Rehearsed): RecordedRun {
+  if (record === undefined) throw new Error('the run was not recorded')
+  return { record, state: stage.state, fork: stage.block.fork, blockHash }
 }
 
 /** A node of an older chain would never take the transaction that carries an authorization. */

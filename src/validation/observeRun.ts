@@ -2,18 +2,30 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { depositSlot } from '../entrypoint/storageLayout.js'
-import { codeHash, type FrameRecord, type State } from '../evm/index.js'
+import {
+  codeHash,
+  type ExecutionRecord,
+  type Fork,
+  type FrameRecord,
+  type State,
+} from '../evm/index.js'
 import type { ObservedRun } from './engine.js'
 import type { StakeInfo } from './erc7562/index.js'
-import type { Rehearsed } from './readRehearsal.js'
 
-/** What the rules judge of a rehearsed validation, all of the state on which it ran. */
+/** A validation that was recorded, by our EVM or a node, and the state on which it ran. */
+export type RecordedRun = {
+  readonly record: ExecutionRecord
+  readonly state: State
+  readonly fork: Fork
+  readonly blockHash: Hex
+}
+
+/** What the rules judge of a recorded validation, all of the state on which it ran. */
 export function observeRun(
   entryPoint: EntryPoint,
   op: Operation,
-  { result: { record }, stage: { state, block }, blockHash }: Rehearsed,
+  { record, state, fork, blockHash }: RecordedRun,
 ): ObservedRun {
-  if (record === undefined) throw new Error('the run was not recorded')
   const { sender, factory, paymaster } = op
   return {
     kind: 'run',
@@ -24,7 +36,7 @@ export function observeRun(
     },
     blockHash,
     record,
-    fork: block.fork,
+    fork,
     senderExists: (state.account(sender)?.code.length ?? 0) > 0,
     codeHashes: codeHashes(state, record.root),
     deposit: paymaster && depositOf(state, entryPoint, paymaster),

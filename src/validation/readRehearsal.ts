@@ -16,6 +16,12 @@ export type Rehearsed = {
   readonly blockHash: Hex
 }
 
+/** What is looked at of a run that was refused. */
+export type Ended = {
+  readonly result: Pick<Result, 'output'>
+  readonly stage: Pick<Stage, 'state'>
+}
+
 /** What handleOps would put on the chain for the operation; undefined when it refuses. */
 export function outcomeOf(entryPoint: EntryPoint, { logs }: Result): OperationOutcome | undefined {
   return entryPoint.decodeOutcomes(logs.map(toLog))[0]
@@ -25,7 +31,7 @@ export function outcomeOf(entryPoint: EntryPoint, { logs }: Result): OperationOu
 export function refusal(
   entryPoint: EntryPoint,
   op: Operation,
-  { result: { output }, stage: { state } }: Rehearsed,
+  { result: { output }, stage: { state } }: Ended,
 ): Failure {
   const revertData = toHex(output)
   const failure = entryPoint.decodeFailure(revertData)
@@ -42,7 +48,7 @@ export function refusal(
 }
 
 export function readValidation(
-  observed: Observation,
+  observed: Answers,
   { preOpGas, prefund }: NonNullable<Observation['validated']>,
   op: Operation,
 ): Omit<Validation, 'observed'> {
@@ -56,10 +62,13 @@ export function readValidation(
   }
 }
 
+/** What account and paymaster answered. */
+type Answers = Pick<Observation, 'accountData' | 'paymasterData'>
+
 const blockFlag = 2 ** 47
 
 /** When account and paymaster both hold. Ranges of block numbers (v0.9) the EntryPoint judges. */
-export function timeRange({ accountData = 0n, paymasterData = 0n }: Observation) {
+export function timeRange({ accountData = 0n, paymasterData = 0n }: Answers) {
   let [validAfter, validUntil] = [0, 0]
   for (const data of [accountData, paymasterData]) {
     const range = splitValidationData(data)

@@ -44,7 +44,11 @@ export function stateFor(state: State, op: Operation, override: StateOverride = 
 }
 
 /** `handleOps` with this one operation as a message from nobody. */
-export function handleOpsCall(entryPoint: EntryPoint, op: Operation, block: BlockEnv) {
+export function handleOpsCall(
+  entryPoint: EntryPoint,
+  op: Operation,
+  { fork }: Pick<BlockEnv, 'fork'>,
+) {
   const message = {
     from: handler,
     to: entryPoint.address,
@@ -53,7 +57,7 @@ export function handleOpsCall(entryPoint: EntryPoint, op: Operation, block: Bloc
     // An authorization makes its signer warm (EIP-7702).
     accessList: op.authorization && [{ address: op.sender, storageKeys: [] }],
   }
-  const { intrinsic } = intrinsicGas(block.fork, message)
+  const { intrinsic } = intrinsicGas(fork, message)
   const needed = Number(entryPoint.bundleGas(op)) + intrinsic + handleOpsGas
   return { ...message, gas: Math.min(needed, maxGas) }
 }

@@ -1,0 +1,147 @@
+import type { Address } from 'viem'
+import {
+  type Answers,
+  BlockGone,
+  decodeReads,
+  encodeRead,
+  type Read,
+} from '../../chain/blockReads.js'
+import type { ChainRules } from '../../chain/chainRules.js'
+import { delegateOf } from '../../chain/delegations.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
+import type { BlockId, Head } from '../../chain/nodeReads.js'
+import type { StateProvider } from '../../chain/stateProvider.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { depositSlot } from '../../entrypoint/storageLayout.js'
+import { type ExecutionRecord, fromHex, precompilesOf, type State, toHex } from '../../evm/index.js'
+import type { StateOverride } from '../engine.js'
+import { authorizationOverride } from '../evmOverrides.js'
+import { mergeOverrides } from '../mergeOverrides.js'
+import type { RecordedRun } from '../observeRun.js'
+import { stateFor } from '../rehearse.js'
+import { type ObservedCalls, observeCalls } from './observeCalls.js'
+import { toRecord } from './toRecord.js'
+import { isTrace, type TracedFrame, visitedAddresses } from './tracedFrame.js'
+import { traceRequest } from './traceRequest.js'
+import { type Tracer, tracerParameter } from './tracer.js'
+
+/** A node that traces, and by what rules its chain runs contracts. */
+export type TracingNode = {
+  readonly node: NodeClient
+  readonly state: Pick<StateProvider, 'rulesOf'>
+  readonly tracer: Tracer
+}
+
+export type TraceContext = TracingNode & {
+  readonly entryPoint: EntryPoint
+  readonly op: Operation
+  readonly override: StateOverride
+}
+
+export type TracedRun = Omit<RecordedRun, 'blockHash'> & {
+  readonly head: Head
+  readonly observed: ObservedCalls
+  /** What handleOps returned or reverted with. */
+  readonly output: Uint8Array
+}
+
+/**
+ * Has the node trace handleOps with this one operation on the block `head`, then reads the state that
+ * the rules ask for: two requests, three where it met a delegated account. @param time Unix seconds that the block pretends to have
+ */
+export async function runTrace(
+  context: TraceContext,
+  head: Head,
+  time?: number,
+): Promise<TracedRun> {
+  const { entryPoint, op, override } = context
+  const rules = await context.state.rulesOf(head)
+  const block = rules.readsByHash ? head.hash : head.number
+  const traced = await trace(context, rules, block, time)
+  const known = await readState(context, traced, head, block)
+  const state = stateFor(known, op, override)
+  const record = recordOf(traced, state, rules)
+  const observed = observeCalls(entryPoint, op, record.root)
+  return { head, state, record, observed, fork: rules.fork, output: record.root.output }
+}
+
+async function trace(
+  { node, tracer, entryPoint, op, override }: TraceContext,
+  { fork }: ChainRules,
+  block: BlockId,
+  time: number | undefined,
+): Promise<TracedFrame> {
+  const request = traceRequest(entryPoint, op, {
+    ...{ block, fork, time, tracer: tracerParameter(tracer, entryPoint) },
+    override: mergeOverrides(authorizationOverride(op), override),
+  })
+  const [answer] = await node.batch([request])
+  if (answer?.ok && isTrace(answer.result)) return answer.result
+  const cause = answer?.ok === false ? answer.error : undefined
+  throw new NodeUnavailableError('debug_traceCall', cause)
+}
+
+/** Codes of all that the trace visited and of their delegates, stakes and the deposit, of its block. */
+async function readState(
+  { node, entryPoint, op }: TraceContext,
+  traced: TracedFrame,
+  head: Head,
+  block: BlockId,
+): Promise<State> {
+  const { address } = entryPoint
+  const { sender, factory, paymaster, authorization } = op
+  const entities = [sender, factory, paymaster].filter((entity) => entity !== undefined)
+  const visited = new Set([...visitedAddresses(traced), ...entities])
+  if (authorization !== undefined) visited.add(authorization.address)
+  const slots = entities.flatMap((entity) => entryPoint.stakeSlots(entity))
+  if (paymaster !== undefined) slots.push(depositSlot(paymaster))
+
+  async function read(reads: readonly Read[]): Promise<Answers> {
+    const settled = await node.batch(reads.flatMap((each) => encodeRead(each, head, block)))
+    try {
+      return decodeReads(reads, settled)
+    } catch (error) {
+      if (!(error instanceof BlockGone)) throw error
+      throw new NodeUnavailableError(`state of block ${head.hash}`, error)
+    }
+  }
+
+  const known = await read([
+    ...accountReads(visited),
+    ...slots.map((slot): Read => ({ kind: 'slot', address, slot })),
+  ])
+  const delegates = [...known.accounts.values()].map(({ code = '0x' }) => delegateOf(code))
+  const unread = delegates.filter((each) => each !== undefined && !visited.has(each)) as Address[]
+  const more = unread.length === 0 ? undefined : await read(accountReads(new Set(unread)))
+  return stateOf({ ...known, accounts: new Map([...known.accounts, ...(more?.accounts ?? [])]) })
+}
+
+function accountReads(addresses: ReadonlySet<Address>): Read[] {
+  return [...addresses].map((address) => ({ kind: 'account', address }))
+}
+
+function stateOf({ accounts, slots }: Answers): State {
+  const codes = new Map([...accounts].map(([at, { code = '0x' }]) => [at, fromHex(code)]))
+  return {
+    account: (address) => {
+      const [account, code] = [accounts.get(address), codes.get(address)]
+      return account && code && { nonce: account.nonce, balance: account.balance, code }
+    },
+    slot: (address, slot) => slots.get(address)?.get(slot),
+  }
+}
+
+function recordOf(traced: TracedFrame, state: State, rules: ChainRules): ExecutionRecord {
+  const { fork, chainPrecompiles, unknownPrecompiles } = rules
+  return toRecord(traced, (address: Address) => {
+    const number = Number(address)
+    const precompile =
+      precompilesOf(fork).has(number) ||
+      chainPrecompiles?.has(number) === true ||
+      unknownPrecompiles?.has(address) === true
+    const code = state.account(address)?.code
+    return { precompile, delegate: code && delegateOf(toHex(code.subarray(0, 24))) }
+  })
+}

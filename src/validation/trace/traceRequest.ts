@@ -1,0 +1,42 @@
+import { encodeEthCall } from '../../chain/ethCall.js'
+import type { Call } from '../../chain/jsonRpc.js'
+import type { BlockId } from '../../chain/nodeReads.js'
+import type { StateOverride } from '../../chain/stateOverride.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { type Fork, toHex } from '../../evm/index.js'
+import { handleOpsCall } from '../rehearse.js'
+
+export type TraceOptions = {
+  /** A tracer's name or source. */
+  readonly tracer: string
+  readonly tracerConfig?: unknown
+  readonly block: BlockId
+  readonly fork: Fork
+  /** The operation's authorization included. */
+  readonly override: StateOverride
+  /** Unix seconds that the block is to have; absent = its own. */
+  readonly time?: number | undefined
+}
+
+/**
+ * debug_traceCall of handleOps with this one operation, the very message that our EVM runs: from nobody,
+ * with the same gas and no fees.
+ */
+export function traceRequest(
+  entryPoint: EntryPoint,
+  op: Operation,
+  { tracer, tracerConfig, block, fork, override, time }: TraceOptions,
+): Call {
+  const { from, to, data, gas, accessList } = handleOpsCall(entryPoint, op, { fork })
+  const call = { from, to, data: toHex(data), gas: BigInt(gas) }
+  const [transaction, at] = encodeEthCall(call, block).params
+  const message = accessList === undefined ? transaction : { ...Object(transaction), accessList }
+  const options = {
+    tracer,
+    ...(tracerConfig === undefined ? {} : { tracerConfig }),
+    stateOverrides: override,
+    ...(time === undefined ? {} : { blockOverrides: { time: `0x${time.toString(16)}` } }),
+  }
+  return { method: 'debug_traceCall', params: [message, at, options] }
+}

@@ -1,0 +1,36 @@
+import type { NodeClient } from '../../chain/nodeClient.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import { checkOperation, checkOverride } from '../checkOperation.js'
+import { collectorSource } from './collector.js'
+import { isTrace } from './tracedFrame.js'
+import { traceRequest } from './traceRequest.js'
+
+/** How a node is asked for what the rules judge: by geth's own tracer, or by our collector. */
+export type Tracer = 'native' | 'script'
+
+/** The `tracer` parameter of debug_traceCall. */
+export function tracerParameter(tracer: Tracer, { address, callLayout }: EntryPoint): string {
+  return tracer === 'native' ? 'erc7562Tracer' : collectorSource(address, callLayout.innerHandleOp)
+}
+
+/**
+ * Which tracer the node has, by an operation that needs nothing of the chain but its EntryPoint; the
+ * native one first, as it costs the node a fraction. Undefined where it has none, or no debug methods.
+ */
+export async function findTracer(
+  node: NodeClient,
+  entryPoint: EntryPoint,
+): Promise<Tracer | undefined> {
+  const tracers: readonly Tracer[] = ['native', 'script']
+  const how = { block: 'latest', override: checkOverride, fork: 'shanghai' } as const
+  const answers = await node.batch(
+    tracers.map((tracer) => {
+      const named = tracerParameter(tracer, entryPoint)
+      return traceRequest(entryPoint, checkOperation, { ...how, tracer: named })
+    }),
+  )
+  return tracers.find((_, at) => {
+    const answer = answers[at]
+    return answer?.ok === true && isTrace(answer.result) && (answer.result.calls ?? []).length > 0
+  })
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
+import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Engine, ObservedRun } from '../../../src/validation/engine.js'
+import { judge, LIMIT_PROFILES } from '../../../src/validation/erc7562/index.js'
+import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
+import { cases } from '../../compliance/cases.js'
+import { openTroupe } from '../../compliance/troupe.js'
+import {
+  type ActorChain,
+  MINIMUM_STAKE,
+  openActorChain,
+  UNSTAKE_DELAY,
+} from '../../support/actorChain.js'
+import { openEngine, type TestEngine } from '../../support/engineChain.js'
+
+/** The oldest and the newest; those between differ in what the EntryPoint itself does. */
+const VERSIONS: readonly Version[] = ['0.6', '0.9']
+const CHAIN_ID = 75_620
+
+let chain: ActorChain
+let inProcess: TestEngine
+let onNode: Pick<Engine, 'validate'>
+
+beforeAll(async () => {
+  chain = await openActorChain(VERSIONS, CHAIN_ID)
+  inProcess = await openEngine(chain.anvil.url, CHAIN_ID)
+  onNode = createTraceEngine({ ...inProcess, tracer: 'script' })
+})
+afterAll(async () => {
+  await inProcess?.close()
+  await chain?.anvil.stop()
+})
+
+describe.each(VERSIONS)('a trace of the node and our EVM, EntryPoint v%s', (version) => {
+  let entryPoint: EntryPoint
+  let troupe: Awaited<ReturnType<typeof openTroupe>>
+
+  beforeAll(async () => {
+    entryPoint = chain.entryPoints.get(version)!
+    troupe = await openTroupe(chain, entryPoint)
+    await inProcess.heads.refresh()
+  })
+
+  test.each(cases)('say the same of: $name', async ({ play, breaks }) => {
+    const op = troupe.operationOf(play)
+    if (op.factory) {
+      await chain.deposit(entryPoint, op.sender)
+      await inProcess.heads.refresh()
+    }
+    const [ours, theirs] = [await factsBy(inProcess, op), await factsBy(onNode, op)]
+    expect(theirs).toEqual(ours)
+    expect(theirs.rules.length > 0).toBe(breaks !== undefined)
+  })
+
+  /** All that a validation says, its verdict by the rules included. */
+  async function factsBy(engine: Pick<Engine, 'validate'>, op: Operation) {
+    const result = await engine.validate(entryPoint, op)
+    if (!result.ok) throw new Error(result.failure.message)
+    const { observed, ...validation } = result.validation
+    const run = observed as ObservedRun
+    const verdict = judge({
+      ...run,
+      ...{ entryPoint, op, limits: LIMIT_PROFILES.lenient },
+      stakePolicy: { minimumStake: MINIMUM_STAKE, minimumUnstakeDelay: BigInt(UNSTAKE_DELAY) },
+    })
+    const { violations, accessed, visitedCode, entities, contextSize } = verdict
+    return {
+      ...validation,
+      rules: [...new Set(violations.map(({ rule }) => rule))].sort(),
+      ...{ accessed, entities, contextSize },
+      codes: [...visitedCode.keys()]
+        .map((address) => [address, run.codeHashes.get(address)])
+        .sort(),
+      stakes: run.stakes,
+      ...{ deposit: run.deposit, senderExists: run.senderExists, fork: run.fork },
+    }
+  }
+})

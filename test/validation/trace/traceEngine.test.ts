@@ -1,0 +1,133 @@
+import { type Address, parseEther } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createNodeClient } from '../../../src/chain/nodeClient.js'
+import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Engine } from '../../../src/validation/engine.js'
+import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
+import { findTracer } from '../../../src/validation/trace/tracer.js'
+import { VERSIONS } from '../../contracts/tankChain.js'
+import {
+  type EngineChain,
+  openEngineChain,
+  type SenderKind,
+  senderKinds,
+} from '../../support/engineChain.js'
+import { startHttpNode } from '../../support/httpNode.js'
+import { silent } from '../../support/logger.js'
+
+describe.each(VERSIONS)('traced by the node, EntryPoint v%s:', (version) => {
+  let chain: EngineChain
+  let onNode: Pick<Engine, 'validate'>
+  let tank: Address
+  let count = 0
+
+  beforeAll(async () => {
+    chain = await openEngineChain(version)
+    onNode = createTraceEngine({ ...chain.engine, tracer: 'script' })
+    tank = await chain.createTank(0)
+    await chain.engine.heads.refresh()
+  })
+  afterAll(() => chain?.close())
+  beforeEach(() => {
+    count++
+  })
+
+  const validate = (op: Operation) => onNode.validate(chain.entryPoint, op)
+
+  async function funded(kind: SenderKind) {
+    const seed = `sender ${count} ${kind}`
+    const op = await chain.draft(kind, seed, chain.onTarget('write', 0n, 2n))
+    await chain.fund(op.sender)
+    await chain.engine.heads.refresh()
+    return { op, seed }
+  }
+
+  test('the node has the tracer that runs our script, not that of geth', async () => {
+    expect(await findTracer(chain.engine.node, chain.entryPoint)).toBe('script')
+  })
+
+  test.each(senderKinds(version))('a %s sender is what our EVM says it is', async (kind) => {
+    const { op, seed } = await funded(kind)
+    const signed = await chain.sign(op, seed)
+    const [ours, theirs] = [
+      await chain.engine.validate(chain.entryPoint, signed),
+      await validate(signed),
+    ]
+    if (!ours.ok || !theirs.ok) throw new Error('it was refused')
+    const { observed: ourRun, ...said } = ours.validation
+    const { observed: theirRun, ...told } = theirs.validation
+    expect(told).toEqual(said)
+    if (ourRun.kind !== 'run' || theirRun.kind !== 'run') throw new Error('nothing was recorded')
+    expect(theirRun).toMatchObject({
+      senderExists: kind !== 'counterfactual',
+      stakes: ourRun.stakes,
+      blockHash: ourRun.blockHash,
+    })
+    for (const [address, hash] of ourRun.codeHashes) {
+      expect([address, theirRun.codeHashes.get(address)]).toEqual([address, hash])
+    }
+  })
+
+  test('a wrong signature is refused in the words of the EntryPoint', async () => {
+    const { op } = await funded('counterfactual')
+    expect(await validate(await chain.sign(op, 'somebody else'))).toMatchObject({
+      ok: false,
+      failure: { code: 'AA24' },
+    })
+  })
+
+  test('a wrong nonce and a sender without code are refused', async () => {
+    const { op, seed } = await funded('counterfactual')
+    const late = await chain.sign({ ...op, nonce: (7n << 64n) | 5n }, seed)
+    expect(await validate(late)).toMatchObject({ failure: { code: 'AA25' } })
+    const nobody = await chain.sign({ ...op, factory: undefined, factoryData: '0x' }, seed)
+    expect(await validate(nobody)).toMatchObject({ failure: { code: 'AA20' } })
+  })
+
+  test.each([
+    ['over', { validAfter: 17, validUntil: 1_000 }],
+    ['not begun', { validAfter: 4_000_000_000, validUntil: 4_000_000_100 }],
+    ['without end and not begun', { validAfter: 4_000_000_000, validUntil: 0 }],
+  ])('of a time that is %s, all is told but that it is now', async (_, terms) => {
+    const seed = `sender ${count}`
+    const drafted = await chain.draft('counterfactual', seed)
+    const op = await chain.sign(await chain.sponsor(drafted, tank, terms), seed)
+    const ours = await chain.engine.validate(chain.entryPoint, op)
+    const theirs = await validate(op)
+    if (!ours.ok || !theirs.ok) throw new Error('it was refused')
+    const { verificationGasUsed, prefund } = ours.validation
+    expect(theirs.validation).toMatchObject({ ...terms, verificationGasUsed, prefund })
+  })
+
+  test('what the caller pretends of the state holds', async () => {
+    const op = await chain.sign(await chain.draft('counterfactual', 'poor'), 'poor')
+    expect(await validate(op)).toMatchObject({ ok: false, failure: { code: 'AA21' } })
+    const balance = `0x${parseEther('1').toString(16)}` as const
+    const rich = { [op.sender]: { balance } }
+    expect(await onNode.validate(chain.entryPoint, op, rich)).toMatchObject({ ok: true })
+  })
+})
+
+test('a node without debug methods has no tracer, and its trouble is not a refusal', async () => {
+  const chain = await openEngineChain('0.7')
+  const node = await startHttpNode((body, response) => {
+    const refuse = ({ id }: { id: number }) => {
+      return { jsonrpc: '2.0', id, error: { code: -32601, message: 'method not found' } }
+    }
+    const requests = body as { id: number } | { id: number }[]
+    response.end(JSON.stringify(Array.isArray(requests) ? requests.map(refuse) : refuse(requests)))
+  })
+  const client = createNodeClient({ urls: [node.url], logger: silent })
+  try {
+    expect(await findTracer(client, chain.entryPoint)).toBeUndefined()
+    const engine = createTraceEngine({ ...chain.engine, node: client, tracer: 'native' })
+    const op = await chain.draft('counterfactual', 'anyone')
+    await expect(engine.validate(chain.entryPoint, op)).rejects.toMatchObject({
+      name: 'NodeUnavailableError',
+    })
+  } finally {
+    await client.close()
+    await node.stop()
+    await chain.close()
+  }
+})
