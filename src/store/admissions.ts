@@ -172,7 +172,7 @@ export const holdPooled = async (
     .selectFrom('operations')
     .select('hash')
     .where('chain_id', '=', BigInt(chainId))
-    .where('hash', 'in', hashes)
+    .where(sql<boolean>`hash = any(${hashes}::text[])`)
     .where('state', '=', 'pooled')
     .forUpdate()
     .skipLocked()

@@ -113,7 +113,7 @@ export const ownTransactions = async (
     .innerJoin('bundles as b', 'b.id', 't.bundle_id')
     .select(['t.hash', 't.bundle_id', 't.noop', 'b.kind'])
     .where('t.chain_id', '=', BigInt(chainId))
-    .where('t.hash', 'in', hashes)
+    .where(sql<boolean>`t.hash = any(${hashes}::text[])`)
     .execute()
   return new Map(
     rows.map(({ hash, bundle_id, noop, kind }) => [hash, { bundleId: bundle_id, kind, noop }]),

@@ -39,9 +39,15 @@ export const clientConfig = (connection: Connection): pg.ClientConfig => ({
   types,
 })
 
-/** What we acknowledge must be on the disk, whatever the server does for others. */
-const durableCommits = `select set_config('synchronous_commit', 'on', false)
-  where current_setting('synchronous_commit') = 'off'`
+/**
+ * What a session must have, whatever the server does for others. What we acknowledge must be on the
+ * disk. And a statement is planned once, maybe while its tables are almost empty: so only plans that
+ * stay good when they grow, which go by an index.
+ */
+const settings = `select set_config('synchronous_commit', 'on', false)
+    where current_setting('synchronous_commit') = 'off'
+  union all select set_config(name, 'off', false)
+    from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name`
 
 /**
  * A pool of connections. One that breaks is logged and replaced, and makes the query or transaction
@@ -50,6 +56,8 @@ const durableCommits = `select set_config('synchronous_commit', 'on', false)
 export const openDatabase = (connection: Connection, logger: Logger, poolSize = 10): Database => {
   const pool = new pg.Pool({
     ...clientConfig(connection),
+    // What we send without waiting travels together, see `openSession`.
+    pipeline: true,
     max: poolSize,
     connectionTimeoutMillis: 10_000,
     statement_timeout: 30_000,
@@ -65,7 +73,7 @@ export const openDatabase = (connection: Connection, logger: Logger, poolSize = 
   pool.on('connect', (client) => {
     client.on('error', lost)
     // Before anything that the connection is wanted for, because queries wait in line.
-    client.query(durableCommits).catch(lost)
+    client.query(settings).catch(lost)
   })
   pool.on('error', () => {})
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tellUnavailable(pool) }) })

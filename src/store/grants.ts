@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import type { Database } from './database.js'
 
@@ -63,7 +64,7 @@ export const grantedFees = async (
     .selectFrom('grants')
     .select(['user_op_hash', 'max_fee_per_gas'])
     .where('chain_id', '=', BigInt(chainId))
-    .where('user_op_hash', 'in', hashes)
+    .where(sql<boolean>`user_op_hash = any(${hashes}::text[])`)
     .execute()
   return new Map(rows.map((row) => [row.user_op_hash, row.max_fee_per_gas]))
 }

@@ -232,7 +232,7 @@ export const claimOperations = async (
     .updateTable('operations')
     .set({ state: 'bundled', bundle_id: bundleId, updated_at: sql<Date>`now()` })
     .where('chain_id', '=', BigInt(chainId))
-    .where('hash', 'in', hashes)
+    .where(sql<boolean>`hash = any(${hashes}::text[])`)
     .where('state', '=', 'pooled')
     .returning('hash')
     .execute()

@@ -1,6 +1,7 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { UnavailableError } from '../errors/requestErrors.js'
+import { isStalePlan, openSession, type Query } from './openSession.js'
 
 /**
  * SQLSTATEs by which the server says that it cannot serve now, whatever the statement: connection
@@ -14,7 +15,7 @@ const isOurs = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError
 
 const isTransient = (error: unknown): boolean => {
-  if (error instanceof pg.DatabaseError) return passing.test(error.code ?? '')
+  if (error instanceof pg.DatabaseError) return passing.test(error.code ?? '') || isStalePlan(error)
   // What the server did not say comes from the driver: the connection failed or broke.
   return error instanceof Error && !isOurs(error)
 }
@@ -32,12 +33,9 @@ const tell = <Result>(answer: Promise<Result>): Promise<Result> =>
 export const tellUnavailable = (pool: pg.Pool): PostgresPool => ({
   connect: async () => {
     const client = await tell(pool.connect())
-    const query = (text: string, values: readonly unknown[]) =>
-      tell(client.query(text, [...values]))
-    return {
-      query: query as unknown as PostgresPoolClient['query'],
-      release: () => client.release(),
-    }
+    const { query, release } = openSession(client)
+    const telling: Query = (text, values) => tell(query(text, values))
+    return { query: telling as unknown as PostgresPoolClient['query'], release }
   },
   end: () => pool.end(),
 })

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+
+/** Sends a statement with its values; resolves to what the server answers. */
+export type Query = (text: string, values: readonly unknown[]) => Promise<pg.QueryResult>
+
+/** One connection of a pool as we use it. */
+export type Session = { readonly query: Query; readonly release: () => void }
+
+/**
+ * How statements reach the server. Those with values are prepared under a name, so that the server
+ * parses and plans each once per connection. `begin` is not waited for: it travels with the statement
+ * that follows, which fails where `begin` did.
+ */
+export const openSession = (client: pg.PoolClient): Session => {
+  let begun: Promise<unknown> | undefined
+  let isStale = false
+
+  const send: Query = async (text, values) => {
+    const name = values.length === 0 ? undefined : nameOf(text)
+    try {
+      return await client.query({ ...(name && { name }), text, values: [...values] })
+    } catch (error) {
+      isStale ||= isStalePlan(error)
+      throw error
+    }
+  }
+
+  const query: Query = async (text, values) => {
+    if (text === 'begin') {
+      begun = client.query(text)
+      begun.catch(() => {})
+      return isBegun
+    }
+    const before = begun
+    begun = undefined
+    const [result] = await Promise.all([send(text, values), before])
+    return result
+  }
+
+  return { query, release: () => client.release(isStale) }
+}
+
+/** The schema has changed under a prepared statement: it can be prepared on a new connection only. */
+export const isStalePlan = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError &&
+  error.code === '0A000' &&
+  error.message === 'cached plan must not change result type'
+
+const isBegun: pg.QueryResult = { command: 'BEGIN', rowCount: 0, oid: 0, rows: [], fields: [] }
+
+/** Lists of varying length make statements without end: what is beyond this is not prepared. */
+const most = { names: 400, characters: 6_000 }
+const names = new Map<string, string>()
+
+const nameOf = (text: string): string | undefined => {
+  const known = names.get(text)
+  if (known !== undefined || names.size >= most.names || text.length > most.characters) return known
+  const name = createHash('sha256').update(text).digest('hex').slice(0, 32)
+  names.set(text, name)
+  return name
+}
