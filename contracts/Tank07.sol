@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.30;
 
-import {BaseTank} from "./BaseTank.sol";
-
-/// The operation of EntryPoint v0.7 and later.
-struct PackedUserOperation {
-    address sender;
-    uint256 nonce;
-    bytes initCode;
-    bytes callData;
-    bytes32 accountGasLimits;
-    uint256 preVerificationGas;
-    bytes32 gasFees;
-    bytes paymasterAndData;
-    bytes signature;
-}
+import {PackedTank, PackedUserOperation} from "./PackedTank.sol";
 
 /// @title Gas tank for EntryPoint v0.7, v0.8 and v0.9
 /// @notice paymasterAndData = tank(20) | verificationGasLimit(16) | postOpGasLimit(16)
@@ -22,21 +9,15 @@ struct PackedUserOperation {
 /// that signature the paymasterSignature, so that account and tank may sign in either order.
 /// Signed is every field of the operation except its two signatures, with both paymaster gas
 /// limits, chain, tank, EntryPoint and time range.
-contract Tank07 is BaseTank {
+contract Tank07 is PackedTank {
     bytes32 private constant SPONSORSHIP_TYPEHASH = keccak256(
         "Sponsorship(address entryPoint,address sender,uint256 nonce,bytes initCode,bytes callData,"
         "bytes32 accountGasLimits,uint256 preVerificationGas,bytes32 gasFees,"
         "bytes32 paymasterGasLimits,uint48 validUntil,uint48 validAfter)"
     );
 
-    uint256 private constant HEADER_LENGTH = 52;
-
     /// The length of the signature (65) and the magic value by which v0.9 knows a paymasterSignature.
     bytes10 private constant SIGNATURE_SUFFIX = hex"004122e325a297439656";
-
-    bytes20 private constant EIP7702_MARKER = hex"7702";
-
-    error NotDelegated(address sender);
 
     /// @notice ERC-4337. Returns an empty context, so postOp is never called. A wrong signature is an
     /// answer and not a revert; paymasterAndData of another length reverts.
@@ -84,26 +65,6 @@ contract Tank07 is BaseTank {
                 validAfter
             )
         );
-    }
-
-    /// @dev With the EIP-7702 marker the first 20 bytes stand for the sender's delegate, and the
-    /// delegate is what must be signed: the same operation under another delegate is another one.
-    function _initCodeHash(address sender, bytes calldata initCode) private view returns (bytes32) {
-        if (bytes20(initCode) != EIP7702_MARKER) return keccak256(initCode);
-        bytes20 delegate = _delegateOf(sender);
-        if (initCode.length <= 20) return keccak256(abi.encodePacked(delegate));
-        return keccak256(abi.encodePacked(delegate, initCode[20:]));
-    }
-
-    function _delegateOf(address sender) private view returns (bytes20) {
-        bytes32 code;
-        assembly ("memory-safe") {
-            mstore(0, 0)
-            extcodecopy(sender, 0, 0, 23)
-            code := mload(0)
-        }
-        if (bytes3(code) != 0xef0100) revert NotDelegated(sender);
-        return bytes20(code << 24);
     }
 
     function _isWellFormed(bytes calldata paymasterAndData) private pure returns (bool) {

@@ -23,6 +23,7 @@ Purser is ready.
   entryPoints ${Object.keys(info.entryPoints)
     .map((version) => `v${version}`)
     .join(', ')}
+  tokens      ${info.tokens.map(({ symbol, address }) => `${symbol} ${address}`).join(', ')}
 
 All of it is in ${file}. Try:
 
@@ -58,6 +59,7 @@ const prepare = async (
       entryPoints: contracts.entryPoints,
       factories: contracts.factories,
       delegates: contracts.delegates,
+      tokens: contracts.tokens,
       tanks: await fundDevTanks(tanks, appId, contracts.entryPoints),
       pid: process.pid,
     }

@@ -97,7 +97,8 @@ export const startDevChain = async (
     const chainId = await chainIdAt(rpcUrl)
     const contracts = await deployDevContracts(rpcUrl)
     if (contracts.absent.length > 0) logger.warn(withoutVersions(contracts.absent))
-    const record = { chainId, rpcUrl, entryPoints: contracts.entryPoints }
+    const { entryPoints, tokens } = contracts
+    const record = { chainId, rpcUrl, entryPoints, tokens }
     writeDevChain(dataDir, record)
     return { rpcUrl, contracts, definition: devChainDefinition(record), stop }
   } catch (error) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DevInfo } from './devInfo.js'
 
 /** Where the development chain of a data folder is, for commands beside the running service. */
-export type DevChainRecord = Pick<DevInfo, 'chainId' | 'rpcUrl' | 'entryPoints'>
+export type DevChainRecord = Pick<DevInfo, 'chainId' | 'rpcUrl' | 'entryPoints' | 'tokens'>
 
 const fileIn = (dataFolder: string): string => join(dataFolder, 'devChain.json')
 

@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import type { DevToken } from '../devnet/devTokens.js'
 import type { Version } from '../entrypoint/entryPoint.js'
 
 /** What `purser dev` writes to DIR/dev.json when it is ready; scripts and tests find it there. */
@@ -17,6 +18,8 @@ export type DevInfo = {
   readonly factories: Partial<Record<Version, Address>>
   /** Simple7702Account of each EntryPoint that knows EIP-7702. */
   readonly delegates: Partial<Record<Version, Address>>
+  /** Tokens of the development chain. */
+  readonly tokens: readonly DevToken[]
   readonly tanks: Partial<Record<Version, Address>>
   readonly pid: number
 }

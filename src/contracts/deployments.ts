@@ -2,6 +2,9 @@ import { type Address, concatHex, getCreate2Address, type Hex, zeroHash } from '
 import { bytecode as tank06Code } from './generated/Tank06.js'
 import { bytecode as tank07Code } from './generated/Tank07.js'
 import { bytecode as tankFactoryCode } from './generated/TankFactory.js'
+import { bytecode as tokenTank06Code } from './generated/TokenTank06.js'
+import { bytecode as tokenTank07Code } from './generated/TokenTank07.js'
+import { bytecode as tokenTank08Code } from './generated/TokenTank08.js'
 
 /** The deterministic deployer that most chains and anvil carry; takes salt(32) and creation code. */
 export const DETERMINISTIC_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
@@ -31,3 +34,12 @@ export const TANK_06 = deployment(tank06Code)
 
 /** What a tank on EntryPoint v0.7, v0.8 or v0.9 runs. */
 export const TANK_07 = deployment(tank07Code)
+
+/** What a token tank on EntryPoint v0.6 runs. */
+export const TOKEN_TANK_06 = deployment(tokenTank06Code)
+
+/** What a token tank on EntryPoint v0.7 runs. */
+export const TOKEN_TANK_07 = deployment(tokenTank07Code)
+
+/** What a token tank on EntryPoint v0.8 or v0.9 runs. */
+export const TOKEN_TANK_08 = deployment(tokenTank08Code)

@@ -11,7 +11,14 @@ import {
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startNodeWithout } from '../../test/support/httpNode.js'
-import { DETERMINISTIC_DEPLOYER, TANK_06, TANK_07 } from '../contracts/deployments.js'
+import {
+  DETERMINISTIC_DEPLOYER,
+  TANK_06,
+  TANK_07,
+  TOKEN_TANK_06,
+  TOKEN_TANK_07,
+  TOKEN_TANK_08,
+} from '../contracts/deployments.js'
 import { runtime as tankFactoryRuntime } from '../contracts/generated/TankFactory.js'
 import { type AnvilClient, anvilClient } from './anvilClient.js'
 import { type DeployedContracts, deployDevContracts } from './deployDevContracts.js'
@@ -61,12 +68,31 @@ test('puts EntryPoints and factories at their canonical addresses', async () => 
     ...Object.values(deployed.factories),
     ...Object.values(deployed.delegates),
     TANK_06.address,
-    TANK_07.address,
+    ...[TANK_07.address, TOKEN_TANK_06.address, TOKEN_TANK_07.address, TOKEN_TANK_08.address],
   ]
   for (const address of addresses) {
     expect((await client.getCode({ address }))?.length).toBeGreaterThan(1000)
   }
   expect(await client.getCode({ address: deployed.tankFactory })).toBe(tankFactoryRuntime)
+})
+
+test('puts two tokens there that say what they are', async () => {
+  expect(deployed.tokens.map(({ symbol, decimals }) => [symbol, decimals])).toEqual([
+    ['tUSD', 6],
+    ['tCOIN', 18],
+  ])
+  const abi = parseAbi([
+    'function name() view returns (string)',
+    'function symbol() view returns (string)',
+    'function decimals() view returns (uint8)',
+  ])
+  for (const { address, ...token } of deployed.tokens) {
+    expect({
+      name: await client.readContract({ address, abi, functionName: 'name' }),
+      symbol: await client.readContract({ address, abi, functionName: 'symbol' }),
+      decimals: await client.readContract({ address, abi, functionName: 'decimals' }),
+    }).toEqual(token)
+  }
 })
 
 test('factories make accounts of their own EntryPoint', async () => {

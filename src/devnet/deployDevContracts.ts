@@ -5,6 +5,9 @@ import {
   TANK_06,
   TANK_07,
   TANK_FACTORY,
+  TOKEN_TANK_06,
+  TOKEN_TANK_07,
+  TOKEN_TANK_08,
 } from '../contracts/deployments.js'
 import type { Version } from '../entrypoint/entryPoint.js'
 import { anvilClient } from './anvilClient.js'
@@ -16,6 +19,7 @@ import {
   type Placement,
   VERSIONS,
 } from './devContracts.js'
+import { DEV_TOKENS, type DevToken } from './devTokens.js'
 import { type DevWallet, devWallet } from './devWallet.js'
 
 /** An EntryPoint version that the chain does not carry. */
@@ -28,12 +32,20 @@ export type DeployedContracts = {
   /** Simple7702Account of each EntryPoint that knows EIP-7702. */
   readonly delegates: Partial<Record<Version, Address>>
   readonly tankFactory: Address
+  /** To pay for gas with; see DevToken.sol. */
+  readonly tokens: readonly DevToken[]
   readonly absent: readonly AbsentVersion[]
 }
 
+const OURS: readonly Deployment[] = [
+  ...[TANK_FACTORY, TANK_06, TANK_07],
+  ...[TOKEN_TANK_06, TOKEN_TANK_07, TOKEN_TANK_08],
+  ...DEV_TOKENS,
+]
+
 /**
- * Puts each EntryPoint at its canonical address, its account contracts and our tank contracts on a
- * development chain; what is there already stays. A version is absent when its packages are not
+ * Puts each EntryPoint at its canonical address, its account contracts, our tank contracts and two
+ * tokens on a development chain; what is there already stays. A version is absent when its packages are not
  * installed, or when the node does not let us place code that it needs.
  * @throws DevChainError when the chain lacks the deterministic deployer or refuses a deployment
  */
@@ -55,12 +67,13 @@ export const deployDevContracts = async (
     else absent.push({ version, reason: refusal })
   }
   const deployments = carried.flatMap((contracts) => contracts.deployments)
-  await deployMissing(rpcUrl, [...deployments, TANK_FACTORY, TANK_06, TANK_07])
+  await deployMissing(rpcUrl, [...deployments, ...OURS])
   return {
     entryPoints: byVersion(carried, ({ entryPoint }) => entryPoint),
     factories: byVersion(carried, ({ factory }) => factory),
     delegates: byVersion(carried, ({ delegate }) => delegate),
     tankFactory: TANK_FACTORY.address,
+    tokens: DEV_TOKENS.map(({ deployData: _, ...token }) => token),
     absent,
   }
 }

@@ -1,20 +1,13 @@
-import { recover, signRecoverable } from 'tiny-secp256k1'
-import { type Address, bytesToHex, type Hex, hexToBytes } from 'viem'
+import type { Address } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { keccak } from '../entrypoint/keccak.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { splitPaymasterSignature } from '../entrypoint/paymasterSignature.js'
+import { signForTank, type TankSigner } from './signForTank.js'
 import { encodeLateTankData, encodeTankData, sponsorshipHash, type TimeRange } from './tankData.js'
-
-/** What the key of a tank's signer is stored for. */
-export const signerPurpose = 'tank signer'
-
-export type TankSigner = { readonly address: Address; readonly key: Hex }
 
 /**
  * `op`, which names its tank as paymaster, with the tank's paymasterData, in the form of the one it
- * has (late or not, see `encodeLateTankData`). Its signature is read
- * back before it leaves: one that the tank would not take must not reach a client, nor reserve.
+ * has (late or not, see `encodeLateTankData`).
  * `delegate` is what the sender's code points to (EIP-7702), where the operation does not say.
  */
 export const signSponsorship = (
@@ -25,18 +18,8 @@ export const signSponsorship = (
   signer: TankSigner,
   delegate?: Address,
 ): Operation => {
-  const hash = hexToBytes(sponsorshipHash(op, entryPoint, chainId, range, delegate))
-  const { signature, recoveryId } = signRecoverable(hash, hexToBytes(signer.key))
-  const publicKey = recover(hash, signature, recoveryId, false)
-  if (publicKey === null || addressOf(publicKey) !== signer.address) {
-    throw new Error(`the stored key of tank ${op.paymaster} is not that of its signer`)
-  }
-  const v = recoveryId + 27
+  const hash = sponsorshipHash(op, entryPoint, chainId, range, delegate)
   const isLate = splitPaymasterSignature(op.paymasterData) !== undefined
   const encode = isLate ? encodeLateTankData : encodeTankData
-  return { ...op, paymasterData: encode(range, `${bytesToHex(signature)}${v.toString(16)}`) }
+  return { ...op, paymasterData: encode(range, signForTank(hash, op.paymaster, signer)) }
 }
-
-/** Of an uncompressed public key, lower case. */
-const addressOf = (publicKey: Uint8Array): Address =>
-  `0x${keccak(Buffer.from(publicKey.subarray(1)).toString('hex')).slice(-40)}`

@@ -16,7 +16,8 @@ import type { Approver } from '../webhook/approve.js'
 import { type DecisionSubject, type Reasons, toCallRows, toDecisionRow } from './decisionRow.js'
 import { previewSponsorship } from './previewSponsorship.js'
 import { refusalOf, reservationFor } from './reservationFor.js'
-import { signerPurpose, signSponsorship } from './signSponsorship.js'
+import { signerPurpose } from './signForTank.js'
+import { signSponsorship } from './signSponsorship.js'
 import {
   complete,
   type PaymasterStub,

@@ -7,22 +7,32 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { type Deployment, TANK_06, TANK_07 } from '../contracts/deployments.js'
+import {
+  type Deployment,
+  TANK_06,
+  TANK_07,
+  TOKEN_TANK_06,
+  TOKEN_TANK_07,
+  TOKEN_TANK_08,
+} from '../contracts/deployments.js'
 import { abi as factoryAbi } from '../contracts/generated/TankFactory.js'
 import type { Version } from '../entrypoint/entryPoint.js'
 
-/** What a tank runs on each EntryPoint version. */
-const implementations: Readonly<Record<Version, Deployment>> = {
-  '0.6': TANK_06,
-  '0.7': TANK_07,
-  '0.8': TANK_07,
-  '0.9': TANK_07,
+/** `gas` sponsors operations, `token` pays for them in exchange for tokens. */
+export type TankKind = 'gas' | 'token'
+
+const implementations: Readonly<Record<TankKind, Readonly<Record<Version, Deployment>>>> = {
+  gas: { '0.6': TANK_06, '0.7': TANK_07, '0.8': TANK_07, '0.9': TANK_07 },
+  token: { '0.6': TOKEN_TANK_06, '0.7': TOKEN_TANK_07, '0.8': TOKEN_TANK_08, '0.9': TOKEN_TANK_08 },
 }
 
-export const tankImplementation = (version: Version): Deployment => implementations[version]
+/** What a tank of `kind` runs on an EntryPoint version. */
+export const tankImplementation = (kind: TankKind, version: Version): Deployment =>
+  implementations[kind][version]
 
 /** What makes a tank what it is; each part changes its address. */
 export type TankParts = {
+  readonly kind: TankKind
   readonly version: Version
   readonly entryPoint: Address
   /** May withdraw. */
@@ -32,8 +42,8 @@ export type TankParts = {
 
 /** Where the TankFactory at `factory` creates the tank; equals its `predict`. */
 export const tankAddress = (factory: Address, parts: TankParts): Address => {
-  const { version, entryPoint, owner, signer } = parts
-  const { address: implementation } = tankImplementation(version)
+  const { kind, version, entryPoint, owner, signer } = parts
+  const { address: implementation } = tankImplementation(kind, version)
   const bytecode = concatHex([
     '0x607d3d8160093d39f3363d3d373d3d3d363d73',
     implementation,
@@ -47,8 +57,8 @@ export const tankAddress = (factory: Address, parts: TankParts): Address => {
 }
 
 /** Call data for TankFactory that creates the tank, or does nothing when it exists. */
-export const tankCreation = ({ version, entryPoint, owner, signer }: TankParts): Hex => {
-  const { address: implementation } = tankImplementation(version)
+export const tankCreation = ({ kind, version, entryPoint, owner, signer }: TankParts): Hex => {
+  const { address: implementation } = tankImplementation(kind, version)
   const args = [implementation, entryPoint, owner, signer, noSecondSigner, salt] as const
   return encodeFunctionData({ abi: factoryAbi, functionName: 'create', args })
 }

@@ -13,7 +13,7 @@ import { findTank, insertTank, type StoredTank } from '../store/tanks.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
 import type { Runway } from './runway.js'
-import { signerPurpose } from './signSponsorship.js'
+import { signerPurpose } from './signForTank.js'
 import { tankAddress, tankCreation, tankImplementation } from './tankAddress.js'
 import { tankLevel } from './tankLevel.js'
 
@@ -93,6 +93,7 @@ export const createTanks = (context: TanksContext): Tanks => {
       if (known !== undefined) return toTank(known)
       const key = generatePrivateKey()
       const parts = {
+        kind: 'gas' as const,
         version: entryPoint.version,
         entryPoint: entryPoint.address,
         owner: owner.toLowerCase() as Address,
@@ -112,14 +113,14 @@ export const createTanks = (context: TanksContext): Tanks => {
 
     async deploy(tank, entryPoint, key) {
       if (await has(tank.address)) return
-      const parts = { ...tank, version: entryPoint.version }
+      const parts = { ...tank, kind: 'gas' as const, version: entryPoint.version }
       if (tankAddress(tankFactory, parts) !== tank.address) {
         throw new TankError(
           `Tank ${tank.address} was made for another TankFactory than ${tankFactory}; configure that one.`,
         )
       }
       await placeFactory(key)
-      await place(tankImplementation(entryPoint.version), key)
+      await place(tankImplementation('gas', entryPoint.version), key)
       await sendTransaction(context, key, { to: tankFactory, data: tankCreation(parts) })
     },
 

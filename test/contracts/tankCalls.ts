@@ -22,14 +22,14 @@ const initCode = ({ factory, factoryData }: Operation): Hex =>
 const pair = (high: bigint, low: bigint): Hex => encodePacked(['uint128', 'uint128'], [high, low])
 
 /** The struct of EntryPoint v0.6, packed by viem. */
-const operation06 = (op: Operation) => ({
+export const operation06 = (op: Operation) => ({
   ...op,
   initCode: initCode(op),
   paymasterAndData: concatHex([op.paymaster!, op.paymasterData]),
 })
 
 /** The struct of EntryPoint v0.7 and later, packed by viem. */
-const operation07 = (op: Operation) => ({
+export const operation07 = (op: Operation) => ({
   ...op,
   initCode: initCode(op),
   accountGasLimits: pair(op.verificationGasLimit, op.callGasLimit),

@@ -43,6 +43,8 @@ type TankOptions = {
   readonly signerB?: Address
   /** Another EntryPoint. */
   readonly at?: Address
+  /** What it runs, if not what a sponsoring tank of the version does. */
+  readonly runs?: Address
 }
 
 /** What is signed, where it differs from the truth. */
@@ -79,9 +81,9 @@ export const openTankChain = async (version: Version, chainId = 31337, running?:
   const depositOf = (tank: Address, at = entryPoint.address): Promise<bigint> =>
     wallet.readContract({ address: at, abi: depositAbi, functionName: 'balanceOf', args: [tank] })
 
-  const tankArguments = (salt: number, { signerB, at }: TankOptions) =>
+  const tankArguments = (salt: number, { signerB, at, runs }: TankOptions) =>
     [
-      implementation,
+      runs ?? implementation,
       at ?? entryPoint.address,
       privateKeyToAddress(OWNER_KEY),
       privateKeyToAddress(SIGNER_A),

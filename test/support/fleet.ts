@@ -55,6 +55,7 @@ export const startFleet = async (chainId: number): Promise<Fleet> => {
       ...{ bundlerUrl: path('v2'), paymasterUrl: path('v2'), standardUrl: path('v3') },
       ...{ authToken: tenant.authToken, apiKey: tenant.apiKey },
       ...{ entryPoints: chain.entryPoints, factories: chain.factories },
+      tokens: [],
       tanks: { '0.6': tenant.tank },
       delegates: {},
     }

@@ -1,0 +1,26 @@
+import { recover, signRecoverable } from 'tiny-secp256k1'
+import { type Address, bytesToHex, type Hex, hexToBytes } from 'viem'
+import { keccak } from '../entrypoint/keccak.js'
+
+/** What the key of a tank's signer is stored for. */
+export const signerPurpose = 'tank signer'
+
+export type TankSigner = { readonly address: Address; readonly key: Hex }
+
+/**
+ * The signature (r, s, v) of `tank`'s signer over a hash. It is read back before it leaves: one that the
+ * tank would not take must not reach a client, nor reserve.
+ */
+export const signForTank = (hash: Hex, tank: Address, signer: TankSigner): Hex => {
+  const bytes = hexToBytes(hash)
+  const { signature, recoveryId } = signRecoverable(bytes, hexToBytes(signer.key))
+  const publicKey = recover(bytes, signature, recoveryId, false)
+  if (publicKey === null || addressOf(publicKey) !== signer.address) {
+    throw new Error(`the stored key of tank ${tank} is not that of its signer`)
+  }
+  return `${bytesToHex(signature)}${(recoveryId + 27).toString(16)}`
+}
+
+/** Of an uncompressed public key, lower case. */
+const addressOf = (publicKey: Uint8Array): Address =>
+  `0x${keccak(Buffer.from(publicKey.subarray(1)).toString('hex')).slice(-40)}`

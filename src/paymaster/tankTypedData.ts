@@ -1,0 +1,109 @@
+import type { Address, Hex } from 'viem'
+import { addressWord, digits, uint, uintWord } from '../entrypoint/abiWriter.js'
+import { hashedInitCode } from '../entrypoint/delegation.js'
+import { joinEntity } from '../entrypoint/entity.js'
+import type { EntryPoint, Version } from '../entrypoint/entryPoint.js'
+import { keccak } from '../entrypoint/keccak.js'
+import type { Operation } from '../entrypoint/operation.js'
+
+/*
+ * EIP-712 as the tanks do it, as hex text without `0x`. A struct that a tank's signer signs is the
+ * EntryPoint, every field of the operation but its two signatures, and what is promised for it.
+ */
+
+/** An operation that names its tank. */
+export type TankOperation = Operation & { readonly paymaster: Address }
+
+/** Seconds that fit 48 bits, in hex. Throws RangeError for others. */
+export const timeDigits = (seconds: number): string => {
+  if (!Number.isInteger(seconds) || seconds < 0 || seconds >= 2 ** 48) {
+    throw new RangeError(`A time must be whole seconds that fit 48 bits, not ${seconds}.`)
+  }
+  return seconds.toString(16).padStart(12, '0')
+}
+
+export const timeWord = (seconds: number): string => timeDigits(seconds).padStart(64, '0')
+
+const hashOfText = (text: string): string => keccak(Buffer.from(text).toString('hex'))
+
+const DOMAIN_TYPE_HASH = hashOfText(
+  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
+)
+const NAME_HASH = hashOfText('Purser Tank')
+const VERSION_HASH = hashOfText('1')
+
+type SignedOperation = {
+  /** The fields in an EIP-712 type. */
+  readonly fields: string
+  /** Their words. `delegate` is what the sender's code points to, where the operation does not say. */
+  readonly words: (op: Operation, delegate: Address | undefined) => string
+}
+
+const senderWords = (op: Operation, initCode: string): string =>
+  addressWord(op.sender) +
+  uintWord(op.nonce, 'nonce') +
+  keccak(initCode) +
+  keccak(digits(op.callData))
+
+const signed06: SignedOperation = {
+  fields:
+    'address sender,uint256 nonce,bytes initCode,bytes callData,uint256 callGasLimit,uint256 verificationGasLimit,uint256 preVerificationGas,uint256 maxFeePerGas,uint256 maxPriorityFeePerGas',
+  words: (op) =>
+    senderWords(op, joinEntity(op.factory, op.factoryData)) +
+    uintWord(op.callGasLimit, 'callGasLimit') +
+    uintWord(op.verificationGasLimit, 'verificationGasLimit') +
+    uintWord(op.preVerificationGas, 'preVerificationGas') +
+    uintWord(op.maxFeePerGas, 'maxFeePerGas') +
+    uintWord(op.maxPriorityFeePerGas, 'maxPriorityFeePerGas'),
+}
+
+const signed07: SignedOperation = {
+  fields:
+    'address sender,uint256 nonce,bytes initCode,bytes callData,bytes32 accountGasLimits,uint256 preVerificationGas,bytes32 gasFees,bytes32 paymasterGasLimits',
+  words: (op, delegate) =>
+    senderWords(op, hashedInitCode(op, delegate)) +
+    uint(op.verificationGasLimit, 128, 'verificationGasLimit') +
+    uint(op.callGasLimit, 128, 'callGasLimit') +
+    uintWord(op.preVerificationGas, 'preVerificationGas') +
+    uint(op.maxPriorityFeePerGas, 128, 'maxPriorityFeePerGas') +
+    uint(op.maxFeePerGas, 128, 'maxFeePerGas') +
+    uint(op.paymasterVerificationGasLimit, 128, 'paymasterVerificationGasLimit') +
+    uint(op.paymasterPostOpGasLimit, 128, 'paymasterPostOpGasLimit'),
+}
+
+/** Makes the digests of one kind of promise. */
+export type PromiseHash = (
+  op: TankOperation,
+  entryPoint: Pick<EntryPoint, 'version' | 'address'>,
+  chainId: number,
+  /** The words of the promise's own fields. */
+  promised: string,
+  delegate: Address | undefined,
+) => Hex
+
+/** The hash of promises of EIP-712 type `name`, whose own fields are `fields`. */
+export const promiseHash = (name: string, fields: string): PromiseHash => {
+  const struct = (operation: SignedOperation) => ({
+    words: operation.words,
+    typeHash: hashOfText(`${name}(address entryPoint,${operation.fields},${fields})`),
+  })
+  const packed = struct(signed07)
+  const structs: Readonly<Record<Version, typeof packed>> = {
+    '0.6': struct(signed06),
+    '0.7': packed,
+    '0.8': packed,
+    '0.9': packed,
+  }
+  return (op, entryPoint, chainId, promised, delegate) => {
+    const domain = keccak(
+      DOMAIN_TYPE_HASH +
+        NAME_HASH +
+        VERSION_HASH +
+        uintWord(BigInt(chainId), 'chainId') +
+        addressWord(op.paymaster),
+    )
+    const { typeHash, words } = structs[entryPoint.version]
+    const text = typeHash + addressWord(entryPoint.address) + words(op, delegate) + promised
+    return `0x${keccak(`1901${domain}${keccak(text)}`)}`
+  }
+}

@@ -1,0 +1,149 @@
+import type { Address, Hex } from 'viem'
+import { addressWord, digits, uintWord } from '../../entrypoint/abiWriter.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import { encodeTankData, parseTankData, stubSignature, type TimeRange } from '../tankData.js'
+import { promiseHash, type TankOperation, timeWord } from '../tankTypedData.js'
+
+/**
+ * When a token tank takes its tokens: `prefund` during validation, the most that the operation can
+ * cost, and gives back the rest; `afterwards` only when the operation has run, so that it can itself
+ * approve the tank; `permit` as prefund, after an EIP-2612 permit that the data carries.
+ */
+export type TokenMode = 'prefund' | 'afterwards' | 'permit'
+
+/** As the contract numbers them. */
+const MODES: readonly TokenMode[] = ['prefund', 'afterwards', 'permit']
+
+/** What a token tank's signer promises for one operation. */
+export type TokenQuote = TimeRange & {
+  readonly mode: TokenMode
+  readonly token: Address
+  /** smallest units of the token for 1e18 wei */
+  readonly rate: bigint
+  /** millionths of the rate; 1,000,000 takes nothing beside the cost */
+  readonly markup: number
+  /** gas for postOp, all of which is charged; on v0.7 and later also the paymasterPostOpGasLimit */
+  readonly postOpGas: bigint
+  /** Who gets the charge; the zero address is the tank itself. */
+  readonly treasury: Address
+}
+
+/** EIP-2612, from the sender for its tank. */
+export type Permit = { readonly value: bigint; readonly deadline: bigint; readonly signature: Hex }
+
+/** What the paymasterData of a token tank holds; a permit in mode `permit` only. */
+export type TokenData = {
+  readonly quote: TokenQuote
+  readonly signature: Hex
+  readonly permit: Permit | undefined
+}
+
+const QUOTE_END = 2 + 2 * 81
+const SIGNED_END = QUOTE_END + 2 * 77
+const PERMIT_END = SIGNED_END + 2 * 129
+
+/** Of nobody, as long as a real one and without a zero byte. */
+const stubPermit: Permit = {
+  value: 2n ** 256n - 1n,
+  deadline: 2n ** 256n - 1n,
+  signature: stubSignature,
+}
+
+/**
+ * paymasterData of a token tank, the same for every EntryPoint version: mode(1) | token(20) | rate(32)
+ * | markup(4) | postOpGas(4) | treasury(20) | validUntil(6) | validAfter(6) | signature(65), and in
+ * mode `permit` value(32) | deadline(32) | signature(65). Throws RangeError for what does not fit.
+ */
+export const encodeTokenData = ({ quote, signature, permit }: TokenData): Hex => {
+  if ((permit !== undefined) !== (quote.mode === 'permit')) {
+    throw new RangeError('Mode permit, and no other, has a permit.')
+  }
+  const mode = unsigned(BigInt(MODES.indexOf(quote.mode)), 1, 'mode')
+  const terms =
+    digits(quote.token) +
+    unsigned(quote.rate, 32, 'rate') +
+    unsigned(BigInt(quote.markup), 4, 'markup') +
+    unsigned(quote.postOpGas, 4, 'postOpGas') +
+    digits(quote.treasury)
+  return `0x${mode}${terms}${digits(encodeTankData(quote, signature))}${permitDigits(permit)}`
+}
+
+/** As encodeTokenData, before signer and sender have signed: of the same length and dearest bytes. */
+export const stubTokenData = (quote: TokenQuote): Hex =>
+  encodeTokenData({
+    quote,
+    signature: stubSignature,
+    permit: quote.mode === 'permit' ? stubPermit : undefined,
+  })
+
+/** The reverse of encodeTokenData; undefined when the tank would refuse mode or length. */
+export const parseTokenData = (paymasterData: Hex): TokenData | undefined => {
+  const mode = MODES[Number.parseInt(paymasterData.slice(2, 4), 16)]
+  const end = mode === 'permit' ? PERMIT_END : SIGNED_END
+  if (mode === undefined || paymasterData.length !== end) return undefined
+  const signed = parseTankData(`0x${paymasterData.slice(QUOTE_END, SIGNED_END)}`)
+  if (signed === undefined) return undefined
+  const { signature, ...range } = signed
+  const read = (from: number, bytes: number): Hex =>
+    `0x${paymasterData.slice(2 + 2 * from, 2 + 2 * (from + bytes))}`
+  const quote = {
+    mode,
+    ...range,
+    token: read(1, 20),
+    rate: BigInt(read(21, 32)),
+    markup: Number(read(53, 4)),
+    postOpGas: BigInt(read(57, 4)),
+    treasury: read(61, 20),
+  }
+  if (mode !== 'permit') return { quote, signature, permit: undefined }
+  const [value, deadline] = [BigInt(read(158, 32)), BigInt(read(190, 32))]
+  return { quote, signature, permit: { value, deadline, signature: read(222, 65) } }
+}
+
+const permitDigits = (permit: Permit | undefined): string => {
+  if (permit === undefined) return ''
+  if (permit.signature.length !== stubSignature.length) {
+    throw new RangeError('A permit signature has 65 bytes.')
+  }
+  return (
+    unsigned(permit.value, 32, 'value') +
+    unsigned(permit.deadline, 32, 'deadline') +
+    digits(permit.signature)
+  )
+}
+
+const unsigned = (value: bigint, bytes: number, name: string): string => {
+  if (value < 0n || value >> BigInt(8 * bytes) !== 0n) {
+    throw new RangeError(`${name} must be an unsigned integer of at most ${bytes} bytes.`)
+  }
+  return value.toString(16).padStart(2 * bytes, '0')
+}
+
+const hash = promiseHash(
+  'TokenPayment',
+  'uint8 mode,address token,uint256 rate,uint32 markup,uint32 postOpGas,address treasury,uint48 validUntil,uint48 validAfter',
+)
+
+/**
+ * What the tank's signer signs (getHash of the contract: EIP-712, no further prefix) to take tokens
+ * for `op` as `quote` says. Covers every field but the operation's signature and the permit.
+ * @param delegate - what the sender's code points to, when it is an EIP-7702 account already
+ */
+export const tokenPaymentHash = (
+  op: TankOperation,
+  entryPoint: Pick<EntryPoint, 'version' | 'address'>,
+  chainId: number,
+  quote: TokenQuote,
+  delegate?: Address,
+): Hex => {
+  const terms =
+    uintWord(BigInt(MODES.indexOf(quote.mode)), 'mode') +
+    addressWord(quote.token) +
+    uintWord(quote.rate, 'rate') +
+    uintWord(BigInt(quote.markup), 'markup') +
+    uintWord(quote.postOpGas, 'postOpGas') +
+    addressWord(quote.treasury) +
+    timeWord(quote.validUntil) +
+    timeWord(quote.validAfter)
+  return hash(op, entryPoint, chainId, terms, delegate)
+}

@@ -1,0 +1,18 @@
+import type { Hex } from 'viem'
+import { abi as tank06Abi } from '../../src/contracts/generated/TokenTank06.js'
+import { abi as tank07Abi } from '../../src/contracts/generated/TokenTank07.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import { operation06, operation07 } from './tankCalls.js'
+import type { TokenTankChain } from './tokenTankChain.js'
+
+/** What the operation's token tank itself says about `op`. */
+export const askTokenTank = (
+  { wallet, version }: TokenTankChain,
+  functionName: 'getHash' | 'maxCharge',
+  op: Operation,
+): Promise<Hex | bigint> => {
+  const address = op.paymaster!
+  return version === '0.6'
+    ? wallet.readContract({ address, abi: tank06Abi, functionName, args: [operation06(op)] })
+    : wallet.readContract({ address, abi: tank07Abi, functionName, args: [operation07(op)] })
+}
