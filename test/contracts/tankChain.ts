@@ -65,7 +65,7 @@ export const openTankChain = async (version: Version, chainId = 31337, running?:
   const implementation = version === '0.6' ? TANK_06.address : TANK_07.address
 
   const transact = async (to: Address, data: Hex, value = 0n) => {
-    const hash = await wallet.sendTransaction({ to, data, value, gas: 5_000_000n })
+    const hash = await wallet.sendTransaction({ to, data, value, gas: 10_000_000n })
     return wallet.waitForTransactionReceipt({ hash })
   }
 

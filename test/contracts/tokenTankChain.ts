@@ -113,6 +113,12 @@ export const openTokenTankChain = async (version: Version, chainId = 31337) => {
     if (status !== 'success') throw new Error(`${account} could not call ${to}`)
   }
 
+  const setValidationLeaves = (account: Address, gas: bigint) =>
+    transact(
+      account,
+      encodeFunctionData({ abi: userAbi, functionName: 'setValidationLeaves', args: [gas] }),
+    )
+
   /** An operation of a TokenUser, with generous limits, for `tank` to pay. */
   const userOp = async (sender: Address, tank: Address, callData: Hex): Promise<Operation> => {
     const nonceAbi = parseAbi(['function getNonce(address, uint192) view returns (uint256)'])
@@ -158,7 +164,17 @@ export const openTokenTankChain = async (version: Version, chainId = 31337) => {
     tokens: DEV_TOKENS,
     createTokenTank: (salt: number, wei = 10n ** 18n) =>
       chain.createTank(salt, { wei, runs: implementation }),
-    ...{ deployOdd, balanceOf, mint, createUser, asUser, userOp, quoteFor, pay },
+    ...{
+      deployOdd,
+      balanceOf,
+      mint,
+      createUser,
+      setValidationLeaves,
+      asUser,
+      userOp,
+      quoteFor,
+      pay,
+    },
   }
 }
 
