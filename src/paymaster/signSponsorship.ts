@@ -1,9 +1,10 @@
-import { recover, signRecoverable } from 'tiny-secp256k1'
 import { type Address, bytesToHex, type Hex, hexToBytes } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { keccak } from '../entrypoint/keccak.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { splitPaymasterSignature } from '../entrypoint/paymasterSignature.js'
+import { recoverKey } from '../evm/index.js'
+import { signHash } from '../signing/signHash.js'
 import { encodeLateTankData, encodeTankData, sponsorshipHash, type TimeRange } from './tankData.js'
 
 /** What the key of a tank's signer is stored for. */
@@ -26,9 +27,9 @@ export const signSponsorship = (
   delegate?: Address,
 ): Operation => {
   const hash = hexToBytes(sponsorshipHash(op, entryPoint, chainId, range, delegate))
-  const { signature, recoveryId } = signRecoverable(hash, hexToBytes(signer.key))
-  const publicKey = recover(hash, signature, recoveryId, false)
-  if (publicKey === null || addressOf(publicKey) !== signer.address) {
+  const { signature, recoveryId } = signHash(hash, hexToBytes(signer.key))
+  const publicKey = recoverKey(hash, signature, recoveryId)
+  if (publicKey === undefined || addressOf(publicKey) !== signer.address) {
     throw new Error(`the stored key of tank ${op.paymaster} is not that of its signer`)
   }
   const v = recoveryId + 27
@@ -37,6 +38,6 @@ export const signSponsorship = (
   return { ...op, paymasterData: encode(range, `${bytesToHex(signature)}${v.toString(16)}`) }
 }
 
-/** Of an uncompressed public key, lower case. */
+/** Of the 64 bytes of a public key, lower case. */
 const addressOf = (publicKey: Uint8Array): Address =>
-  `0x${keccak(Buffer.from(publicKey.subarray(1)).toString('hex')).slice(-40)}`
+  `0x${keccak(Buffer.from(publicKey).toString('hex')).slice(-40)}`
