@@ -98,14 +98,19 @@ export const createFleet = async (context: FleetContext): Promise<Fleet> => {
     ])
     sponsorTimes.push(ms)
     const number = (name: string) => BigInt(result[name] ?? 0)
-    const packed = result.paymasterAndData ?? '0x'
-    const paymaster = result.paymaster ?? (packed.slice(0, 42) as Address)
-    if (paymaster.length !== 42) throw new Error(`not sponsored: ${JSON.stringify(result)}`)
-    return {
+    const limited = {
       ...op,
       callGasLimit: number('callGasLimit'),
       verificationGasLimit: number('verificationGasLimit'),
       preVerificationGas: number('preVerificationGas'),
+    }
+    // Nobody signs for it: the bundler takes it without fees.
+    if (payer === 'native') return { ...limited, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
+    const packed = result.paymasterAndData ?? '0x'
+    const paymaster = result.paymaster ?? (packed.slice(0, 42) as Address)
+    if (paymaster.length !== 42) throw new Error(`not sponsored: ${JSON.stringify(result)}`)
+    return {
+      ...limited,
       paymaster,
       paymasterData: result.paymasterData ?? `0x${packed.slice(42)}`,
       paymasterVerificationGasLimit: number('paymasterVerificationGasLimit'),
@@ -142,7 +147,7 @@ export const createFleet = async (context: FleetContext): Promise<Fleet> => {
   ): Promise<Prepared[]> => {
     const [first] = drafts
     if (first === undefined) return []
-    if (payer === 'tank') {
+    if (payer !== 'self') {
       const ready = await mapConcurrent(drafts, context.concurrency, async ([op, { key }]) =>
         signed(await sponsored(op), key),
       )

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
-export const PAYERS = ['self', 'tank'] as const
+export const PAYERS = ['self', 'tank', 'native'] as const
 export type Payer = (typeof PAYERS)[number]
 
 export type LoadOptions = {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { sql } from 'kysely'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
-import { openDatabase } from '../../src/store/database.js'
+import { type Database, openDatabase } from '../../src/store/database.js'
 import { startEmbeddedPostgres } from '../../src/store/embeddedPostgres.js'
 import { silent } from '../../test/support/logger.js'
 import {
@@ -19,10 +19,15 @@ import { postgresOn } from './processUsage.js'
 /** npm runs scripts in the folder of package.json. */
 const CLI = resolve('dist/cli.js')
 
+/** Ether; what sponsorships reserve is held until the chain is final. */
+const MONEY = '900'
+
 export type OwnService = {
   /** The standard dialect's URL with its key. */
   readonly url: string
   readonly pids: { readonly service: readonly number[]; readonly database: readonly number[] }
+  readonly database: Database
+  readonly appId: string
   /** Transactions that the database has committed so far. */
   commits(): Promise<number>
   close(): Promise<void>
@@ -35,14 +40,17 @@ type ServiceOptions = {
   readonly version: Version
   readonly payer: Payer
   readonly executors: number
+  /** Of the pool; the default where it is absent. */
+  readonly maxOperations?: number
 }
 
 /** Purser as operators run it: a process of its own, the embedded database, default settings. */
 export const startOwnService = async (options: ServiceOptions): Promise<OwnService> => {
   const folder = makeDataFolder()
   const executorKeys = Array.from({ length: options.executors }, (_, i) => devKey(i + 1))
-  const { chainId, rpcUrl, entryPoints } = options
-  const chains = [{ chainId, rpcUrls: [rpcUrl], entryPoints, executorKeys, pollInterval: 100 }]
+  const { chainId, rpcUrl, entryPoints, maxOperations } = options
+  const chain = { chainId, rpcUrls: [rpcUrl], entryPoints, executorKeys, maxOperations }
+  const chains = [{ ...chain, pollInterval: 100 }]
   const config = join(folder, 'purser.json')
   writeFileSync(config, JSON.stringify({ chains, port: 0, logLevel: 'warn' }))
   const environment = { PURSER_CONFIG: config, PAYER: devKey(0) }
@@ -58,9 +66,13 @@ export const startOwnService = async (options: ServiceOptions): Promise<OwnServi
     const { account = '' } = await command('account', 'create', '--name', 'bench')
     const { app = '' } = await command('app', 'create', '--account', account, '--name', 'bench')
     const { apiKey } = await command('key', 'create', '--app', app, '--name', 'bench')
-    if (options.payer === 'tank') {
-      const tank = ['--app', app, '--chain', String(chainId), '--entry-point', options.version]
-      await command('tank', 'deposit', ...tank, '--amount', '100', '--key', 'env:PAYER')
+    const tank = ['--app', app, '--chain', String(chainId), '--entry-point', options.version]
+    const amount = ['--amount', MONEY]
+    if (options.payer === 'tank')
+      await command('tank', 'deposit', ...tank, ...amount, '--key', 'env:PAYER')
+    if (options.payer === 'native') {
+      await command('tank', 'mode', ...tank, '--mode', 'native')
+      await command('tank', 'credit', ...tank, ...amount, '--reference', 'bench')
     }
     const service = await startService(['serve', '--data', folder], environment, CLI)
     const postgres = await startEmbeddedPostgres(folder, silent)
@@ -74,6 +86,7 @@ export const startOwnService = async (options: ServiceOptions): Promise<OwnServi
           return postgresOn(folder)
         },
       },
+      ...{ database, appId: app },
       async commits() {
         const { rows } = await sql<{ commits: string }>`
           select sum(xact_commit) as commits from pg_stat_database`.execute(database)

@@ -1,4 +1,5 @@
-import { keccak256 } from 'viem'
+import type { Hex } from 'viem'
+import { keccak } from '../entrypoint/keccak.js'
 import type { ExecutorSigner, ExecutorTransaction } from '../signing/executorSigner.js'
 import type { NewAttempt } from '../store/bundles.js'
 
@@ -11,7 +12,8 @@ export async function signAttempt(
   const raw = await signer.signTransaction(transaction)
   const { maxFeePerGas, maxPriorityFeePerGas } = transaction
   const maxCost = transactionCost(transaction)
-  return { hash: keccak256(raw), raw, maxFeePerGas, maxPriorityFeePerGas, maxCost, noop }
+  const hash: Hex = `0x${keccak(raw.slice(2))}`
+  return { hash, raw, maxFeePerGas, maxPriorityFeePerGas, maxCost, noop }
 }
 
 /** wei that a transaction takes from its sender at most. */

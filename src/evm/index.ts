@@ -13,6 +13,7 @@ export type { Log, Run } from './machine.js'
 export type { Outcome, Result } from './outcome.js'
 export { type Precompile, precompilesOf } from './precompiles/index.js'
 export { p256VerifyRip7212 } from './precompiles/p256Verify.js'
+export { recoverKey } from './precompiles/recoverKey.js'
 export {
   type CodeAccess,
   type ExecutionRecord,

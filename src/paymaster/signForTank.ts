@@ -1,6 +1,7 @@
-import { recover, signRecoverable } from 'tiny-secp256k1'
 import { type Address, bytesToHex, type Hex, hexToBytes } from 'viem'
 import { keccak } from '../entrypoint/keccak.js'
+import { recoverKey } from '../evm/index.js'
+import { signHash } from '../signing/signHash.js'
 
 /** What the key of a tank's signer is stored for. */
 export const signerPurpose = 'tank signer'
@@ -13,14 +14,14 @@ export type TankSigner = { readonly address: Address; readonly key: Hex }
  */
 export const signForTank = (hash: Hex, tank: Address, signer: TankSigner): Hex => {
   const bytes = hexToBytes(hash)
-  const { signature, recoveryId } = signRecoverable(bytes, hexToBytes(signer.key))
-  const publicKey = recover(bytes, signature, recoveryId, false)
-  if (publicKey === null || addressOf(publicKey) !== signer.address) {
+  const { signature, recoveryId } = signHash(bytes, hexToBytes(signer.key))
+  const publicKey = recoverKey(bytes, signature, recoveryId)
+  if (publicKey === undefined || addressOf(publicKey) !== signer.address) {
     throw new Error(`the stored key of tank ${tank} is not that of its signer`)
   }
   return `${bytesToHex(signature)}${(recoveryId + 27).toString(16)}`
 }
 
-/** Of an uncompressed public key, lower case. */
+/** Of the 64 bytes of a public key, lower case. */
 const addressOf = (publicKey: Uint8Array): Address =>
-  `0x${keccak(Buffer.from(publicKey.subarray(1)).toString('hex')).slice(-40)}`
+  `0x${keccak(Buffer.from(publicKey).toString('hex')).slice(-40)}`

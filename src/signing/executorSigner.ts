@@ -1,11 +1,11 @@
 import {
   type Address,
   type Hex,
-  keccak256,
   type SignedAuthorization,
   serializeTransaction,
   type TransactionSerializable,
 } from 'viem'
+import { keccak } from '../entrypoint/keccak.js'
 
 /** A transaction of an executor, before it is signed. Gas in gas, fees in wei per gas. */
 export type ExecutorTransaction = {
@@ -44,7 +44,7 @@ export const createSigner = (
   address: address.toLowerCase() as Address,
   async signTransaction(transaction) {
     const typed = withType(transaction)
-    const signature = await signDigest(keccak256(serializeTransaction(typed)))
+    const signature = await signDigest(`0x${keccak(serializeTransaction(typed).slice(2))}`)
     return serializeTransaction(typed, signature)
   },
 })

@@ -1,14 +1,16 @@
-import { type Hex, numberToHex } from 'viem'
-import { privateKeyToAddress, sign } from 'viem/accounts'
+import { bytesToHex, type Hex, hexToBytes } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
 import { createSigner, type ExecutorSigner } from './executorSigner.js'
+import { signHash } from './signHash.js'
 
 /** Signs with a private key in this process. */
-export const localSigner = (privateKey: Hex): ExecutorSigner =>
-  createSigner(privateKeyToAddress(privateKey), async (hash) => {
-    const { r, s, yParity } = await sign({ hash, privateKey, to: 'object' })
-    return {
-      r: numberToHex(BigInt(r), { size: 32 }),
-      s: numberToHex(BigInt(s), { size: 32 }),
-      yParity: yParity === 1 ? 1 : 0,
-    }
+export const localSigner = (privateKey: Hex): ExecutorSigner => {
+  const key = hexToBytes(privateKey)
+  return createSigner(privateKeyToAddress(privateKey), async (hash) => {
+    const { signature, recoveryId } = signHash(hexToBytes(hash), key)
+    const [r, s] = [signature.subarray(0, 32), signature.subarray(32)].map((half) =>
+      bytesToHex(half),
+    ) as [Hex, Hex]
+    return { r, s, yParity: recoveryId }
   })
+}

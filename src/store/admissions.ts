@@ -173,7 +173,7 @@ export const holdPooled = async (
     .select('hash')
     .where('chain_id', '=', BigInt(chainId))
     .where(sql<boolean>`hash = any(${hashes}::text[])`)
-    .where('state', '=', 'pooled')
+    .where(sql<boolean>`state = 'pooled'`)
     .forUpdate()
     .skipLocked()
     .execute()

@@ -52,7 +52,7 @@ export const openBundles = async (db: Kysely<Schema>, chainId: number): Promise<
           .select(sql<bigint>`count(*)`.as('waiting'))
           .select(sql<boolean>`bool_or(o.cancel_requested_at is not null)`.as('cancel'))
           .whereRef('o.bundle_id', '=', 'b.id')
-          .where('o.state', '=', 'bundled')
+          .where(sql<boolean>`o.state = 'bundled'`)
           .as('inside'),
       (join) => join.onTrue(),
     )
@@ -61,7 +61,7 @@ export const openBundles = async (db: Kysely<Schema>, chainId: number): Promise<
     .select(['t.hash', 't.raw', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
     .select(sql<number>`extract(epoch from now() - t.created_at)::float8 * 1000`.as('age'))
     .where('b.chain_id', '=', BigInt(chainId))
-    .where('b.state', '=', 'signed')
+    .where(sql<boolean>`b.state = 'signed'`)
     .orderBy('b.nonce')
     .orderBy('b.id')
     .orderBy('t.created_at')

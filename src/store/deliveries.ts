@@ -99,7 +99,7 @@ export const returnDelivery = async (db: Database, id: bigint): Promise<void> =>
       next_attempt_at: sql<Date>`now()`,
     }))
     .where('id', '=', id)
-    .where('state', '=', 'pending')
+    .where(sql<boolean>`state = 'pending'`)
     .execute()
 }
 

@@ -58,24 +58,24 @@ export const putInclusions = async (
   bundleId: bigint | null,
 ): Promise<Hex[]> => {
   if (included.length === 0) return []
-  const rows = await trx
-    .insertInto('inclusions')
-    .values(included.map((each) => toRow(chainId, each)))
-    .onConflict((conflict) =>
-      conflict.columns(['chain_id', 'user_op_hash']).doUpdateSet((eb) => ({
-        success: eb.ref('excluded.success'),
-        actual_gas_cost: eb.ref('excluded.actual_gas_cost'),
-        actual_gas_used: eb.ref('excluded.actual_gas_used'),
-        reason: eb.ref('excluded.reason'),
-        transaction_hash: eb.ref('excluded.transaction_hash'),
-        block_number: eb.ref('excluded.block_number'),
-        block_hash: eb.ref('excluded.block_hash'),
-        log_index: eb.ref('excluded.log_index'),
-        logs: eb.ref('excluded.logs'),
-      })),
-    )
-    .returning(['user_op_hash', sql<boolean>`xmax = 0`.as('inserted')])
-    .execute()
+  const { rows } = await sql<{ user_op_hash: Hex; inserted: boolean }>`
+    insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
+      log_index, logs)
+    select ${chainId}, user_op_hash, entry_point, sender, nonce, paymaster, success,
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
+      log_index, logs
+    from jsonb_to_recordset(${toJson(included.map(toRow))}::jsonb) as r(user_op_hash text,
+      entry_point text, sender text, nonce numeric, paymaster text, success boolean,
+      actual_gas_cost numeric, actual_gas_used numeric, reason text, transaction_hash text,
+      block_number bigint, block_hash text, log_index integer, logs jsonb)
+    on conflict (chain_id, user_op_hash) do update set success = excluded.success,
+      actual_gas_cost = excluded.actual_gas_cost, actual_gas_used = excluded.actual_gas_used,
+      reason = excluded.reason, transaction_hash = excluded.transaction_hash,
+      block_number = excluded.block_number, block_hash = excluded.block_hash,
+      log_index = excluded.log_index, logs = excluded.logs
+    returning user_op_hash, xmax = 0 as inserted`.execute(trx)
+  const hashes = included.map(({ outcome }) => outcome.userOpHash)
   await trx
     .updateTable('operations')
     .set({
@@ -86,13 +86,8 @@ export const putInclusions = async (
       updated_at: sql<Date>`now()`,
     })
     .where('chain_id', '=', BigInt(chainId))
-    .where(
-      'hash',
-      'in',
-      included.map(({ outcome }) => outcome.userOpHash),
-    )
+    .where(sql<boolean>`hash = any(${hashes}::text[])`)
     .execute()
-  const hashes = included.map(({ outcome }) => outcome.userOpHash)
   await emitOperationEvents(trx, chainId, hashes)
   return rows.filter(({ inserted }) => inserted).map((row) => row.user_op_hash)
 }
@@ -100,22 +95,22 @@ export const putInclusions = async (
 /** What one UserOperationEvent said, and which EntryPoint emitted it. */
 export type Included = { readonly entryPoint: Address; readonly outcome: OperationOutcome }
 
-const toRow = (chainId: number, { entryPoint, outcome }: Included) => ({
-  chain_id: BigInt(chainId),
+/** `logs` as `toJson` writes them, with bigints of their own. */
+const toRow = ({ entryPoint, outcome }: Included) => ({
   user_op_hash: outcome.userOpHash,
   entry_point: entryPoint,
   sender: outcome.sender,
-  nonce: outcome.nonce,
+  nonce: String(outcome.nonce),
   paymaster: outcome.paymaster,
   success: outcome.success,
-  actual_gas_cost: outcome.actualGasCost,
-  actual_gas_used: outcome.actualGasUsed,
+  actual_gas_cost: String(outcome.actualGasCost),
+  actual_gas_used: String(outcome.actualGasUsed),
   reason: outcome.reason,
   transaction_hash: outcome.event.transactionHash,
-  block_number: outcome.event.blockNumber,
+  block_number: String(outcome.event.blockNumber),
   block_hash: outcome.event.blockHash,
   log_index: outcome.event.logIndex,
-  logs: toJson(outcome.logs),
+  logs: outcome.logs,
 })
 
 /** An operation's outcome with its transaction's receipt as `putReceipt` got it. */

@@ -99,7 +99,7 @@ export const operationsInBundle = async (
     .selectFrom('operations')
     .selectAll()
     .where('bundle_id', '=', bundleId)
-    .where('state', '=', 'bundled')
+    .where(sql<boolean>`state = 'bundled'`)
     .execute()
   return rows.map(toStored)
 }
@@ -118,7 +118,7 @@ export const pooledOperations = async (
     .selectAll('o')
     .where('o.chain_id', '=', BigInt(chainId))
     .where('o.entry_point', '=', entryPoint)
-    .where('o.state', '=', 'pooled')
+    .where(sql<boolean>`o.state = 'pooled'`)
     .where('o.max_fee_per_gas', '>=', baseFee)
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -128,7 +128,7 @@ export const pooledOperations = async (
             .whereRef('other.chain_id', '=', 'o.chain_id')
             .whereRef('other.entry_point', '=', 'o.entry_point')
             .whereRef('other.sender', '=', 'o.sender')
-            .where('other.state', 'in', ['pooled', 'bundled'])
+            .where(sql<boolean>`other.state in ('pooled', 'bundled')`)
             .where(
               sql<boolean>`(other.state = 'bundled' or (other.nonce < o.nonce
                 and div(other.nonce, ${nonceKeyUnit}) = div(o.nonce, ${nonceKeyUnit})))`,
@@ -176,7 +176,7 @@ export const dropOperations = async (
         .set({ state: 'dropped', reason_code: code, reason, updated_at: sql<Date>`now()` })
         .where('chain_id', '=', BigInt(chainId))
         .where('hash', '=', hash)
-        .where('state', '=', 'pooled')
+        .where(sql<boolean>`state = 'pooled'`)
         .executeTakeFirst()
       if (numUpdatedRows === 1n) dropped.push(hash)
       if (numUpdatedRows === 1n && !nonceUsed)
@@ -207,8 +207,8 @@ export const dropExpired = async (
         updated_at: sql<Date>`now()`,
       })
       .where('chain_id', '=', BigInt(chainId))
-      .where('state', '=', 'pooled')
-      .where('valid_until', '>', 0n)
+      .where(sql<boolean>`state = 'pooled'`)
+      .where(sql<boolean>`valid_until > 0`)
       .where('valid_until', '<', BigInt(now))
       .returning('hash')
       .execute()
@@ -233,7 +233,7 @@ export const claimOperations = async (
     .set({ state: 'bundled', bundle_id: bundleId, updated_at: sql<Date>`now()` })
     .where('chain_id', '=', BigInt(chainId))
     .where(sql<boolean>`hash = any(${hashes}::text[])`)
-    .where('state', '=', 'pooled')
+    .where(sql<boolean>`state = 'pooled'`)
     .returning('hash')
     .execute()
   return rows.length
@@ -250,7 +250,7 @@ export const poolOf = async (
     .selectAll()
     .where('chain_id', '=', BigInt(chainId))
     .where('entry_point', '=', entryPoint)
-    .where('state', '=', 'pooled')
+    .where(sql<boolean>`state = 'pooled'`)
     .orderBy('received_at')
     .execute()
   return rows.map(toStored)
@@ -262,7 +262,7 @@ export const clearPool = async (db: Kysely<Schema>, chainId: number): Promise<vo
     .updateTable('operations')
     .set({ state: 'dropped', reason_code: 'CLEARED', reason: 'the pool was cleared' })
     .where('chain_id', '=', BigInt(chainId))
-    .where('state', '=', 'pooled')
+    .where(sql<boolean>`state = 'pooled'`)
     .execute()
 }
 
@@ -292,7 +292,7 @@ export const acceptedHashes = async (
     .select('hash')
     .where('chain_id', '=', BigInt(chainId))
     .where('hash', '=', sql<Hex>`any(${hashes}::text[])`)
-    .where('state', 'in', ['pooled', 'bundled', 'included'])
+    .where(sql<boolean>`state in ('pooled', 'bundled', 'included')`)
     .execute()
   return new Set(rows.map((row) => row.hash))
 }
@@ -303,7 +303,7 @@ export const hasLiveOperations = async (db: Kysely<Schema>, chainId: number): Pr
     .selectFrom('operations')
     .select('hash')
     .where('chain_id', '=', BigInt(chainId))
-    .where('state', 'in', ['pooled', 'bundled'])
+    .where(sql<boolean>`state in ('pooled', 'bundled')`)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Database } from './database.js'
 
 /** Operations that wait or are in open bundles, by chain and state. */
@@ -7,7 +8,7 @@ export const poolSizes = async (
   const rows = await db
     .selectFrom('operations')
     .select(({ fn }) => ['chain_id', 'state', fn.countAll<bigint>().as('count')])
-    .where('state', 'in', ['pooled', 'bundled'])
+    .where(sql<boolean>`state in ('pooled', 'bundled')`)
     .groupBy(['chain_id', 'state'])
     .execute()
   return rows.map(({ chain_id, state, count }) => ({

@@ -96,7 +96,7 @@ export const hasOpenReservations = async (db: Trx, chainId: number): Promise<boo
     .selectFrom('reservations')
     .select('id')
     .where('chain_id', '=', BigInt(chainId))
-    .where('state', '=', 'open')
+    .where(sql<boolean>`state = 'open'`)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined

@@ -56,6 +56,6 @@ export const pendingOfSender = async (
     .where('chain_id', '=', BigInt(chainId))
     .where('entry_point', '=', entryPoint)
     .where('sender', '=', sender)
-    .where('state', 'in', ['pooled', 'bundled'])
+    .where(sql<boolean>`state in ('pooled', 'bundled')`)
     .orderBy('nonce')
     .execute()

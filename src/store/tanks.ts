@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 import type { Address } from 'viem'
 import type { Database } from './database.js'
 import type { Schema } from './schema.js'
@@ -17,7 +17,7 @@ export const findTank = (
   db
     .selectFrom('tanks')
     .selectAll()
-    .where(sql<boolean>`app_id is not distinct from ${appId}::uuid`)
+    .where((eb) => (appId === null ? eb('app_id', 'is', null) : eb('app_id', '=', appId)))
     .where('chain_id', '=', BigInt(chainId))
     .where('entry_point', '=', entryPoint)
     .executeTakeFirst()

@@ -1,0 +1,21 @@
+import type { Database } from '../../src/store/database.js'
+import { insertKey } from '../../src/store/keys.js'
+import { generateApiKey, hashCredential } from '../../src/tenancy/credential.js'
+import { createApp } from '../../test/support/createApp.js'
+
+/** Makes `count` accounts with an app and a key each; resolves to their URLs on the service at `url`. */
+export const addApps = async (
+  database: Database,
+  url: string,
+  count: number,
+): Promise<string[]> => {
+  const urls: string[] = []
+  for (let i = 0; i < count; i++) {
+    const apiKey = generateApiKey()
+    const appId = await createApp(database)
+    const stored = { hash: hashCredential(apiKey), last4: apiKey.slice(-4) }
+    await insertKey(database, { appId, name: 'bench', ...stored })
+    urls.push(`${url.slice(0, url.lastIndexOf('/'))}/${apiKey}`)
+  }
+  return urls
+}

@@ -1,0 +1,40 @@
+import { sql } from 'kysely'
+import { forgetBounds } from '../../src/store/admissions.js'
+import type { Database } from '../../src/store/database.js'
+import { createApp } from '../../test/support/createApp.js'
+
+/** wei per gas: below any base fee, so the operation waits. */
+const UNPAYABLE = 1n
+/** Far below the limit of one app. */
+const PER_APP = 10_000
+
+/**
+ * Adds waiting operations, number `from` to `to`, without sending them. Each is a row that admission
+ * wrote for an operation which is included meanwhile, with a sender, nonce and hash of its own, of
+ * other apps, and with fees that the base fee has overtaken: like operations that were admitted before a chain became
+ * expensive. What admission keeps beside the rows is counted anew.
+ */
+export const fillPool = async (
+  database: Database,
+  chainId: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> => {
+  const fee = `${UNPAYABLE}n`
+  const apps: string[] = []
+  while (apps.length * PER_APP < to - from) apps.push(await createApp(database))
+  await sql`insert into operations (chain_id, hash, entry_point, app_id, sender, nonce, paymaster,
+      max_fee_per_gas, max_priority_fee_per_gas, prefund, valid_until, operation, state, factory,
+      counted, seen_block, first_validation)
+    select o.chain_id, '0xff' || lpad(to_hex(i), 62, '0'), o.entry_point,
+      (${apps}::uuid[])[1 + i % ${apps.length}::int], new.sender, 0,
+      o.paymaster, ${UNPAYABLE}, ${UNPAYABLE}, o.prefund, o.valid_until,
+      o.operation || jsonb_build_object('sender', new.sender, 'nonce', '0n',
+        'maxFeePerGas', ${fee}::text, 'maxPriorityFeePerGas', ${fee}::text),
+      'pooled', o.factory, o.counted, o.seen_block, o.first_validation
+    from (select * from operations where chain_id = ${chainId} and state = 'included' limit 1) as o,
+      generate_series(${from + 1}::int, ${to}::int) as i,
+      lateral (select '0xaa' || lpad(to_hex(i), 38, '0') as sender) as new`.execute(database)
+  await forgetBounds(database, chainId)
+  // What the database does in its own time after so many inserts at once.
+  await sql`vacuum analyze operations`.execute(database)
+}
