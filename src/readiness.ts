@@ -13,6 +13,8 @@ export type ChainHealth = {
   readonly staleAfter: number
   /** Does this process bundle for the chain? */
   readonly leads: () => boolean
+  /** What the operator should know of how operations are validated; undefined = nothing. */
+  readonly trouble: () => string | undefined
   /** The executors, where this process may bundle; asks database and node. */
   readonly executors: () => Promise<readonly ExecutorStatus[]>
 }
@@ -37,7 +39,7 @@ export const checkReadiness = async (
   if (!reachable) reasons.push('The database does not answer.')
   const details: Record<string, ChainReadiness> = {}
   for (const [chainId, chain] of chains) {
-    const { head, staleAfter, leads } = chain
+    const { head, staleAfter, leads, trouble } = chain
     const { number, age } = head()
     const fresh = age < staleAfter
     checks[`chain ${chainId}`] = fresh
@@ -46,6 +48,8 @@ export const checkReadiness = async (
     const lease = reachable ? await leaseOf(database, chainId) : undefined
     const bundled = leads() || lease === undefined || lease.remaining > 0
     if (!bundled) reasons.push(`Nobody bundles for chain ${chainId}.`)
+    const note = trouble()
+    if (note !== undefined) reasons.push(`Chain ${chainId}: ${note}.`)
     const executors = reachable && fresh ? await within(executorsOf(chain), undefined) : []
     reasons.push(...executorReasons(chainId, executors))
     details[chainId] = {

@@ -82,7 +82,7 @@ export const startChain = async (
   const entryPoints = definition.entryPoints.map((each) =>
     createEntryPoint(each.version, each.address),
   )
-  const { heads, engine } = await openChain(node, definition, entryPoints, logger).catch(
+  const { heads, engine } = await openChain(node, definition, entryPoints, metrics, logger).catch(
     async (cause) => {
       await node.close()
       if (cause instanceof ConfigError) throw cause
@@ -173,6 +173,7 @@ export const startChain = async (
       head: () => ({ number: heads.current().number, age: heads.age() }),
       staleAfter: stale,
       leads: () => bundler?.leads() ?? false,
+      trouble: () => engine.trouble(),
       executors: recently(() =>
         executorStatus({ definition, database, node, signers, treasury }, heads.current()),
       ),
@@ -191,15 +192,20 @@ const openChain = async (
   node: NodeClient,
   definition: ChainDefinition,
   entryPoints: readonly EntryPoint[],
+  metrics: Metrics,
   logger: Logger,
 ): Promise<{ heads: HeadFollower; engine: ChainEngine }> => {
   await requireChain(node, definition)
-  const { chainId, headsUrl } = definition
+  const { chainId, headsUrl, validationEngine: choice, comparedShare } = definition
   const heads = await startHeadFollower({ node, definition, logger, headsUrl })
   try {
     return {
       heads,
-      engine: await createChainEngine({ node, heads, chainId, entryPoints, logger }),
+      engine: await createChainEngine({
+        ...{ node, heads, chainId, entryPoints, choice, comparedShare, logger },
+        onValidated: (by) => metrics.validated(chainId, by),
+        onCompared: (outcome) => metrics.compared(chainId, outcome),
+      }),
     }
   } catch (error) {
     heads.stop()

@@ -49,6 +49,10 @@ export type ChainDefinition = {
   readonly maxOperations: number
   /** How operations are judged by ERC-7562: see RuleMode. */
   readonly rules: 'full' | 'partial' | 'off'
+  /** Who validates operations: see EngineChoice. */
+  readonly validationEngine: 'auto' | 'inProcess' | 'node'
+  /** Share, 0 to 1, of our EVM's validations that the node repeats to compare. */
+  readonly comparedShare: number
   /** Which limits of ERC-7562 hold: see LIMIT_PROFILES. */
   readonly limitProfile: 'canonical' | 'lenient'
   /** wei from which an entity counts as staked (MIN_STAKE_VALUE). */

@@ -82,6 +82,8 @@ export const chainSchema = z.strictObject({
   maxOperationsPerApp: z.int().positive().default(20_000),
   maxOperations: z.int().positive().default(100_000),
   rules: z.enum(['full', 'partial', 'off']).default('full'),
+  validationEngine: z.enum(['auto', 'inProcess', 'node']).default('auto'),
+  comparedShare: z.number().min(0).max(1).default(0.01),
   limitProfile: z.enum(['canonical', 'lenient']).default('lenient'),
   minimumStake: wei.default(10n ** 18n),
   minimumUnstakeDelay: z.int().nonnegative().default(86_400),

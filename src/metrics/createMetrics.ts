@@ -1,5 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { LimitName } from '../errors/limitErrors.js'
+import type { RanBy } from '../validation/chainEngine.js'
+import type { Compared } from '../validation/nodeWatch.js'
 import type { Judged } from '../validation/requireRules.js'
 import type { WebhookOutcome } from '../webhook/approval.js'
 
@@ -16,6 +18,10 @@ export type Metrics = {
   bundle(chainId: number, state: string): void
   /** An operation was judged by ERC-7562. */
   judged(chainId: number, how: Judged): void
+  /** An operation was validated. */
+  validated(chainId: number, by: RanBy): void
+  /** A validation of our EVM was compared with the node. */
+  compared(chainId: number, outcome: Compared): void
   /** Asked at each scrape. */
   onScrape(pool: () => Promise<readonly PoolSize[]>): void
   /** The text format of Prometheus. */
@@ -91,6 +97,18 @@ export const createMetrics = (): Metrics => {
     labelNames: ['chain', 'outcome'],
     registers,
   })
+  const validations = new Counter({
+    name: 'purser_validations_total',
+    help: 'Validations by where they ran: in our EVM, traced by the node, or only outlined by it.',
+    labelNames: ['chain', 'engine'],
+    registers,
+  })
+  const comparisons = new Counter({
+    name: 'purser_validations_compared_total',
+    help: 'Validations of our EVM by how their comparison with the node ended.',
+    labelNames: ['chain', 'outcome'],
+    registers,
+  })
   let pool: () => Promise<readonly PoolSize[]> = async () => []
   new Gauge({
     name: 'purser_pool_operations',
@@ -117,6 +135,8 @@ export const createMetrics = (): Metrics => {
     delivery: (outcome) => deliveries.inc({ outcome }),
     bundle: (chainId, state) => bundles.inc({ chain: String(chainId), state }),
     judged: (chainId, how) => judgements.inc({ chain: String(chainId), outcome: how }),
+    validated: (chainId, by) => validations.inc({ chain: String(chainId), engine: by }),
+    compared: (chainId, outcome) => comparisons.inc({ chain: String(chainId), outcome }),
     onScrape: (given) => {
       pool = given
     },

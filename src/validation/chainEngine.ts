@@ -10,54 +10,124 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../errors/simulationErrors.js'
 import { checkOperation, checkOverride } from './checkOperation.js'
 import type { Engine } from './engine.js'
-import { createInProcessEngine } from './inProcessEngine.js'
+import { createEngineOn, createInProcessEngine } from './inProcessEngine.js'
 import { createNodeEngine, simulatesOnNode } from './nodeEngine.js'
-import { selfCheck } from './selfCheck.js'
+import { type Compared, createNodeWatch } from './nodeWatch.js'
+import { type CheckedBy, selfCheck } from './selfCheck.js'
+import { createTraceEngine } from './trace/traceEngine.js'
+import { findTracer } from './trace/tracer.js'
+
+/**
+ * Who validates: `inProcess` our EVM alone, `node` the node alone, `auto` our EVM, and the node where our
+ * EVM cannot or is not trusted.
+ */
+export type EngineChoice = 'auto' | 'inProcess' | 'node'
+
+/** Where a validation ran; of an `outline` the node told the result only (see ObservedOutline). */
+export type RanBy = 'inProcess' | 'trace' | 'outline'
 
 export type ChainEngineContext = StateProviderContext & {
   readonly entryPoints: readonly EntryPoint[]
+  readonly choice: EngineChoice
+  /** Hears of each validation that came to a result. */
+  readonly onValidated: (by: RanBy) => void
+  /** Share (0 to 1) of our EVM's validations that the node repeats; see createNodeWatch. */
+  readonly comparedShare: number
+  readonly onCompared: (outcome: Compared) => void
   readonly logger: Logger
 }
 
-export type ChainEngine = Engine & { stop(): void }
+export type ChainEngine = Engine & {
+  /** Why our EVM is not used; undefined while it is. */
+  trouble(): string | undefined
+  stop(): void
+}
+
+type Validator = Pick<Engine, 'validate'> & { readonly by: RanBy }
 
 /**
  * The engine of one chain. Each EntryPoint is first run in our EVM and on the node: where both agree to
- * the unit of gas, operations run in-process, and the node is only asked what our EVM cannot say. Where
- * they differ an alarm is logged, and the node is asked for everything that it can simulate
- * (`simulatesOnNode`); the rest is refused with CannotSimulateError.
+ * the unit of gas our EVM is trusted, else an alarm is logged. Validations go as `choice` says; what
+ * our EVM cannot run the node traces, so that all rules are judged all the same. Only a node without
+ * tracers is left with the outline that v0.6's own simulation gives; an operation that nobody can
+ * validate is refused with CannotSimulateError. Gas limits and executions are for our EVM wherever it
+ * is trusted, as an untouched EntryPoint runs nothing that is not signed.
  */
 export async function createChainEngine(context: ChainEngineContext): Promise<ChainEngine> {
-  const { node, entryPoints, logger } = context
-  const onNode = createNodeEngine({ node })
+  const { node, heads, entryPoints, choice, onValidated, logger } = context
+  const simulating = createNodeEngine({ node })
   const state = await tryStateProvider(context)
   const inProcess = state && createInProcessEngine({ state })
+  const tracing = state && (await tryTraceEngine({ node, heads, state, entryPoints, logger }))
   const checks = entryPoints.map((entryPoint) => agrees({ node, state, logger }, entryPoint))
-  const trusted: ReadonlySet<Address | undefined> = new Set(await Promise.all(checks))
+  const agreed = (await Promise.all(checks)).filter((check) => check !== undefined)
+  const trusted = new Set(agreed.map(({ entryPoint }) => entryPoint))
+  const nodeTraces = agreed.some(({ by }) => by === 'trace')
+  const watch =
+    nodeTraces &&
+    state &&
+    createNodeWatch({
+      ...{ node, logger, share: context.comparedShare, onCompared: context.onCompared },
+      afresh: createEngineOn(state.runNewest),
+      onDifference: () => trusted.clear(),
+    })
+
+  function validatorsOf(entryPoint: EntryPoint): Validator[] {
+    const validators: Validator[] = []
+    if (choice !== 'node' && inProcess && trusted.has(entryPoint.address)) {
+      validators.push({ ...inProcess, by: 'inProcess' })
+    }
+    if (choice === 'inProcess') return validators
+    if (tracing) validators.push({ ...tracing, by: 'trace' })
+    else if (simulatesOnNode(entryPoint)) validators.push({ ...simulating, by: 'outline' })
+    return validators
+  }
+
+  const validate: Engine['validate'] = async (entryPoint, op, override) => {
+    let refusal = new CannotSimulateError(untrusted)
+    for (const validator of validatorsOf(entryPoint)) {
+      try {
+        const result = await validator.validate(entryPoint, op, override)
+        onValidated(validator.by)
+        if (result.ok && validator.by === 'inProcess') {
+          if (watch) watch.see(entryPoint, op, result.validation, override)
+        }
+        return result
+      } catch (error) {
+        if (!(error instanceof CannotSimulateError)) throw error
+        logger.warn({ reason: error.message }, 'our EVM cannot validate an operation')
+        refusal = error
+      }
+    }
+    throw refusal
+  }
 
   async function run<R>(entryPoint: EntryPoint, ask: (engine: Engine) => Promise<R>): Promise<R> {
     try {
       if (inProcess === undefined || !trusted.has(entryPoint.address)) {
-        throw new CannotSimulateError('our EVM does not agree with the node of this chain')
+        throw new CannotSimulateError(untrusted)
       }
       return await ask(inProcess)
     } catch (error) {
       if (!(error instanceof CannotSimulateError) || !simulatesOnNode(entryPoint)) throw error
       logger.warn({ reason: error.message }, 'the node simulates instead of our EVM')
-      return ask(onNode)
+      return ask(simulating)
     }
   }
 
   return {
-    validate: (entryPoint, ...rest) =>
-      run(entryPoint, (engine) => engine.validate(entryPoint, ...rest)),
+    validate,
     execute: (entryPoint, ...rest) =>
       run(entryPoint, (engine) => engine.execute(entryPoint, ...rest)),
     measure: (entryPoint, ...rest) =>
       run(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
+    trouble: () =>
+      entryPoints.every(({ address }) => trusted.has(address)) ? undefined : untrusted,
     stop: () => state?.stop(),
   }
 }
+
+const untrusted = 'our EVM does not agree with the node of this chain'
 
 /** Undefined, with an alarm, on a chain whose rules our EVM does not have. */
 async function tryStateProvider(context: ChainEngineContext): Promise<StateProvider | undefined> {
@@ -70,23 +140,36 @@ async function tryStateProvider(context: ChainEngineContext): Promise<StateProvi
   }
 }
 
+type TraceContext = Pick<ChainEngineContext, 'node' | 'heads' | 'entryPoints' | 'logger'> & {
+  readonly state: StateProvider
+}
+
+/** Undefined on a node that does not trace calls. */
+async function tryTraceEngine(context: TraceContext) {
+  const { node, entryPoints, logger } = context
+  const [entryPoint] = entryPoints
+  const tracer = entryPoint && (await findTracer(node, entryPoint))
+  logger.info({ tracer: tracer ?? 'none' }, 'how the node can trace validations')
+  return tracer && createTraceEngine({ ...context, tracer })
+}
+
 type CheckContext = {
   readonly node: NodeClient
   readonly state: StateProvider | undefined
   readonly logger: Logger
 }
 
-/** The EntryPoint's address when our EVM and the node agree about it. */
+/** The EntryPoint's address, and what was compared, when our EVM and the node agree about it. */
 async function agrees(
   { node, state, logger }: CheckContext,
   entryPoint: EntryPoint,
-): Promise<Address | undefined> {
+): Promise<{ readonly entryPoint: Address; readonly by: CheckedBy } | undefined> {
   if (state === undefined) return undefined
   const { version, address } = entryPoint
   const check = await selfCheck({ node, state }, entryPoint, checkOperation, checkOverride)
   if (check.agrees) {
     logger.info({ entryPoint: address, version, by: check.by }, 'our EVM agrees with the node')
-    return address
+    return { entryPoint: address, by: check.by }
   }
   logger.error({ entryPoint: address, version, ...check }, 'our EVM DIFFERS from the node')
   return undefined

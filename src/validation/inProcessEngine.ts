@@ -46,7 +46,8 @@ function signatureFailed(validation: Validation): boolean {
   return validation.accountSignatureFailed || validation.paymasterSignatureFailed
 }
 
-function createEngineOn(runOnState: Run): Engine {
+/** The same on the state that `runOnState` finds, without a second look. */
+export function createEngineOn(runOnState: Run): Engine {
   async function run(
     entryPoint: EntryPoint,
     op: Operation,

@@ -107,13 +107,17 @@ let puppets = 0
 
 /** Without rules nothing but the node's own word. */
 async function openEngine(
-  { chainId, rules }: ChainDefinition,
+  { chainId, rules, validationEngine: choice, comparedShare }: ChainDefinition,
   entryPoint: EntryPoint,
   node: NodeClient,
   heads: HeadFollower,
 ): Promise<{ engine: Engine; close: () => void }> {
   if (rules === 'off') return { engine: createNodeEngine({ node }), close: () => {} }
-  const context = { node, heads, chainId, entryPoints: [entryPoint], logger: silent }
+  const context = {
+    ...{ node, heads, chainId, entryPoints: [entryPoint], choice, comparedShare, logger: silent },
+    onValidated: () => {},
+    onCompared: () => {},
+  }
   const engine = await createChainEngine(context)
   return { engine, close: () => engine.stop() }
 }
@@ -151,6 +155,8 @@ export async function startBundlingChain(
     maxOperations: 1_000,
     // Puppets look at the block's number.
     rules: 'off',
+    validationEngine: 'auto',
+    comparedShare: 0.01,
     limitProfile: 'lenient',
     minimumStake: 10n ** 18n,
     minimumUnstakeDelay: 86_400,

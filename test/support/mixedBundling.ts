@@ -72,6 +72,8 @@ export async function startMixedBundling(
     maxOperationsPerApp: 1_000,
     maxOperations: 1_000,
     rules: 'full',
+    validationEngine: 'auto',
+    comparedShare: 0.01,
     limitProfile: 'lenient',
     minimumStake: 1n,
     minimumUnstakeDelay: 1,

@@ -1,11 +1,9 @@
-import { pino } from 'pino'
+import type { Hex } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
-import { startHeadFollower } from '../../src/chain/headFollower.js'
-import { createNodeClient } from '../../src/chain/nodeClient.js'
-import { createEntryPoint } from '../../src/entrypoint/index.js'
-import { createChainEngine } from '../../src/validation/chainEngine.js'
+import type { EngineChoice } from '../../src/validation/chainEngine.js'
+import { startChangedNode } from '../support/changedNode.js'
 import { type EngineChain, openEngineChain } from '../support/engineChain.js'
-import { startHttpNode } from '../support/httpNode.js'
+import { alarms, fundedOperation, openChainEngine } from '../support/openChainEngine.js'
 
 const open: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {
@@ -18,54 +16,21 @@ const openChain = async (version: '0.6' | '0.7') => {
   return chain
 }
 
-/** The engine as the service makes it, on `rpcUrl`, and what it logs. */
-const openChainEngine = async (rpcUrl: string, { chainId, entryPoint }: EngineChain) => {
-  const logged: { level: number; msg: string }[] = []
-  const logger = pino({ level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) })
-  const node = createNodeClient({ urls: [rpcUrl], logger })
-  open.push(() => node.close())
-  const definition = { chainId, pollInterval: 60_000 }
-  const heads = await startHeadFollower({ node, definition, logger })
-  open.push(() => heads.stop())
-  const { version, address } = entryPoint
-  const entryPoints = [createEntryPoint(version, address)]
-  const asked: number[] = []
-  const onBatch = (calls: number) => asked.push(calls)
-  const engine = await createChainEngine({ node, heads, chainId, entryPoints, logger, onBatch })
-  open.push(() => engine.stop())
-  asked.length = 0
-  return { engine, logged, asked }
+const opened = async (url: string, chain: EngineChain, choice?: EngineChoice) => {
+  const engine = await openChainEngine(url, chain, choice)
+  open.push(() => engine.close())
+  return engine
 }
 
-/** In front of a real node: `change` sees each answer before it is passed on. */
-const startChangedNode = async (
-  target: string,
-  change: (method: string, params: unknown[], answer: { result?: unknown }) => unknown,
-) => {
-  const node = await startHttpNode(async (body, response) => {
-    const requests = (Array.isArray(body) ? body : [body]) as {
-      method: string
-      params: unknown[]
-    }[]
-    const got = await fetch(target, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(requests),
-    })
-    const answers = (await got.json()) as { result?: unknown }[]
-    const all = answers.map((answer, at) => {
-      const { method = '', params = [] } = requests[at] ?? {}
-      return change(method, params, answer)
-    })
-    response.end(JSON.stringify(Array.isArray(body) ? all : all[0]))
-  })
+const changedNode = async (...change: Parameters<typeof startChangedNode>) => {
+  const node = await startChangedNode(...change)
   open.push(() => node.stop())
   return node.url
 }
 
 /** A node by whose count everything costs one unit of gas more. */
 const dearer = (method: string, _: unknown[], answer: { result?: unknown }) => {
-  if (method !== 'debug_traceCall') return answer
+  if (method !== 'debug_traceCall' || answer.result === undefined) return answer
   const { gasUsed, ...rest } = answer.result as { gasUsed: string }
   return { ...answer, result: { ...rest, gasUsed: `0x${(BigInt(gasUsed) + 1n).toString(16)}` } }
 }
@@ -80,38 +45,101 @@ const beforeShanghai = (method: string, params: unknown[], answer: { result?: un
     : answer
 }
 
-const alarms = (logged: readonly { level: number; msg: string }[]) =>
-  logged.filter(({ level }) => level >= 50).map(({ msg }) => msg)
+/** A node without debug methods. */
+const withoutDebug = (method: string, _: unknown[], answer: { result?: unknown }) => {
+  if (method !== 'debug_traceCall') return answer
+  const { result: __, ...rest } = answer
+  return { ...rest, error: { code: -32601, message: 'the method does not exist' } }
+}
+
+/** A node of a chain that has a precompile of its own at 0x2b00. */
+const withOwnPrecompile = (method: string, _: unknown[], answer: { result?: unknown }) => {
+  if (method !== 'eth_config') return answer
+  const precompiles = { OWN: '0x0000000000000000000000000000000000002b00' }
+  return { ...answer, error: undefined, result: { current: { precompiles } } }
+}
+
+/** An account that calls it, and agrees to everything. */
+const asksOwnPrecompile: Hex = '0x5f5f5f5f612b005afa505f5f5260205ff3'
 
 describe('the engine of a chain', () => {
   test('runs in-process where our EVM and the node agree', async () => {
     const chain = await openChain('0.7')
-    const { engine, logged, asked } = await openChainEngine(chain.anvil.rpcUrl, chain)
+    const { engine, logged, asked } = await opened(chain.anvil.rpcUrl, chain)
     expect(logged.map(({ msg }) => msg)).toContain('our EVM agrees with the node')
-    const drafted = await chain.draft('counterfactual', 'someone')
-    await chain.fund(drafted.sender)
-    const op = await chain.sign(drafted, 'someone')
+    const op = await fundedOperation(chain)
     expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
     expect(asked.length).toBeGreaterThan(0)
     expect(alarms(logged)).toEqual([])
   })
 
-  test('asks the node for v0.6, with an alarm, where a unit of gas differs', async () => {
-    const chain = await openChain('0.6')
-    const url = await startChangedNode(chain.anvil.rpcUrl, dearer)
-    const { engine, logged, asked } = await openChainEngine(url, chain)
-    expect(alarms(logged)).toEqual(['our EVM DIFFERS from the node'])
-    const drafted = await chain.draft('counterfactual', 'someone')
-    await chain.fund(drafted.sender)
-    const op = await chain.sign(drafted, 'someone')
-    expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
-    expect(asked).toEqual([])
+  test.each(['0.6', '0.7'] as const)(
+    'has the node trace v%s, with an alarm, where a unit of gas differs',
+    async (version) => {
+      const chain = await openChain(version)
+      const url = await changedNode(chain.anvil.rpcUrl, dearer)
+      const { engine, logged, asked, ran } = await opened(url, chain)
+      expect(alarms(logged)).toEqual(['our EVM DIFFERS from the node'])
+      const op = await fundedOperation(chain)
+      expect(await engine.validate(chain.entryPoint, op)).toMatchObject({
+        ok: true,
+        validation: { observed: { kind: 'run' } },
+      })
+      expect(ran).toEqual(['trace'])
+      expect(asked).toEqual([])
+    },
+  )
+
+  test('has the node trace what our EVM cannot run, if it may, and says so', async () => {
+    const chain = await openChain('0.7')
+    const url = await changedNode(chain.anvil.rpcUrl, withOwnPrecompile)
+    const op = await fundedOperation(chain)
+    await chain.deposit(op.sender, chain.entryPoint.requiredPrefund(op))
+    const asking = { ...op, factory: undefined, factoryData: '0x' as const }
+    const override = { [op.sender]: { code: asksOwnPrecompile } }
+    const auto = await opened(url, chain)
+    const alone = await opened(url, chain, 'inProcess')
+    const validate = ({ engine }: typeof auto) =>
+      engine.validate(chain.entryPoint, asking, override)
+    await expect(validate(alone)).rejects.toMatchObject({ name: 'CannotSimulateError' })
+    expect(await validate(auto)).toMatchObject({
+      ok: true,
+      validation: { observed: { kind: 'run' } },
+    })
+    const warned = auto.logged.map(({ msg }) => msg)
+    expect(warned).toContain('our EVM cannot validate an operation')
+    expect([auto.ran, alone.ran]).toEqual([['trace'], []])
   })
 
-  test('refuses what nobody can simulate, with the reason', async () => {
+  test('is the node alone where the operator wants it', async () => {
     const chain = await openChain('0.7')
-    const url = await startChangedNode(chain.anvil.rpcUrl, dearer)
-    const { engine } = await openChainEngine(url, chain)
+    const { engine, ran, asked } = await opened(chain.anvil.rpcUrl, chain, 'node')
+    const op = await fundedOperation(chain)
+    expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
+    expect(ran).toEqual(['trace'])
+    expect(asked).toEqual([])
+    expect(await engine.execute(chain.entryPoint, op)).toMatchObject({ ok: true, success: true })
+    expect(asked.length).toBeGreaterThan(0)
+  })
+
+  test('without a tracer has the outline of v0.6, and nothing of later versions', async () => {
+    for (const [version, expected] of [['0.6', ['outline']] as const, ['0.7', []] as const]) {
+      const chain = await openChain(version)
+      const url = await changedNode(chain.anvil.rpcUrl, withoutDebug)
+      const { engine, ran } = await opened(url, chain, 'node')
+      const op = await fundedOperation(chain)
+      const validated = engine.validate(chain.entryPoint, op)
+      if (version === '0.6') {
+        expect(await validated).toMatchObject({ validation: { observed: { kind: 'outline' } } })
+      } else await expect(validated).rejects.toMatchObject({ name: 'CannotSimulateError' })
+      expect(ran).toEqual(expected)
+    }
+  })
+
+  test('refuses what nobody may simulate, with the reason', async () => {
+    const chain = await openChain('0.7')
+    const url = await changedNode(chain.anvil.rpcUrl, dearer)
+    const { engine } = await opened(url, chain, 'inProcess')
     const op = await chain.draft('counterfactual', 'someone')
     await expect(engine.validate(chain.entryPoint, op)).rejects.toMatchObject({
       name: 'CannotSimulateError',
@@ -121,18 +149,16 @@ describe('the engine of a chain', () => {
 
   test('asks the node for v0.6, with an alarm, on a chain older than our EVM', async () => {
     const chain = await openChain('0.6')
-    const url = await startChangedNode(chain.anvil.rpcUrl, beforeShanghai)
-    const { engine, logged } = await openChainEngine(url, chain)
+    const url = await changedNode(chain.anvil.rpcUrl, beforeShanghai)
+    const { engine, logged } = await opened(url, chain)
     expect(alarms(logged)).toEqual(['our EVM cannot run this chain'])
-    const drafted = await chain.draft('counterfactual', 'someone')
-    await chain.fund(drafted.sender)
-    const op = await chain.sign(drafted, 'someone')
+    const op = await fundedOperation(chain)
     expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
   })
 
   test('a refusal is told of the newest state, whether or not a block brought it', async () => {
     const chain = await openChain('0.7')
-    const { engine } = await openChainEngine(chain.anvil.rpcUrl, chain)
+    const { engine } = await opened(chain.anvil.rpcUrl, chain)
     const op = await chain.sign(await chain.draft('counterfactual', 'poor'), 'poor')
     const validate = () => engine.validate(chain.entryPoint, op)
     expect(await validate()).toMatchObject({ ok: false, failure: { code: 'AA21' } })

@@ -7,15 +7,22 @@ import type { Observation } from '../observeOperation.js'
 /** What account and paymaster answered, and how validation ended if it came so far. */
 export type ObservedCalls = Pick<Observation, 'accountData' | 'paymasterData' | 'validated'>
 
+/** A call of the EntryPoint, as any tracer tells it. */
+type SeenCall = Pick<FrameRecord, 'input' | 'output'> & {
+  readonly to: Address | undefined
+  /** Undefined = it succeeded. */
+  readonly error: unknown
+}
+
 /** Reads them from the calls that the EntryPoint's frame made. */
 export function observeCalls(
   { address, callLayout }: Pick<EntryPoint, 'address' | 'callLayout'>,
   { sender, paymaster }: Pick<Operation, 'sender' | 'paymaster'>,
-  root: FrameRecord,
+  root: { readonly calls: readonly SeenCall[] },
 ): ObservedCalls {
   const find = (to: Address | undefined, selector: Hex) =>
     root.calls.find((call) => call.to === to && toHex(call.input.subarray(0, 4)) === selector)
-  const answerOf = (call: FrameRecord | undefined, at: number, size: number) =>
+  const answerOf = (call: SeenCall | undefined, at: number, size: number) =>
     call?.error === undefined && call && call.output.length >= size
       ? wordAt(call.output, at)
       : undefined

@@ -1,0 +1,96 @@
+import type { Hex } from 'viem'
+import type { NodeClient } from '../chain/nodeClient.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { type FrameRecord, fromHex, usesOpcode } from '../evm/index.js'
+import type { ObservedRun, StateOverride, Validation } from './engine.js'
+import { authorizationOverride } from './evmOverrides.js'
+import { mergeOverrides } from './mergeOverrides.js'
+import { timeRange } from './readRehearsal.js'
+import { observeCalls } from './trace/observeCalls.js'
+import { traceRequest } from './trace/traceRequest.js'
+
+/** Whether the node says what our EVM said; `ours` and `node` in words, for the log. */
+export type Comparison =
+  | { readonly outcome: 'agrees' }
+  | { readonly outcome: 'differs'; readonly ours: string; readonly node: string }
+  /** The node cannot be asked, or its answer cannot be compared. */
+  | { readonly outcome: 'unanswered'; readonly reason: string }
+
+/** What of a call `callTracer` tells. */
+type TracedCall = {
+  readonly to?: Hex
+  readonly input: Hex
+  readonly output?: Hex
+  readonly error?: string
+  readonly calls?: readonly TracedCall[]
+}
+
+/** With these the EntryPoint ends where our EVM goes on: signatures and times. */
+const noted = new Set(['AA22', 'AA24', 'AA27', 'AA32', 'AA34', 'AA37'])
+
+/**
+ * Has the node run the same message on the same block and compares the gas of validation, to the unit,
+ * with prefund and time range. What a call shows otherwise than a block is not compared: see
+ * `seesBlock`; nor is what the EntryPoint ends and our EVM does not.
+ */
+export async function compareOnNode(
+  node: NodeClient,
+  entryPoint: EntryPoint,
+  op: Operation,
+  validation: Validation & { readonly observed: ObservedRun },
+  override: StateOverride = {},
+): Promise<Comparison> {
+  const { observed, verificationGasUsed, prefund, validAfter, validUntil } = validation
+  if (seesBlock(observed.record.root)) return unanswered('it looks at the block')
+  const request = traceRequest(entryPoint, op, {
+    ...{ tracer: 'callTracer', block: observed.blockHash, fork: observed.fork },
+    override: mergeOverrides(authorizationOverride(op), override),
+  })
+  const [answer] = await node.batch([request])
+  if (!answer?.ok) return unanswered(answer?.error.message ?? 'no answer')
+  const traced = answer.result as TracedCall
+  const { validated, ...answers } = observeCalls(entryPoint, op, {
+    calls: (traced.calls ?? []).map(decodeCall),
+  })
+  if (validated === undefined) {
+    const failure = entryPoint.decodeFailure(traced.output ?? '0x')
+    if (failure?.code !== undefined && noted.has(failure.code)) return unanswered(failure.message)
+    const said = failure?.message ?? traced.error ?? 'nothing'
+    return { outcome: 'differs', ours: 'validation succeeds', node: said }
+  }
+  const range = timeRange(answers)
+  const gas = validated.preOpGas - op.preVerificationGas
+  const ours = describe({ gas: verificationGasUsed, prefund, validAfter, validUntil })
+  const told = describe({ gas, prefund: validated.prefund, ...range })
+  return ours === told ? { outcome: 'agrees' } : { outcome: 'differs', ours, node: told }
+}
+
+function unanswered(reason: string): Comparison {
+  return { outcome: 'unanswered', reason }
+}
+
+function decodeCall({ to, input, output = '0x', error }: TracedCall) {
+  return { to, input: fromHex(input), output: fromHex(output), error }
+}
+
+type Facts = {
+  readonly gas: bigint
+  readonly prefund: bigint
+  readonly validAfter: number
+  readonly validUntil: number
+}
+
+function describe({ gas, prefund, validAfter, validUntil }: Facts): string {
+  return `gas ${gas}, prefund ${prefund}, valid after ${validAfter} until ${validUntil}`
+}
+
+/** GASPRICE, BLOCKHASH to GASLIMIT, BASEFEE to BLOBBASEFEE: nodes pretend some of them in calls. */
+const ofBlock = [0x3a, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x48, 0x49, 0x4a]
+
+/** Whether anything below the EntryPoint, which only looks at time, asked for block or fees. */
+function seesBlock(root: FrameRecord): boolean {
+  const visit = (frame: FrameRecord): boolean =>
+    ofBlock.some((opcode) => usesOpcode(frame, opcode)) || frame.calls.some(visit)
+  return root.calls.some(visit)
+}

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ChainInput } from '../../src/config/chainSchema.js'
+import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
+import { type ComplianceChain, openComplianceChain } from '../support/complianceChain.js'
+import { cases } from './cases.js'
+import { openTroupe } from './troupe.js'
+
+/** Tests that a service with these settings of its chain takes and refuses what ERC-7562 says. */
+export const describeAdmission = (
+  versions: readonly Version[],
+  settings: Partial<ChainInput> = {},
+): void => {
+  let chain: ComplianceChain
+
+  beforeAll(async () => {
+    chain = await openComplianceChain(versions, settings)
+    await chain.debug('setBundlingMode', 'manual')
+  })
+  afterAll(() => chain?.stop())
+
+  describe.each(versions)('eth_sendUserOperation to EntryPoint v%s', (version) => {
+    let entryPoint: EntryPoint
+    let troupe: Awaited<ReturnType<typeof openTroupe>>
+
+    beforeAll(async () => {
+      entryPoint = chain.entryPoints.get(version)!
+      troupe = await openTroupe(chain, entryPoint)
+    })
+
+    test.each(cases)('$name', async ({ play, breaks }) => {
+      await chain.debug('clearState')
+      const op = troupe.operationOf(play)
+      if (op.factory) await chain.deposit(entryPoint, op.sender)
+      const { result, error } = await chain.send(entryPoint, op)
+      const pool = await chain.debug('dumpMempool', entryPoint.address)
+      if (breaks === undefined) {
+        expect({ error, result }).toEqual({ error: undefined, result: expect.any(String) })
+        expect(pool).toHaveLength(1)
+      } else {
+        expect(error).toMatchObject({ code: -32502, message: expect.stringContaining(breaks) })
+        expect(pool).toEqual([])
+      }
+    })
+  })
+}

@@ -1,0 +1,133 @@
+import { type Hex, numberToHex } from 'viem'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { depositSlot } from '../../src/entrypoint/storageLayout.js'
+import type { ValidationResult } from '../../src/validation/engine.js'
+import { startChangedNode } from '../support/changedNode.js'
+import { type EngineChain, openEngineChain } from '../support/engineChain.js'
+import { alarms, fundedOperation, openChainEngine } from '../support/openChainEngine.js'
+import { until } from '../support/until.js'
+
+const open: (() => Promise<unknown>)[] = []
+let chain: EngineChain
+
+beforeEach(async () => {
+  chain = await openEngineChain('0.7')
+  open.push(() => chain.close())
+})
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close()
+})
+
+type Options = { readonly share?: number; readonly url?: string }
+
+const start = async ({ share = 0, url = chain.anvil.rpcUrl }: Options = {}) => {
+  const engine = await openChainEngine(url, chain, 'auto', share)
+  open.push(() => engine.close())
+  return engine
+}
+
+/** The outcomes of comparisons, once there are so many. */
+const outcomes = ({ compared }: { compared: readonly string[] }, count: number) =>
+  until(async () => compared.length >= count && [...compared])
+
+const gasOf = (result: ValidationResult) => {
+  if (!result.ok) throw new Error(result.failure.message)
+  return result.validation.verificationGasUsed
+}
+
+type Traced = { calls?: { input: string }[] }
+
+/** A node on which each validation that ends costs one unit of gas more. */
+const dearerInside = (_: string, [, , options]: unknown[], answer: { result?: unknown }) => {
+  if ((options as { tracer?: string } | undefined)?.tracer !== 'callTracer') return answer
+  const { innerHandleOp, preOpGasAt } = chain.entryPoint.callLayout
+  for (const call of (answer.result as Traced).calls ?? []) {
+    if (!call.input.startsWith(innerHandleOp)) continue
+    const [from, to] = [2 + 2 * preOpGasAt, 2 + 2 * (preOpGasAt + 32)]
+    const dearer = BigInt(`0x${call.input.slice(from, to)}`) + 1n
+    const word = numberToHex(dearer, { size: 32 }).slice(2)
+    call.input = call.input.slice(0, from) + word + call.input.slice(to)
+  }
+  return answer
+}
+
+describe('validations of our EVM, compared with the node', () => {
+  test('are compared once for each new code', async () => {
+    const engine = await start()
+    const validate = async (seed: string, code?: Hex) => {
+      const op = await fundedOperation(chain, seed)
+      if (code === undefined) {
+        expect(await engine.engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
+        return
+      }
+      await chain.deposit(op.sender, chain.entryPoint.requiredPrefund(op))
+      const existing = { ...op, factory: undefined, factoryData: '0x' as const }
+      const override = { [op.sender]: { code } }
+      const result = await engine.engine.validate(chain.entryPoint, existing, override)
+      expect(result).toMatchObject({ ok: true })
+    }
+    await validate('first')
+    expect(await outcomes(engine, 1)).toEqual(['agrees'])
+    await validate('second')
+    await validate('third', '0x5f5f5260205ff3')
+    expect(await outcomes(engine, 2)).toEqual(['agrees', 'agrees'])
+    expect(alarms(engine.logged)).toEqual([])
+    expect(engine.engine.trouble()).toBeUndefined()
+  })
+
+  test('are all compared with a share of 1', async () => {
+    const engine = await start({ share: 1 })
+    const op = await fundedOperation(chain)
+    for (const count of [1, 2, 3]) {
+      await engine.engine.validate(chain.entryPoint, op)
+      expect(await outcomes(engine, count)).toEqual(Array(count).fill('agrees'))
+    }
+  })
+
+  test('that differ raise an alarm with all that reproduces it; the node validates from then on', async () => {
+    const node = await startChangedNode(chain.anvil.rpcUrl, dearerInside)
+    open.push(() => node.stop())
+    const engine = await start({ url: node.url })
+    const op = await fundedOperation(chain)
+    const ours = gasOf(await engine.engine.validate(chain.entryPoint, op))
+    expect(await outcomes(engine, 1)).toEqual(['differs'])
+    const alarm = engine.logged.find(({ level }) => level >= 50)
+    expect(alarm).toMatchObject({
+      msg: 'our EVM DIFFERS from the node',
+      entryPoint: chain.entryPoint.address,
+      op: { sender: op.sender, signature: op.signature, nonce: '0' },
+      blockHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      ours: expect.stringContaining(`gas ${ours},`),
+      node: expect.stringContaining(`gas ${ours + 1n},`),
+    })
+    expect(engine.engine.trouble()).toMatch(/does not agree/)
+    expect(gasOf(await engine.engine.validate(chain.entryPoint, op))).toBe(ours)
+    expect(engine.ran).toEqual(['inProcess', 'trace'])
+  })
+
+  test('on state that changed without a block are no difference', async () => {
+    const engine = await start({ share: 1 })
+    const op = await fundedOperation(chain)
+    const before = gasOf(await engine.engine.validate(chain.entryPoint, op))
+    await outcomes(engine, 1)
+    const { address } = chain.entryPoint
+    const value = numberToHex(1n, { size: 32 })
+    await chain.tester.setStorageAt({ address, index: depositSlot(op.sender), value })
+    expect(gasOf(await engine.engine.validate(chain.entryPoint, op))).toBe(before)
+    expect(await outcomes(engine, 2)).toEqual(['agrees', 'agrees'])
+    const [fresh] = [await start()]
+    expect(gasOf(await fresh.engine.validate(chain.entryPoint, op))).not.toBe(before)
+    expect(alarms(engine.logged)).toEqual([])
+  })
+
+  test('that look at the block, which nodes pretend in calls, are not compared', async () => {
+    const engine = await start()
+    const op = await fundedOperation(chain)
+    await chain.deposit(op.sender, chain.entryPoint.requiredPrefund(op))
+    const existing = { ...op, factory: undefined, factoryData: '0x' as const }
+    const override = { [op.sender]: { code: '0x48505f5f5260205ff3' } } as const // BASEFEE POP
+    await engine.engine.validate(chain.entryPoint, existing, override)
+    expect(await outcomes(engine, 1)).toEqual(['unanswered'])
+    expect(engine.engine.trouble()).toBeUndefined()
+  })
+})
