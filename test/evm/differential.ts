@@ -130,7 +130,8 @@ export async function signAuthorizations(): Promise<Authorization[]> {
   return [...good, { ...good[0]!, r: 1n }, { ...good[0]!, yParity: 1 - good[0]!.yParity }]
 }
 
-type Trace = {
+/** What `callTracer` tells of a run. */
+export type Trace = {
   type: string
   from: Address
   to?: Address
@@ -187,7 +188,8 @@ async function runOnNode(node: NodeState, block: BlockEnv, one: Case): Promise<O
   }
 }
 
-function requestsFor({ input, overrides }: Case, { timestamp }: BlockEnv) {
+/** The case as two traces: of its calls with logs, and of what it changed. */
+export function requestsFor({ input, overrides }: Case, { timestamp }: BlockEnv) {
   const { from, to, data, value, gas, accessList, authorizations } = input
   const tx = {
     from,
@@ -235,19 +237,49 @@ function difference(outcome: Outcome, trace: Trace, diff: Diff): string | undefi
   if (outcome.kind !== 'done') return `we say ${JSON.stringify(outcome)}`
   const gone = deleted(outcome)
   const stays = (line: string) => !gone.some((address) => line.startsWith(address))
+  const [our, told] = [ourSummary(outcome), nodeSummary(trace)]
   const pairs: [string, unknown, unknown][] = [
-    ['success', outcome.success, trace.error === undefined],
-    ['output', toHex(outcome.output), trace.output ?? '0x'],
-    ['gas used', outcome.gasUsed, Number(trace.gasUsed)],
-    ['logs', ourLogs(outcome), outcome.success ? nodeLogs(trace) : []],
+    ['success', our.success, told.success],
+    ['output', our.output, told.output],
+    ['gas used', our.gasUsed, told.gasUsed],
+    ['logs', our.logs, told.logs],
     ['storage', ourStorage(outcome), nodeStorage(diff).filter(stays)],
-    ['frames', ourFrames(outcome.record!.root.calls), nodeFrames(trace)],
+    ['frames', our.frames, told.frames],
   ]
   for (const [what, ours, theirs] of pairs) {
     const [a, b] = [JSON.stringify(ours), JSON.stringify(theirs)]
     if (a !== b) return `${what}: ours ${a}, the node's ${b}`
   }
   return undefined
+}
+
+/** What is to be seen of a run beside the storage that it leaves behind. */
+export type Summary = {
+  readonly success: boolean
+  readonly output: Hex
+  readonly gasUsed: number
+  readonly logs: readonly string[]
+  readonly frames: readonly string[]
+}
+
+export function ourSummary(outcome: Result): Summary {
+  return {
+    success: outcome.success,
+    output: toHex(outcome.output),
+    gasUsed: outcome.gasUsed,
+    logs: ourLogs(outcome),
+    frames: ourFrames(outcome.record!.root.calls),
+  }
+}
+
+export function nodeSummary(trace: Trace): Summary {
+  return {
+    success: trace.error === undefined,
+    output: trace.output ?? '0x',
+    gasUsed: Number(trace.gasUsed),
+    logs: nodeLogs(trace),
+    frames: nodeFrames(trace),
+  }
 }
 
 /** Accounts destroyed before Cancun: the node lists what storage of theirs was touched, we do not. */
