@@ -94,7 +94,8 @@ export const createFleet = async (context: FleetContext): Promise<Fleet> => {
   const sponsored = async (op: Operation): Promise<Operation> => {
     const { result, ms } = await bundler.call<Record<string, Hex>>('pm_sponsorUserOperation', [
       unlimited(op),
-      { mode: 'SPONSORED', calculateGasLimits: true, entryPoint: entryPoint.address },
+      entryPoint.address,
+      { mode: 'SPONSORED', calculateGasLimits: true },
     ])
     sponsorTimes.push(ms)
     const number = (name: string) => BigInt(result[name] ?? 0)

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import { type Fleet, mapConcurrent, type Prepared } from './fleet.js'
 import type { LoadOptions } from './loadOptions.js'
-import { type Usage, usageOf } from './processUsage.js'
+import { cpuBetween, type Usage, usageOf } from './processUsage.js'
 import type { RpcClient } from './rpcClient.js'
 import { type Latency, latencyOf, median } from './statistics.js'
 import { watchInclusions } from './watchInclusions.js'
@@ -94,8 +94,8 @@ export const measureLoad = async (
       sponsor: sponsorTimes.length > 0 ? latencyOf(sponsorTimes) : undefined,
       sendAlone: latencyOf(aloneTimes),
       operationsPerBundle: count / bundles,
-      cpuPerOperation: mapValues(after, ({ cpuSeconds }, name) => {
-        const used = cpuSeconds - (before[name]?.cpuSeconds ?? 0)
+      cpuPerOperation: mapValues(after, (usage, name) => {
+        const used = cpuBetween(before[name] ?? usageOf([]), usage)
         return (used * 1_000) / count
       }),
       residentBytes: mapValues(after, ({ residentBytes }) => residentBytes),

@@ -3,8 +3,18 @@ import { join } from 'node:path'
 import { serverPid } from '../../src/store/clusterServer.js'
 import { descendantsOf } from '../../test/support/processes.js'
 
-/** What a group of processes has used: seconds of CPU so far, and bytes in memory now. */
-export type Usage = { readonly cpuSeconds: number; readonly residentBytes: number }
+/** What a group of processes has used: seconds of CPU so far by process, and bytes in memory now. */
+export type Usage = {
+  readonly cpuSeconds: ReadonlyMap<number, number>
+  readonly residentBytes: number
+}
+
+/** Seconds of CPU. Sessions of a database come and go: what an ended one used is not told. */
+export const cpuBetween = (before: Usage, after: Usage): number =>
+  [...after.cpuSeconds].reduce(
+    (sum, [pid, seconds]) => sum + seconds - (before.cpuSeconds.get(pid) ?? 0),
+    0,
+  )
 
 /** Linux counts CPU time in ticks of a hundredth of a second on every platform that Node supports. */
 const TICKS_PER_SECOND = 100
@@ -12,19 +22,19 @@ const PAGE_BYTES = 4096
 
 /** CPU and memory of `pids`, from the operating system's accounting. Ended ones count nothing. */
 export const usageOf = (pids: readonly number[]): Usage => {
-  let ticks = 0
+  const cpuSeconds = new Map<number, number>()
   let pages = 0
   for (const pid of pids) {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      ticks += Number(fields[11]) + Number(fields[12])
+      cpuSeconds.set(pid, (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND)
       pages += Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1])
     } catch {
       // It ended while we were reading.
     }
   }
-  return { cpuSeconds: ticks / TICKS_PER_SECOND, residentBytes: pages * PAGE_BYTES }
+  return { cpuSeconds, residentBytes: pages * PAGE_BYTES }
 }
 
 /** The embedded PostgreSQL server of a data folder, and its sessions. */

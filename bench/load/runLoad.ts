@@ -1,9 +1,10 @@
+import type { Hex } from 'viem'
 import { createEntryPoint } from '../../src/entrypoint/index.js'
-import { createFleet, mapConcurrent } from './fleet.js'
+import { createFleet, type Fleet, mapConcurrent } from './fleet.js'
 import type { LoadChain } from './loadChain.js'
 import type { LoadOptions } from './loadOptions.js'
 import { type LoadFigures, measureLoad, medianOf, send, type Watched } from './measureLoad.js'
-import { createRpcClient } from './rpcClient.js'
+import { createRpcClient, type RpcClient } from './rpcClient.js'
 import { watchInclusions } from './watchInclusions.js'
 
 type Target = {
@@ -31,11 +32,7 @@ export const runLoad = async (
       ...{ node, bundler, entryPoint, factory, chainId },
       ...{ accounts: options.accounts, payer: options.payer, seed: options.seed, concurrency },
     })
-    const inclusions = await watchInclusions(node, address)
-    const creations = await fleet.creations()
-    await mapConcurrent(creations, concurrency, (each) => send({ bundler, entryPoint }, each))
-    await inclusions.all(creations.map(({ hash }) => hash))
-    await inclusions.stop()
+    await createAccounts({ node, bundler, entryPoint, fleet, concurrency })
     fleet.sponsorTimes()
     const { watched, commits } = target
     const runs: LoadFigures[] = []
@@ -45,5 +42,36 @@ export const runLoad = async (
   } finally {
     await node.close()
     await bundler.close()
+  }
+}
+
+type Creation = Pick<Parameters<typeof send>[0], 'bundler' | 'entryPoint'> & {
+  readonly node: RpcClient
+  readonly fleet: Fleet
+  readonly concurrency: number
+}
+
+/** By operations, and until the bundler knows that they are included. */
+const createAccounts = async ({ node, fleet, concurrency, ...target }: Creation): Promise<void> => {
+  const inclusions = await watchInclusions(node, target.entryPoint.address)
+  try {
+    const creations = await fleet.creations()
+    await mapConcurrent(creations, concurrency, (each) => send(target, each))
+    const hashes = creations.map(({ hash }) => hash)
+    await inclusions.all(hashes)
+    await knownTo(target.bundler, hashes)
+  } finally {
+    await inclusions.stop()
+  }
+}
+
+const PERIOD = 50
+
+/** Waits until the bundler has seen the blocks too: before that it takes the accounts for missing. */
+const knownTo = async (bundler: RpcClient, hashes: readonly Hex[]): Promise<void> => {
+  for (const hash of hashes) {
+    const receipt = () => bundler.call<object | null>('eth_getUserOperationReceipt', [hash])
+    while ((await receipt()).result === null)
+      await new Promise((resolve) => setTimeout(resolve, PERIOD))
   }
 }

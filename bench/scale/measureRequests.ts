@@ -2,7 +2,7 @@ import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import type { Fleet } from '../load/fleet.js'
 import { send } from '../load/measureLoad.js'
 import type { OwnService } from '../load/ownService.js'
-import { usageOf } from '../load/processUsage.js'
+import { cpuBetween, usageOf } from '../load/processUsage.js'
 import type { RpcClient } from '../load/rpcClient.js'
 import { type Latency, latencyOf } from '../load/statistics.js'
 import type { Inclusions } from '../load/watchInclusions.js'
@@ -41,18 +41,16 @@ export const measureRequests = async (
       .then(({ ms }) => ms)
 
   const figureOf = async (ask: (round: number) => Promise<number>): Promise<RequestFigure> => {
-    const before = cpuByProcess(pids)
+    const read = () => [usageOf(pids.service), usageOf(pids.database)] as const
+    const [serviceBefore, databaseBefore] = read()
     const times: number[] = []
     for (let round = 0; round < samples; round++) times.push(await ask(round))
-    const after = cpuByProcess(pids)
-    const perRequest = (group: readonly number[]) => {
-      const used = group.map((pid) => (after.get(pid) ?? 0) - (before.get(pid) ?? 0))
-      return (used.reduce((sum, each) => sum + each, 0) * 1_000) / samples
-    }
+    const [serviceAfter, databaseAfter] = read()
+    const perRequest = (seconds: number) => (seconds * 1_000) / samples
     return {
       latency: latencyOf(times),
-      serviceCpu: perRequest(pids.service),
-      databaseCpu: perRequest(pids.database),
+      serviceCpu: perRequest(cpuBetween(serviceBefore, serviceAfter)),
+      databaseCpu: perRequest(cpuBetween(databaseBefore, databaseAfter)),
     }
   }
 
@@ -70,7 +68,3 @@ export const measureRequests = async (
     fee: await figureOf(asking('biconomy_getGasFeeValues', () => [])),
   }
 }
-
-/** Seconds by process: sessions of the database come and go, what an ended one used is not told. */
-const cpuByProcess = ({ service, database }: OwnService['pids']): ReadonlyMap<number, number> =>
-  new Map([...service, ...database].map((pid) => [pid, usageOf([pid]).cpuSeconds]))

@@ -13,6 +13,7 @@ import { putGrant } from '../store/grants.js'
 import { decryptSecret } from '../tenancy/secrets.js'
 import type { WebhookCall } from '../webhook/approval.js'
 import type { Approver } from '../webhook/approve.js'
+import { createLine } from './createLine.js'
 import { type DecisionSubject, type Reasons, toCallRows, toDecisionRow } from './decisionRow.js'
 import { previewSponsorship } from './previewSponsorship.js'
 import { refusalOf, reservationFor } from './reservationFor.js'
@@ -64,6 +65,7 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
   const { database, definition, terms, logger } = context
   const { chainId } = definition
   const { weigh, requirePayer } = createWeigher(context)
+  const inLine = createLine()
 
   const askWebhooks =
     (request: SponsorshipRequest, decisionId: string): AskWebhooks =>
@@ -158,15 +160,18 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
       policyId: policyIdOf(weighed, reserved),
       details: { policies, ...numbers(weighed, reserved) },
     })
-    const reserved = await reserve(
-      database,
-      { ...reservationFor(weighed, request, chainId), validUntil: BigInt(range.validUntil) },
-      (granted) => toDecisionRow(subject, decision, reasonsOf(granted), reservation),
-      toCallRows(calls),
-      async (trx) => {
-        if (signed.paymaster !== undefined) return
-        await putGrant(trx, { ...grant, validUntil: range.validUntil })
-      },
+    const asked = reservationFor(weighed, request, chainId)
+    const reserved = await inLine(`${asked.slot.entryPoint} ${asked.slot.paymaster}`, () =>
+      reserve(
+        database,
+        { ...asked, validUntil: BigInt(range.validUntil) },
+        (granted) => toDecisionRow(subject, decision, reasonsOf(granted), reservation),
+        toCallRows(calls),
+        async (trx) => {
+          if (signed.paymaster !== undefined) return
+          await putGrant(trx, { ...grant, validUntil: range.validUntil })
+        },
+      ),
     )
     faultPoint('sponsorship:committed')
     if (reserved.kind !== 'granted') {

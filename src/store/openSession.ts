@@ -9,10 +9,12 @@ export type Session = { readonly query: Query; readonly release: () => void }
 
 /**
  * How statements reach the server. Those with values are prepared under a name, so that the server
- * parses and plans each once per connection. `begin` is not waited for: it travels with the statement
- * that follows, which fails where `begin` did.
+ * parses and plans each once per connection. `begin` is not waited for: it travels in one packet with
+ * the statement that follows, which fails where `begin` did.
  */
 export const openSession = (client: pg.PoolClient): Session => {
+  // What a pool hands out is its class of clients, which the types do not say.
+  const { stream } = (client as pg.PoolClient & pg.Client).connection
   let begun: Promise<unknown> | undefined
   let isStale = false
 
@@ -28,13 +30,16 @@ export const openSession = (client: pg.PoolClient): Session => {
 
   const query: Query = async (text, values) => {
     if (text === 'begin') {
+      stream.cork()
       begun = client.query(text)
       begun.catch(() => {})
       return isBegun
     }
-    const before = begun
+    if (begun === undefined) return send(text, values)
+    const both = Promise.all([send(text, values), begun])
     begun = undefined
-    const [result] = await Promise.all([send(text, values), before])
+    stream.uncork()
+    const [result] = await both
     return result
   }
 
