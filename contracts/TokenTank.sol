@@ -69,8 +69,9 @@ abstract contract TokenTank is BaseTank {
     /// context, the call, the clone.
     uint256 internal constant POST_OP_OVERHEAD = 4_000;
 
-    /// Gas that postOp keeps from the token: for its event and its return.
-    uint256 private constant POST_OP_RESERVE = 5_000;
+    /// Gas that postOp keeps from the token: for its event and its return, and for an attempt to pay
+    /// the treasury after a refund has used all that was left.
+    uint256 private constant POST_OP_RESERVE = 6_000;
 
     /// @notice `charged` units of the token were taken for `cost` wei.
     event TokensPaid(
@@ -214,11 +215,14 @@ abstract contract TokenTank is BaseTank {
         emit TokensPaid(payment.userOpHash, payment.sender, quote.token, charge, cost);
     }
 
-    /// @dev What is left of the gas that was quoted for postOp. Hooks of a token run as long as they
-    /// like, at the tank's expense, so they are not let beyond it.
+    /// @dev What is left of the gas that was quoted for postOp, less the reserve. Hooks of a token run as
+    /// long as they like, at the tank's expense, so they are not let beyond it.
     function _gasForToken(Quote memory quote, uint256 start) private view returns (uint256) {
-        uint256 spent = start - gasleft() + POST_OP_RESERVE;
-        return spent > quote.postOpGas ? 0 : quote.postOpGas - spent;
+        uint256 left = gasleft();
+        uint256 spent = start - left;
+        uint256 quoted = quote.postOpGas > spent ? quote.postOpGas - spent : 0;
+        if (quoted < left) left = quoted;
+        return left > POST_OP_RESERVE ? left - POST_OP_RESERVE : 0;
     }
 
     /// @dev Units of the token for `cost` wei.

@@ -66,6 +66,29 @@ export const transfer = (token: Address, to: Address, amount: bigint): UserCall 
 export const runs = (calls: readonly UserCall[], leave = 0n, revertSize = 0n): Hex =>
   encodeFunctionData({ abi: userAbi, functionName: 'run', args: [calls, leave, revertSize] })
 
+/** What a TokenUser shall do when it is told that tokens move: a call, and burning all gas. */
+export const hooking = (user: Address, hook: UserCall, burns = false): Hex =>
+  runs([
+    {
+      to: user,
+      data: encodeFunctionData({ abi: userAbi, functionName: 'setHook', args: [hook, burns] }),
+    },
+  ])
+
+/** Makes a HookToken tell its caller that tokens move. */
+export const listening = (token: Address): UserCall => ({
+  to: token,
+  data: encodeFunctionData({ abi: tokenAbi, functionName: 'listen' }),
+})
+
+/** Makes a BlockingToken refuse `account`, in one of its ways. */
+export const blocking = (token: Address, account: Address, refusal: number): UserCall => ({
+  to: token,
+  data: encodeFunctionData({
+    ...{ abi: tokenAbi, functionName: 'setBlocked', args: [account, true, refusal] },
+  }),
+})
+
 /** A chain for tests of token tanks of `version`. */
 export const openTokenTankChain = async (version: Version, chainId = 31337) => {
   const chain = await openTankChain(version, chainId)
