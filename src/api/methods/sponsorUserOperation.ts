@@ -1,4 +1,5 @@
-import { SponsorshipRefusedError, UnsupportedTokenError } from '../../errors/sponsorshipErrors.js'
+import { SponsorshipRefusedError } from '../../errors/sponsorshipErrors.js'
+import { UnsupportedTokenError } from '../../errors/tokenErrors.js'
 import type { MethodContext } from '../rpc/method.js'
 import type { SponsoredMode, TokenMode, VersionedSponsorship } from '../rpc/signatures.js'
 
@@ -12,7 +13,7 @@ export const sponsorUserOperation = async (
   request: SponsoredMode | TokenMode,
   { chain, appId }: MethodContext,
 ): Promise<VersionedSponsorship> => {
-  if (request.mode === 'ERC20') throw new UnsupportedTokenError(request.tokens, chain.chainId)
+  if (request.mode === 'ERC20') throw new UnsupportedTokenError(request.tokens, chain.chainId, [])
   const { mode, separateSignature, refusal, ...asked } = request
   const result = await chain.sponsor({ ...asked, appId })
   if (refusal === 'error' && !result.decision.sponsored)
