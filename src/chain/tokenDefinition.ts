@@ -48,4 +48,6 @@ export type TokenDefinition = {
   readonly maxExposure: bigint | undefined
   /** Where charges go; undefined = they stay in the tank. */
   readonly treasury: Address | undefined
+  /** Gas that a call takes beyond one of a plain token: a proxy, a look at a list. */
+  readonly extraCallGas: bigint
 }

@@ -55,7 +55,7 @@ test('a token is read with its amounts in smallest units and its prices in 18 de
 })
 
 test.each([
-  ['a price of nothing', { sources: [{ fixed: '0' }] }, 'above 0'],
+  ['a price of nothing', { sources: [{ fixed: '0' }] }, 'must be {"fixed": …}'],
   ['no source', { sources: [] }, 'Too small'],
   ['more sources required than given', { minimumSources: 4 }, 'must not be more'],
   ['an exposure finer than the token', { maxExposure: '1.0000001' }, 'more digits'],

@@ -18,16 +18,21 @@ const feed = z.strictObject({
   max: price.optional(),
 })
 
-const source = z.union([
-  z.strictObject({ fixed: price }),
-  z.strictObject({ feeds: z.strictObject({ token: feed, native: feed.optional() }) }),
-  z.strictObject({
-    http: z.strictObject({
-      url: z.url({ protocol: /^https?$/ }),
-      path: z.string().regex(/^[^.]{1,60}(\.[^.]{1,60}){0,9}$/, 'must be names with dots between'),
+const source = z.union(
+  [
+    z.strictObject({ fixed: price }),
+    z.strictObject({ feeds: z.strictObject({ token: feed, native: feed.optional() }) }),
+    z.strictObject({
+      http: z.strictObject({
+        url: z.url({ protocol: /^https?$/ }),
+        path: z
+          .string()
+          .regex(/^[^.]{1,60}(\.[^.]{1,60}){0,9}$/, 'must be names with dots between'),
+      }),
     }),
-  }),
-])
+  ],
+  'must be {"fixed": …}, {"feeds": …} or {"http": …} as in docs/configuration.md',
+)
 
 /** An amount of the token, such as "2500.5"; how many digits it may have is the token's. */
 const amount = z.string().regex(/^\d{1,30}(\.\d{1,36})?$/, 'must be an amount in quotes')
@@ -53,6 +58,7 @@ export const tokenSchema = z
     maxDeviation: z.int().min(0).max(500_000).default(20_000),
     maxExposure: amount.optional(),
     treasury: address.optional(),
+    extraCallGas: z.int().min(0).max(500_000).default(0),
   })
   .refine(({ sources, minimumSources }) => minimumSources <= sources.length, {
     message: 'must not be more than there are sources',
@@ -98,4 +104,5 @@ export const toTokenDefinition = (token: z.output<typeof tokenSchema>): TokenDef
   maxExposure:
     token.maxExposure === undefined ? undefined : toUnits(token.maxExposure, token.decimals),
   treasury: token.treasury,
+  extraCallGas: BigInt(token.extraCallGas),
 })

@@ -8,7 +8,7 @@ import type {
 import { TokenPriceError } from '../errors/tokenErrors.js'
 import type { OutboundClient } from '../webhook/guardedRequest.js'
 import { agree } from './agree.js'
-import { perNativeByFeeds, sequencerTrouble } from './feeds.js'
+import { perNativeByFeeds, readDecimals, sequencerTrouble } from './feeds.js'
 import { perNativeByHttp } from './httpPrice.js'
 import { rateOf } from './perNative.js'
 import type { PriceOrReason } from './round.js'
@@ -36,6 +36,7 @@ type Known = { readonly until: number; readonly rate: Promise<bigint> }
 /** What a chain's tokens cost. */
 export const createPrices = ({ node, client, sequencer, maxAge, now }: PricesContext): Prices => {
   const known = new Map<Address, Known>()
+  const checked = new Set<Address>()
 
   const ask = (source: PriceSourceDefinition): Promise<PriceOrReason> | PriceOrReason => {
     if (source.kind === 'fixed') return { price: source.perNative }
@@ -43,7 +44,20 @@ export const createPrices = ({ node, client, sequencer, maxAge, now }: PricesCon
     return perNativeByFeeds(node, source, now())
   }
 
+  /** An amount in other decimals than the contract's would be wrong by powers of ten. */
+  const requireDecimals = async (token: TokenDefinition): Promise<void> => {
+    if (checked.has(token.address)) return
+    const decimals = await readDecimals(node, token.address)
+    if (decimals !== token.decimals)
+      throw new TokenPriceError(
+        token,
+        `its contract has ${decimals ?? 'no'} decimals, ${token.decimals} are configured`,
+      )
+    checked.add(token.address)
+  }
+
   const find = async (token: TokenDefinition): Promise<bigint> => {
+    await requireDecimals(token)
     const usesFeeds = token.sources.some(({ kind }) => kind === 'feeds')
     const [trouble, ...said] = await Promise.all([
       sequencer && usesFeeds ? sequencerTrouble(node, sequencer, now()) : undefined,

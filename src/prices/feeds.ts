@@ -24,7 +24,8 @@ const readRound = async (node: NodeClient, to: Address): Promise<Round | undefin
   return { roundId, answer, startedAt, updatedAt, answeredInRound }
 }
 
-const readDecimals = async (node: NodeClient, to: Address): Promise<number | undefined> => {
+/** What a token or feed says; undefined where there is none. */
+export const readDecimals = async (node: NodeClient, to: Address): Promise<number | undefined> => {
   const functionName = 'decimals'
   const outcome = await ethCall(node, { to, data: encodeFunctionData({ abi, functionName }) })
   if (!outcome.ok || outcome.data.length !== 66) return undefined

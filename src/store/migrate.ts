@@ -9,6 +9,7 @@ import * as leases from './migrations/0006-leases.js'
 import * as reputation from './migrations/0007-reputation.js'
 import * as spending from './migrations/0022-spending.js'
 import * as dashboard from './migrations/0031-dashboard.js'
+import * as tokens from './migrations/0040-tokens.js'
 
 const migrations: Record<string, Migration> = {
   '0001-initial': initial,
@@ -20,6 +21,7 @@ const migrations: Record<string, Migration> = {
   '0007-reputation': reputation,
   '0022-spending': spending,
   '0031-dashboard': dashboard,
+  '0040-tokens': tokens,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */

@@ -30,6 +30,8 @@ const now = 1_790_000_000
 const tokenUsd = { decimals: 8, address: '0x' as Address }
 const nativeUsd = { decimals: 8, address: '0x' as Address }
 const tokenNative = { decimals: 18, address: '0x' as Address }
+/** Feeds have decimals as tokens do, and that is all that is asked of the token. */
+const coin = { decimals: 6, address: '0x' as Address }
 const sequencer = { decimals: 0, address: '0x' as Address }
 let server: Server
 let url: URL
@@ -62,7 +64,7 @@ const set = async (
 }
 
 beforeAll(async () => {
-  for (const feed of [tokenUsd, nativeUsd, tokenNative, sequencer])
+  for (const feed of [tokenUsd, nativeUsd, tokenNative, sequencer, coin])
     feed.address = await deploy(feed.decimals)
   server = createServer((_, response) => {
     asked++
@@ -99,9 +101,16 @@ const token = (
   sources: readonly PriceSourceDefinition[],
   change: Partial<TokenDefinition> = {},
 ): TokenDefinition => ({
-  ...{ address: '0x00000000000000000000000000000000000000aa', symbol: 'T', name: 'Test' },
+  ...{ address: coin.address, symbol: 'T', name: 'Test' },
   ...{ decimals: 6, logoUrl: undefined, markup: 1_000_000, maxExposure: undefined },
-  ...{ treasury: undefined, minimumSources: 1, maxDeviation: 20_000, sources, ...change },
+  ...{
+    treasury: undefined,
+    extraCallGas: 0n,
+    minimumSources: 1,
+    maxDeviation: 20_000,
+    sources,
+    ...change,
+  },
 })
 
 const pricesAt = (at: number, { maxAge = 0, withSequencer = false } = {}) =>
@@ -117,7 +126,9 @@ describe('prices', () => {
 
   test('one feed in native coins does so alone', async () => {
     const source = { kind: 'feeds', token: feed(tokenNative), native: undefined } as const
-    expect(await pricesAt(now).rate(token([source], { decimals: 18 }))).toBe(2_000n * ONE)
+    expect(
+      await pricesAt(now).rate(token([source], { address: tokenNative.address, decimals: 18 })),
+    ).toBe(2_000n * ONE)
   })
 
   test('a server gives them too', async () => {
@@ -163,6 +174,13 @@ describe('prices', () => {
     await expect(pricesAt(now).rate(token(sources, { minimumSources: 2 }))).rejects.toThrow(
       '1 of 2 price sources answer',
     )
+  })
+
+  test('a token with other decimals than configured has no price', async () => {
+    const wrong = token([byFeeds()], { decimals: 18 })
+    await expect(pricesAt(now).rate(wrong)).rejects.toThrow('has 6 decimals, 18 are configured')
+    const absent = token([byFeeds()], { address: '0x00000000000000000000000000000000000000fe' })
+    await expect(pricesAt(now).rate(absent)).rejects.toThrow('has no decimals')
   })
 
   test('an answer of any size is cut off', async () => {
