@@ -10,6 +10,7 @@ import { registerMigrate } from './cli/migrate.js'
 import { registerOperationCommands } from './cli/operationCommands.js'
 import { registerServe } from './cli/serve.js'
 import { registerTankCommands } from './cli/tankCommands.js'
+import { registerTokenCommands } from './cli/tokenCommands.js'
 import { registerWebhookCommands } from './cli/webhookCommands.js'
 import { version } from './version.js'
 
@@ -23,6 +24,7 @@ registerDev(program)
 registerServe(program)
 registerAccountCommands(program)
 registerTankCommands(program)
+registerTokenCommands(program)
 registerOperationCommands(program)
 registerWebhookCommands(program)
 registerDecisionCommands(program)

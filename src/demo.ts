@@ -1,16 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Address, createPublicClient, formatEther, type Hex, http, parseEther } from 'viem'
+import {
+  type Address,
+  createPublicClient,
+  encodeFunctionData,
+  erc20Abi,
+  formatEther,
+  formatUnits,
+  type Hex,
+  http,
+  maxUint256,
+  parseAbi,
+  parseEther,
+} from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import type { DevInfo } from './cli/devInfo.js'
+import { devWallet } from './devnet/devWallet.js'
 import { fundAccount } from './devnet/fundAccount.js'
 import { type SimpleAccount, simpleAccount, toInterfaceOperation } from './devnet/simpleAccount.js'
 import { createEntryPoint } from './entrypoint/index.js'
 import type { Operation } from './entrypoint/operation.js'
 
 /*
- * Sends one sponsored and one self-paid operation through a running `purser dev` and tells what
- * happens to them, from the estimate to the receipt.
+ * Sends one sponsored operation, one that pays its gas in tokens and one self-paid through a running
+ * `purser dev` and tells what happens to them, from the estimate to the receipt.
  */
 
 const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
@@ -49,6 +62,13 @@ const withAnswer = (op: Operation, answer: Answer): Operation => ({
   maxPriorityFeePerGas: BigInt(answer.maxPriorityFeePerGas ?? op.maxPriorityFeePerGas),
 })
 
+/** With all that the paymaster signed. */
+const withPaymaster = (op: Operation, answer: Answer): Operation => ({
+  ...withAnswer(op, answer),
+  paymaster: answer.paymasterAndData.slice(0, 42),
+  paymasterData: `0x${answer.paymasterAndData.slice(42)}`,
+})
+
 const sayLimits = (op: Operation): void =>
   say(
     'limits',
@@ -84,6 +104,46 @@ const send = async (info: DevInfo, account: SimpleAccount, op: Operation): Promi
   await follow(info, hash)
 }
 
+/** The account gets test tokens, hears the price, and pays with them for the operation that approves it. */
+const payInTokens = async (info: DevInfo, account: SimpleAccount): Promise<void> => {
+  const [token] = info.tokens
+  if (token === undefined) throw new Error('The development chain has no token.')
+  const wallet = await devWallet(info.rpcUrl)
+  const data = tokenCall('faucet', account.address, 100n * 10n ** BigInt(token.decimals))
+  const given = await wallet.sendTransaction({ to: token.address, data })
+  await wallet.waitForTransactionReceipt({ hash: given })
+
+  const fees = await ask(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
+  const tank = info.tokenTanks['0.6'] as Address
+  const call = { to: token.address, data: tokenCall('approve', tank, maxUint256) }
+  const draft = withAnswer(await account.draft(call), fees)
+  const [quote] = (
+    await ask(info.paymasterUrl, 'pm_getFeeQuoteOrData', [
+      toInterfaceOperation(draft),
+      { mode: 'ERC20', tokenInfo: { tokenList: [token.address] } },
+    ])
+  ).feeQuotes
+  say('quote', `at most ${quote.maxGasFee} ${quote.symbol}`)
+  const answer = await ask(info.paymasterUrl, 'pm_sponsorUserOperation', [
+    toInterfaceOperation(draft),
+    { mode: 'ERC20', calculateGasLimits: true, tokenInfo: { feeTokenAddress: token.address } },
+  ])
+  const paying = withPaymaster(draft, answer)
+  sayLimits(paying)
+  await send(info, account, paying)
+  const balance = { abi: erc20Abi, functionName: 'balanceOf', args: [account.address] } as const
+  const left = await wallet.readContract({ address: token.address, ...balance })
+  say('tokens', `${formatUnits(left, token.decimals)} ${token.symbol} of 100 left`)
+}
+
+const tokenAbi = parseAbi([
+  'function faucet(address, uint256)',
+  'function approve(address, uint256)',
+])
+
+const tokenCall = (functionName: 'faucet' | 'approve', who: Address, amount: bigint): Hex =>
+  encodeFunctionData({ abi: tokenAbi, functionName, args: [who, amount] })
+
 const demo = async (): Promise<void> => {
   const info = readInfo()
   const client = createPublicClient({ transport: http(info.rpcUrl) })
@@ -108,16 +168,15 @@ const demo = async (): Promise<void> => {
     { mode: 'SPONSORED', calculateGasLimits: true, expiryDuration: 300 },
   ])
   if (sponsored.paymasterAndData === '0x') throw new Error(sponsored.sponsorship.message)
-  const paid = {
-    ...withAnswer(draft, sponsored),
-    paymaster: sponsored.paymasterAndData.slice(0, 42),
-    paymasterData: `0x${sponsored.paymasterAndData.slice(42)}` as Hex,
-  }
+  const paid = withPaymaster(draft, sponsored)
   say('sponsored', sponsored.sponsorship.message)
   sayLimits(paid)
   await send(info, account, paid)
 
-  console.log('\n2. A self-paid operation. The account gets 0.1 ETH and pays its own gas.')
+  console.log('\n2. An operation that pays in tokens. It approves the token tank itself.')
+  await payInTokens(info, account)
+
+  console.log('\n3. A self-paid operation. The account gets 0.1 ETH and pays its own gas.')
   await fundAccount(info.rpcUrl, account.address, parseEther('0.1'))
   const own = await account.draft({ to: TARGET, value: 1n })
   const estimate = await ask(info.bundlerUrl, 'eth_estimateUserOperationGas', [

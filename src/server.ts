@@ -99,7 +99,7 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
     undo.push(deliverer.close)
     const chains = new Map<number, RunningChain>()
     for (const definition of options.chains) {
-      const chain = await startChain(definition, approver, metrics, options)
+      const chain = await startChain(definition, approver, metrics, { ...options, client })
       undo.push(chain.close)
       chains.set(definition.chainId, chain)
     }
@@ -123,6 +123,8 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
       subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
       testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
       depositOf: async (chainId, ...tank) => chains.get(chainId)?.depositOf(...tank),
+      tokenBooks: async (appId) =>
+        (await Promise.all([...chains.values()].map(({ books }) => books.list(appId)))).flat(),
     }
     let draining = false
     const health = new Map([...chains].map(([id, chain]) => [id, chain.health]))

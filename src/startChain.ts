@@ -28,14 +28,18 @@ import { depositOf } from './paymaster/entryPointDeposit.js'
 import { createOfferedFees } from './paymaster/offeredFees.js'
 import { createSponsor } from './paymaster/sponsor.js'
 import { defaultTerms } from './paymaster/sponsorshipTerms.js'
+import { createTokenPaymaster } from './paymaster/token/createTokenPaymaster.js'
+import { createTokenBooks, type TokenBooks } from './paymaster/token/tokenBooks.js'
 import { watchFunds } from './paymaster/watchFunds.js'
 import { configuredPrices, parseUsd } from './policy/price.js'
+import { createPrices } from './prices/createPrices.js'
 import { type ChainHealth, recently } from './readiness.js'
 import { openSigner, openSigners } from './signing/openSigner.js'
 import type { Database } from './store/database.js'
 import { type ChainEngine, createChainEngine } from './validation/chainEngine.js'
 import { ruleSettings } from './validation/ruleSettings.js'
 import type { Approver } from './webhook/approve.js'
+import type { OutboundClient } from './webhook/guardedRequest.js'
 
 /** A head older than this many poll intervals, and this many milliseconds, is stale. */
 const STALE = { polls: 10, milliseconds: 30_000 }
@@ -47,6 +51,8 @@ export type RunningChain = {
   readonly health: ChainHealth
   /** wei that an EntryPoint holds for a tank. */
   readonly depositOf: (entryPoint: Address, tank: Address) => Promise<bigint>
+  /** What was paid in tokens. */
+  readonly books: TokenBooks
   readonly close: () => Promise<void>
 }
 
@@ -57,6 +63,8 @@ export type ChainParts = {
     | ('role' | 'leaseSeconds' | 'debugMethods' | 'nativePrices')
     | ('minSponsorshipSeconds' | 'maxSponsorshipSeconds')
   >
+  /** The one way out to servers that say prices. */
+  readonly client: OutboundClient
   readonly database: Database
   readonly masterKey: Buffer
   /** No other service runs on the database. */
@@ -72,7 +80,7 @@ export const startChain = async (
   definition: ChainDefinition,
   approver: Approver,
   metrics: Metrics,
-  { config, database, masterKey, alone, logger: parent }: ChainParts,
+  { config, client, database, masterKey, alone, logger: parent }: ChainParts,
 ): Promise<RunningChain> => {
   const { chainId } = definition
   const logger = parent.child({ chainId })
@@ -107,14 +115,22 @@ export const startChain = async (
     onJudged: (how) => metrics.judged(chainId, how),
   })
   const views = { definition, entryPoints, database, node, heads }
+  const terms = {
+    ...defaultTerms,
+    minDuration: config.minSponsorshipSeconds,
+    maxDuration: config.maxSponsorshipSeconds,
+    prices: pricesOf(config),
+  }
   const sponsor = createSponsor({
-    ...{ database, masterKey, node, heads, definition, approver, logger, fees, estimate },
-    terms: {
-      ...defaultTerms,
-      minDuration: config.minSponsorshipSeconds,
-      maxDuration: config.maxSponsorshipSeconds,
-      prices: pricesOf(config),
-    },
+    ...{ database, masterKey, node, heads, definition, approver, logger, fees, estimate, terms },
+  })
+  const prices = createPrices({
+    ...{ node, client, sequencer: definition.sequencerFeed, maxAge: definition.priceMaxAge },
+    now: () => Math.max(heads.current().timestamp, Math.floor(Date.now() / 1000)),
+  })
+  const tokens = createTokenPaymaster({
+    ...{ database, masterKey, node, heads, definition, logger, fees, estimate, terms },
+    ...{ engine, prices },
   })
   const rules = ruleSettings(definition)
   if (rules.mode === 'off')
@@ -165,9 +181,11 @@ export const startChain = async (
       debug,
       sponsor: sponsor.sponsor,
       stub: sponsor.stub,
+      tokens,
       previewSponsorship: sponsor.preview,
     },
     depositOf: (entryPoint, tank) => depositOf(node, entryPoint, tank),
+    books: createTokenBooks({ database, node, definition }),
     bundler,
     health: {
       head: () => ({ number: heads.current().number, age: heads.age() }),

@@ -17,6 +17,7 @@ import type {
   SponsorshipRequest,
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
+import type { TokenPaymaster } from '../paymaster/token/createTokenPaymaster.js'
 import type { Actor } from '../store/audit.js'
 import type { KeyRestrictions } from '../store/keys.js'
 
@@ -56,6 +57,8 @@ export type ChainServices = {
    * be sponsored at all.
    */
   stub(request: SponsorshipRequest): Promise<PaymasterStub | undefined>
+  /** Gas paid with the sender's tokens; what is refused is thrown. */
+  readonly tokens: TokenPaymaster
   /** What `sponsor` would decide; asks, reserves and records nothing. */
   previewSponsorship(request: SponsorshipRequest): Promise<PolicyPreview>
 }

@@ -14,7 +14,7 @@ export type BundlingContext = {
   readonly entryPoints: readonly EntryPoint[]
   readonly database: Kysely<Schema>
   readonly node: NodeClient
-  readonly engine: Pick<Engine, 'validate'>
+  readonly engine: Pick<Engine, 'validate' | 'execute'>
   readonly rules: RuleSettings
   /** The keys that send bundles. */
   readonly signers: readonly ExecutorSigner[]

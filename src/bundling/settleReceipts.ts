@@ -10,17 +10,19 @@ import { knownHashes } from '../store/operations.js'
 import { blameOperations, closeBundle, releaseOperations } from '../store/outbox.js'
 import { countReputations } from '../store/reputations.js'
 import type { Schema } from '../store/schema.js'
+import { bookTokenPayments } from '../store/tokenPayments.js'
 import type { BundlingContext } from './bundlingContext.js'
 import type { FoundInclusion } from './searchInclusion.js'
 import { withCosts } from './sponsorCosts.js'
 import { maxAttempts } from './suspects.js'
+import { paidOperations } from './tokensPaid.js'
 
 /**
  * Writes down what canonical receipts say, inside a transaction and as often as one likes: operations
  * of ours are included, whoever carried them; a bundle of ours is included or reverted, and what it
  * did not include returns to the pool. A transaction that only used a bundle's nonce up gives its
- * operations back without blame. Only events of our EntryPoints' own addresses count. The ledger of
- * sponsorships follows; `progress` says how far the index has come with them, undefined when they
+ * operations back without blame. Only events of our EntryPoints' own addresses count. The books of tokens and the
+ * ledger of sponsorships follow; `progress` says how far the index has come with them, undefined when they
  * were found beside it.
  */
 export async function settleReceipts(
@@ -81,6 +83,7 @@ export async function settleReceipts(
       logger.warn({ ...numbers, blamed }, 'bundle reverted, its operations go in smaller ones next')
   }
   const settledNow = outcomes.filter(({ outcome }) => known.has(outcome.userOpHash))
+  await bookTokenPayments(trx, chainId, paidOperations(settledNow))
   const ourReceipts = new Map(
     receipts
       .filter(({ transactionHash }) => ours.has(transactionHash))

@@ -1,7 +1,8 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import type { Head } from '../chain/nodeReads.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../errors/simulationErrors.js'
+import { tokenTankUse, withStakedTank } from '../mempool/tokenTank.js'
 import type { Drop, StoredOperation } from '../store/operations.js'
 import type { Observed, Validation } from '../validation/engine.js'
 import {
@@ -38,7 +39,8 @@ export type SecondValidation =
 /**
  * Validates a pooled operation once more before it goes into a bundle: the EntryPoint must still
  * accept it, all rules must hold again, and neither the code that it uses (COD-010) nor the length of
- * its context (EREP-055) may have changed since it was taken in. Node trouble is thrown.
+ * its context (EREP-055) may have changed since it was taken in. One that a token tank of ours charges
+ * only afterwards is run whole. Node trouble is thrown.
  */
 export async function validateAgain(
   context: BundlingContext,
@@ -46,16 +48,19 @@ export async function validateAgain(
   head: Head,
   stored: StoredOperation,
 ): Promise<SecondValidation> {
-  const { engine, rules, logger } = context
-  if (rules.mode === 'off') return { kind: 'valid', stored, accessed: undefined }
+  const { engine, rules, logger, database, definition } = context
   const { hash, operation } = stored
+  const tank = await tokenTankUse(database, definition.chainId, entryPoint, operation)
+  if (rules.mode === 'off' && tank === undefined)
+    return { kind: 'valid', stored, accessed: undefined }
   try {
     const validated = await engine.validate(entryPoint, operation)
     const failure = validated.ok ? failureIn(validated.validation) : validated.failure
     if (failure) return await failed(context, entryPoint, head, stored, failure)
     if (!validated.ok) throw new Error('a refusal has no failure')
     const { validation } = validated
-    const { validAfter, validUntil, observed } = validation
+    const { validAfter, validUntil } = validation
+    const observed = withStakedTank(validation.observed, tank, rules.stakePolicy)
     if (validAfter > head.timestamp) return { kind: 'wait', stored }
     if (validUntil !== 0 && validUntil <= head.timestamp) {
       const reason = `valid until ${validUntil}, block time ${head.timestamp}`
@@ -68,6 +73,11 @@ export async function validateAgain(
       logger.warn({ hash }, 'an operation waits: it can be judged by some rules only')
       return { kind: 'wait', stored }
     }
+    if (tank?.chargesAfterwards === true) {
+      const run = await engine.execute(entryPoint, operation)
+      if (!run.ok) return await failed(context, entryPoint, head, stored, run.failure)
+      if (!run.success) return { kind: 'drop', stored, drop: uncharged(hash), culprit: undefined }
+    }
     return { kind: 'valid', stored, accessed: verdict?.accessed }
   } catch (error) {
     if (!(error instanceof CannotSimulateError)) throw error
@@ -75,6 +85,14 @@ export async function validateAgain(
     return { kind: 'wait', stored }
   }
 }
+
+/** It reverts now, or leaves its tank without the tokens: both would be at the tank's expense. */
+const uncharged = (hash: Hex): Drop => ({
+  hash,
+  code: 'CHARGE_FAILS',
+  reason:
+    'the operation fails now, or leaves no tokens for its gas: keep tokens and approval in place and ask for a new quote',
+})
 
 /** The EntryPoint would say so; simulations note a wrong signature and go on. */
 function failureIn(validation: Validation): Failure | undefined {

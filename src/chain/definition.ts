@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import type { Version } from '../entrypoint/entryPoint.js'
 import type { KeySource } from '../signing/openSigner.js'
+import type { SequencerDefinition, TokenDefinition } from './tokenDefinition.js'
 
 /** One chain as data. Every chain-dependent choice is a field here, never a test of the chain id. */
 export type ChainDefinition = {
@@ -59,6 +60,13 @@ export type ChainDefinition = {
   readonly minimumStake: bigint
   /** Seconds for which a stake must be locked (MIN_UNSTAKE_DELAY). */
   readonly minimumUnstakeDelay: number
+  /** What gas can be paid with besides the native coin; each address once. */
+  readonly tokens: readonly TokenDefinition[]
+  readonly sequencerFeed?: SequencerDefinition | undefined
+  /** Seconds for which a token's price is used again. */
+  readonly priceMaxAge: number
+  /** Seconds for which a sender who kept a tank from its charge must pay beforehand. */
+  readonly strikeSeconds: number
 }
 
 export type Treasury = {

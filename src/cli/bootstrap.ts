@@ -10,6 +10,7 @@ import { insertAccount } from '../store/accounts.js'
 import { insertApp } from '../store/apps.js'
 import type { Database } from '../store/database.js'
 import { insertKey } from '../store/keys.js'
+import type { TankKind } from '../store/schema.js'
 import { createAuthenticator } from '../tenancy/authenticate.js'
 import { generateApiKey, generateAuthToken, hashCredential } from '../tenancy/credential.js'
 import type { DevInfo } from './devInfo.js'
@@ -46,18 +47,19 @@ export const devCredentials = async (
   return { authToken, apiKey, appId: app.id }
 }
 
-/** A funded tank of the app for every EntryPoint. */
+/** A funded tank of the app and of that kind for every EntryPoint. */
 export const fundDevTanks = async (
   tanks: Tanks,
   appId: string,
   entryPoints: DevInfo['entryPoints'],
+  kind: TankKind,
 ): Promise<DevInfo['tanks']> => {
   const found: Partial<Record<Version, Address>> = {}
   for (const [version, address] of Object.entries(entryPoints)) {
     const entryPoint = createEntryPoint(version as Version, address)
-    const tank = await tanks.ensure(appId, entryPoint, privateKeyToAddress(devKey(0)))
+    const tank = await tanks.ensure(appId, entryPoint, privateKeyToAddress(devKey(0)), kind)
     await tanks.deploy(tank, entryPoint, FUNDER_KEY)
-    const state = await tanks.show(appId, entryPoint)
+    const state = await tanks.show(appId, entryPoint, kind)
     const deposit = state?.deposit ?? 0n
     if (deposit < TANK_DEPOSIT / 2n) await tanks.deposit(tank, TANK_DEPOSIT - deposit, FUNDER_KEY)
     found[version as Version] = tank.address

@@ -60,7 +60,8 @@ const prepare = async (
       factories: contracts.factories,
       delegates: contracts.delegates,
       tokens: contracts.tokens,
-      tanks: await fundDevTanks(tanks, appId, contracts.entryPoints),
+      tanks: await fundDevTanks(tanks, appId, contracts.entryPoints, 'gas'),
+      tokenTanks: await fundDevTanks(tanks, appId, contracts.entryPoints, 'token'),
       pid: process.pid,
     }
     writeDevInfo(data, info)

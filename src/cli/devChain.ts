@@ -39,11 +39,15 @@ const chainIdAt = async (rpcUrl: string): Promise<number> => {
   }
 }
 
+/** A coin is worth 3,000 of each token there. */
+const DEV_TERMS = { sources: [{ fixed: '3000' }], markup: 1_050_000, maxExposure: '100000' }
+
 /** The development chain as data; its executors are anvil's well-known accounts. */
 export const devChainDefinition = ({
   chainId,
   rpcUrl,
   entryPoints,
+  tokens,
 }: DevChainRecord): ChainDefinition =>
   toChainDefinition(
     chainSchema.parse({
@@ -57,6 +61,7 @@ export const devChainDefinition = ({
       // Contracts that are staked on public chains are not staked here.
       minimumStake: '0',
       minimumUnstakeDelay: 0,
+      tokens: tokens.map((token) => ({ ...token, ...DEV_TERMS })),
     }),
     (key) => key as Hex,
   )

@@ -21,5 +21,7 @@ export type DevInfo = {
   /** Tokens of the development chain. */
   readonly tokens: readonly DevToken[]
   readonly tanks: Partial<Record<Version, Address>>
+  /** Tanks that take tokens for gas. */
+  readonly tokenTanks: Partial<Record<Version, Address>>
   readonly pid: number
 }

@@ -4,15 +4,16 @@ import { privateKeyToAddress } from 'viem/accounts'
 import type { ChainDefinition } from '../chain/definition.js'
 import { createNodeClient } from '../chain/nodeClient.js'
 import type { Config } from '../config/options.js'
+import { toTokenDefinition } from '../config/tokenSchema.js'
 import { devKey, FUNDER_KEY } from '../devnet/devKeys.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { createEntryPoint } from '../entrypoint/index.js'
 import { ConfigError } from '../errors/configError.js'
 import { createFunds, type FundState, type Funds } from '../paymaster/funds.js'
 import type { Runway } from '../paymaster/runway.js'
-import { createTanks, type Tanks } from '../paymaster/tanks.js'
+import { createTanks, type Tank, type Tanks } from '../paymaster/tanks.js'
 import type { Database } from '../store/database.js'
-import type { FundMode } from '../store/schema.js'
+import type { FundMode, TankKind } from '../store/schema.js'
 import { requireApp } from './accountCommands.js'
 import { createLogger } from './createLogger.js'
 import { devChainDefinition } from './devChain.js'
@@ -35,20 +36,26 @@ type Tools = {
   /** null = the operator's shared tank */
   readonly appId: string | null
   readonly entryPoint: EntryPoint
+  /** Gives gas, or takes tokens for it. */
+  readonly kind: TankKind
   /** The key that --key names; on the development chain the given one of anvil by default. */
   readonly keyOr: (development: Hex) => Hex
 }
 
 /** What a command needs to know of a chain; executors, whose keys may be elsewhere, are not of it. */
-type TankChain = Pick<
+export type TankChain = Pick<
   ChainDefinition,
-  'chainId' | 'rpcUrls' | 'entryPoints' | 'tankFactory' | 'pollInterval'
+  'chainId' | 'rpcUrls' | 'entryPoints' | 'tankFactory' | 'pollInterval' | 'tokens'
 >
 
 /** A configured chain, or the development chain of the data folder. */
-const chainOf = (config: Config, asked: string): { chain: TankChain; isDev: boolean } => {
+export const chainOf = (config: Config, asked: string): { chain: TankChain; isDev: boolean } => {
   const configured = config.chains.find(({ chainId }) => String(chainId) === asked)
-  if (configured) return { chain: configured, isDev: false }
+  if (configured)
+    return {
+      chain: { ...configured, tokens: configured.tokens.map(toTokenDefinition) },
+      isDev: false,
+    }
   const dev = readDevChain(config.data)
   if (dev && String(dev.chainId) === asked) return { chain: devChainDefinition(dev), isDev: true }
   const known = [...config.chains, ...(dev ? [dev] : [])].map(({ chainId }) => chainId)
@@ -71,6 +78,7 @@ const withTanks = async (flags: Flags, run: (tools: Tools) => Promise<void>): Pr
         tanks: createTanks({ database, masterKey, node, definition: chain }),
         funds: createFunds({ database, chainId: chain.chainId }),
         appId,
+        kind: parseKind(flags.kind),
         entryPoint: createEntryPoint(configured.version, configured.address),
         keyOr: (development) => {
           if (flags.key !== undefined) return parseKey(flags.key, process.env)
@@ -113,10 +121,22 @@ const showFund = ({ mode, alarm, credit }: FundState): void => {
   console.log(`alarm     ${bounds.length > 0 ? `below ${bounds.join(' or ')}` : 'off'}`)
 }
 
-const show = async ({ tanks, funds, appId, entryPoint }: Tools): Promise<void> => {
-  const fund = appId === null ? undefined : await funds.show(appId)
+/** The tank, on the chain, and the key that paid for it. */
+const made = async (
+  { tanks, appId, entryPoint, kind, keyOr }: Tools,
+  flags: Flags,
+): Promise<{ tank: Tank; key: Hex }> => {
+  const key = keyOr(FUNDER_KEY)
+  const owner = parseAddress('--owner', flags.owner ?? privateKeyToAddress(key))
+  const tank = await tanks.ensure(appId, entryPoint, owner, kind)
+  await tanks.deploy(tank, entryPoint, key)
+  return { tank, key }
+}
+
+const show = async ({ tanks, funds, appId, entryPoint, kind }: Tools): Promise<void> => {
+  const fund = appId === null || kind === 'token' ? undefined : await funds.show(appId)
   if (fund !== undefined) showFund(fund)
-  const state = await tanks.show(appId, entryPoint)
+  const state = await tanks.show(appId, entryPoint, kind)
   if (!state) {
     if (fund !== undefined && fund.mode !== 'tank') return
     console.log('There is no tank here yet; `purser tank deposit` makes one.')
@@ -128,6 +148,11 @@ const show = async ({ tanks, funds, appId, entryPoint }: Tools): Promise<void> =
   console.log(`lasts     ${daysText(state.runway)}${state.isLow ? ' (low)' : ''}`)
   console.log(`owner     ${state.owner}`)
   console.log(`signer    ${state.signer}`)
+}
+
+const parseKind = (given = 'gas'): TankKind => {
+  if (given === 'gas' || given === 'token') return given
+  throw new ConfigError('--kind must be gas or token.')
 }
 
 const MODES: readonly FundMode[] = ['tank', 'shared', 'native']
@@ -144,7 +169,7 @@ const requireAppId = ({ appId }: Tools): string => {
   return appId
 }
 
-/** `purser tank deposit|withdraw|show|mode|credit|alarm` */
+/** `purser tank create|deposit|withdraw|show|mode|credit|alarm` */
 export const registerTankCommands = (program: Command): void => {
   const tank = program.command('tank').description("an app's gas tank: its deposit for sponsorship")
   const add = (name: string, description: string) =>
@@ -155,10 +180,21 @@ export const registerTankCommands = (program: Command): void => {
         .option('--app <id>', 'whose tank')
         .option('--shared', "the operator's tank, which pays for apps with credit")
         .requiredOption('--chain <id>', 'chain id')
-        .option('--entry-point <version>', 'version of the EntryPoint, default 0.6'),
+        .option('--entry-point <version>', 'version of the EntryPoint, default 0.6')
+        .option('--kind <kind>', 'gas: gives it (default); token: takes tokens for it'),
       ['data', 'databaseUrl', 'masterKey', 'chains'],
     )
   add('show', 'address, deposit, owner and signer').action((flags: Flags) => withTanks(flags, show))
+
+  add('create', 'make the tank and put it on the chain; what exists stays')
+    .option('--key <key>', 'private key that pays for it, or env:NAME')
+    .option('--owner <address>', 'who may withdraw; default: who pays')
+    .action((flags: Flags) =>
+      withTanks(flags, async (tools) => {
+        await made(tools, flags)
+        await show(tools)
+      }),
+    )
 
   add('deposit', 'fill the tank; makes and deploys it when there is none')
     .requiredOption('--amount <ether>', 'how much, in ether')
@@ -167,12 +203,8 @@ export const registerTankCommands = (program: Command): void => {
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
       return withTanks(flags, async (tools) => {
-        const { tanks, appId, entryPoint, keyOr } = tools
-        const key = keyOr(FUNDER_KEY)
-        const owner = parseAddress('--owner', flags.owner ?? privateKeyToAddress(key))
-        const made = await tanks.ensure(appId, entryPoint, owner)
-        await tanks.deploy(made, entryPoint, key)
-        await tanks.deposit(made, wei, key)
+        const { tank, key } = await made(tools, flags)
+        await tools.tanks.deposit(tank, wei, key)
         await show(tools)
       })
     })
@@ -184,10 +216,10 @@ export const registerTankCommands = (program: Command): void => {
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
       return withTanks(flags, async (tools) => {
-        const { tanks, appId, entryPoint, keyOr } = tools
+        const { tanks, appId, entryPoint, kind, keyOr } = tools
         const key = keyOr(devKey(0))
         const to = parseAddress('--to', flags.to ?? privateKeyToAddress(key))
-        const state = await tanks.show(appId, entryPoint)
+        const state = await tanks.show(appId, entryPoint, kind)
         if (!state) throw new ConfigError('There is no tank here.')
         await tanks.withdraw(state, to, wei, key)
         await show(tools)

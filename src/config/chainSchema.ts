@@ -1,13 +1,10 @@
-import { type Address, parseEther } from 'viem'
+import { parseEther } from 'viem'
 import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition.js'
 import { TANK_FACTORY } from '../contracts/deployments.js'
 import type { KeySource } from '../signing/openSigner.js'
-
-const address = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address (0x and 40 hex digits)')
-  .transform((value) => value.toLowerCase() as Address)
+import { address } from './address.js'
+import { sequencerSchema, tokenSchema, toTokenDefinition } from './tokenSchema.js'
 
 const privateKey = z
   .string()
@@ -53,6 +50,9 @@ const treasurySchema = z
 
 const ENTRY_POINT_06 = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
 
+const isDistinct = (tokens: readonly { readonly address: string }[]): boolean =>
+  new Set(tokens.map(({ address }) => address)).size === tokens.length
+
 /** One entry of `chains` in the configuration. Limits have defaults; nodes do not. */
 export const chainSchema = z.strictObject({
   chainId: z.int().positive(),
@@ -87,6 +87,10 @@ export const chainSchema = z.strictObject({
   limitProfile: z.enum(['canonical', 'lenient']).default('lenient'),
   minimumStake: wei.default(10n ** 18n),
   minimumUnstakeDelay: z.int().nonnegative().default(86_400),
+  tokens: z.array(tokenSchema).max(50).refine(isDistinct, 'must name a token once').default([]),
+  sequencerFeed: sequencerSchema.optional(),
+  priceMaxAge: z.int().min(0).max(300).default(15),
+  strikeSeconds: z.int().min(0).max(31_536_000).default(86_400),
 })
 
 export type ChainInput = z.input<typeof chainSchema>
@@ -103,4 +107,5 @@ export const toChainDefinition = (
   treasury: chain.treasury && { ...chain.treasury, key: resolveKey(chain.treasury.key) },
   maxBundleGas: BigInt(chain.maxBundleGas),
   maxVerificationGas: BigInt(chain.maxVerificationGas),
+  tokens: chain.tokens.map(toTokenDefinition),
 })

@@ -1,4 +1,3 @@
-import type { Address } from 'viem'
 import { PurserError } from './purserError.js'
 
 /**
@@ -17,20 +16,5 @@ export class SponsorshipRefusedError extends PurserError {
         ...(decision.decisionId && { decisionId: decision.decisionId }),
       },
     })
-  }
-}
-
-/** Mode ERC20 on a chain that takes none of the wanted tokens. No tokens = any was welcome. */
-export class UnsupportedTokenError extends PurserError {
-  override readonly name = 'UnsupportedTokenError'
-  constructor(tokens: readonly Address[], chainId: number) {
-    const subject =
-      tokens.length === 0
-        ? 'Mode ERC20 is not available'
-        : `Fee token ${tokens.join(', ')} is not supported`
-    super(
-      `${subject}: no token is configured on chain ${chainId}. Use mode SPONSORED or pay gas in the native currency.`,
-      { code: -32602, status: 400, data: { tokens } },
-    )
   }
 }

@@ -36,7 +36,8 @@ const maxSignatureBytes = 8192
  * - callGasLimit, verificationGasLimit: found by search (see `Engine.measure`), nothing added, but
  *   verificationGasLimit is at least the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp.
  * - Limits of a paymaster (v0.7 and later): the draft's, else found by search; those of verification
- *   then have 4,000 more. A verification limit of 0, with which none can pay, counts as unset.
+ *   then have 4,000 more. A verification limit of 0, with which none can pay, counts as unset. A postOp
+ *   limit above 0 is what every run has: paymasters compare it with their data.
  * - preVerificationGas: for the widest operation that may come of the draft (see `widestOperation`).
  *
  * The signature need only have its final length: a wrong one is no error. Neither is lack of money to
@@ -60,8 +61,12 @@ export async function estimateOperation(
   requireDelegation(entryPoint.version, draft, definition.chainId)
   const { bundleSize, dataGas, beneficiaryGas, engine } = context
   const fees = chooseFees(draft, context.advice.standard)
-  const bounds = { call: definition.maxBundleGas, verification: definition.maxVerificationGas }
   const hasPaymasterLimits = entryPoint.hasPaymasterLimits && draft.paymaster !== undefined
+  const bounds = {
+    call: definition.maxBundleGas,
+    verification: definition.maxVerificationGas,
+    postOp: (hasPaymasterLimits && draft.paymasterPostOpGasLimit) || undefined,
+  }
   const unset = hasPaymasterLimits ? bounds.verification : 0n
   const filled: Operation = {
     ...draft,

@@ -41,6 +41,7 @@ import { inSequence } from './inSequence.js'
 import type { MempoolContext } from './mempoolContext.js'
 import type { Admission } from './poolView.js'
 import { requireLimits } from './requireLimits.js'
+import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTank.js'
 
 export type AdmissionOptions = {
   /** The app whose key sent the operation. */
@@ -161,12 +162,14 @@ async function requireValid(
   const head = heads.current()
   if (!isGranted) requireFees(sent, head, await adviseFees(node, head))
   const op = await withoutNeedless(context, sent)
-  const { validation, judgement, override } = await judgedValidation(context, entryPoint, op)
+  const tank = await tokenTankUse(context.database, context.definition.chainId, entryPoint, op)
+  const { validation, judgement, override } = await judgedValidation(context, entryPoint, op, tank)
   requireSignatures(validation)
   requireRules(context, op, judgement)
   requireTimeRange(validation, op, Math.max(head.timestamp, now()))
   requirePreVerificationGas(context, entryPoint, op, validation)
-  if (simulateExecution) await requireExecution(context, entryPoint, op, override)
+  if (simulateExecution || tank?.chargesAfterwards === true)
+    await requireExecution(context, entryPoint, op, override)
   const { observed, validUntil } = validation
   const isRun = observed.kind === 'run'
   const { address } = entryPoint
@@ -206,6 +209,7 @@ async function judgedValidation(
   context: RuledContext,
   entryPoint: EntryPoint,
   op: Operation,
+  tank: TokenTankUse | undefined,
 ): Promise<{ validation: Validation; judgement: Judgement; override?: StateOverride }> {
   const { engine, heads, rules } = context
   for (let newest = false; ; newest = true) {
@@ -214,8 +218,9 @@ async function judgedValidation(
       engine.validate(entryPoint, op, state),
     )
     if (!validated.ok) throw toOperationError(validated.failure, op)
-    const { validation } = validated
-    const judgement = judgeValidation(entryPoint, op, validation.observed, rules)
+    const observed = withStakedTank(validated.validation.observed, tank, rules.stakePolicy)
+    const validation = { ...validated.validation, observed }
+    const judgement = judgeValidation(entryPoint, op, observed, rules)
     const isFinal = newest || judgement.violations.length === 0
     if (isFinal || (await heads.refresh()).hash === hash)
       return { validation, judgement, ...sequence }

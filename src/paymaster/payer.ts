@@ -41,7 +41,8 @@ export const createPayers = ({ database, node, definition: { chainId } }: PayerC
   }
 
   const requirePayer = async (appId: string, entryPoint: EntryPoint): Promise<PayerOrRefusal> => {
-    const tankOf = (owner: string | null) => findTank(database, owner, chainId, entryPoint.address)
+    const tankOf = (owner: string | null) =>
+      findTank(database, owner, chainId, entryPoint.address, 'gas')
     const [fund, own] = await Promise.all([findFund(database, appId, chainId), tankOf(appId)])
     if (fund?.mode === 'native') return { payer: { tank: undefined, credit: fund } }
     const credit = fund?.mode === 'shared' ? fund : undefined
@@ -53,7 +54,19 @@ export const createPayers = ({ database, node, definition: { chainId } }: PayerC
     return ready ? { payer: { tank, credit } } : { refusal: tankNotDeployed(tank.address) }
   }
 
-  return { requirePayer }
+  /** The app's own tank that takes tokens, else the operator's; undefined = neither is on the chain. */
+  const findTokenTank = async (
+    appId: string,
+    { address }: EntryPoint,
+  ): Promise<StoredTank | undefined> => {
+    for (const owner of [appId, null]) {
+      const tank = await findTank(database, owner, chainId, address, 'token')
+      if (tank !== undefined && (await isDeployed(tank.address))) return tank
+    }
+    return undefined
+  }
+
+  return { requirePayer, findTokenTank }
 }
 
 /** The counter of the ledger that says how much of a credit is taken. */

@@ -17,16 +17,19 @@ import {
 } from '../contracts/deployments.js'
 import { abi as factoryAbi } from '../contracts/generated/TankFactory.js'
 import type { Version } from '../entrypoint/entryPoint.js'
+import type { TankKind } from '../store/schema.js'
 
-/** `gas` sponsors operations, `token` pays for them in exchange for tokens. */
-export type TankKind = 'gas' | 'token'
-
+/** What a tank runs on each EntryPoint version. */
 const implementations: Readonly<Record<TankKind, Readonly<Record<Version, Deployment>>>> = {
   gas: { '0.6': TANK_06, '0.7': TANK_07, '0.8': TANK_07, '0.9': TANK_07 },
-  token: { '0.6': TOKEN_TANK_06, '0.7': TOKEN_TANK_07, '0.8': TOKEN_TANK_08, '0.9': TOKEN_TANK_08 },
+  token: {
+    '0.6': TOKEN_TANK_06,
+    '0.7': TOKEN_TANK_07,
+    '0.8': TOKEN_TANK_08,
+    '0.9': TOKEN_TANK_08,
+  },
 }
 
-/** What a tank of `kind` runs on an EntryPoint version. */
 export const tankImplementation = (kind: TankKind, version: Version): Deployment =>
   implementations[kind][version]
 

@@ -9,6 +9,7 @@ import { abi as tankAbi } from '../contracts/generated/Tank06.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { TankError } from '../errors/tankErrors.js'
 import type { Database } from '../store/database.js'
+import type { TankKind } from '../store/schema.js'
 import { findTank, insertTank, type StoredTank } from '../store/tanks.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
@@ -22,6 +23,7 @@ export type Tank = {
   readonly appId: string | null
   readonly chainId: number
   readonly entryPoint: Address
+  readonly kind: TankKind
   readonly address: Address
   /** May withdraw. */
   readonly owner: Address
@@ -55,12 +57,21 @@ export type TanksContext = {
 export type Tanks = {
   /**
    * The app's tank (or the shared one), made known with a new signer when there is none yet; `owner`
-   * counts only then. Its address can be funded from now on.
+   * counts only then. Its address can be funded from now on. Of kind `gas` unless told otherwise.
    */
-  ensure(appId: string | null, entryPoint: EntryPoint, owner: Address): Promise<Tank>
+  ensure(
+    appId: string | null,
+    entryPoint: EntryPoint,
+    owner: Address,
+    kind?: TankKind,
+  ): Promise<Tank>
   /** Puts the tank's contract, and what it runs, on the chain where missing. Any funded key will do. */
   deploy(tank: Tank, entryPoint: EntryPoint, key: Hex): Promise<void>
-  show(appId: string | null, entryPoint: EntryPoint): Promise<TankState | undefined>
+  show(
+    appId: string | null,
+    entryPoint: EntryPoint,
+    kind?: TankKind,
+  ): Promise<TankState | undefined>
   /** Pays `wei` from `key` into the tank's deposit. */
   deposit(tank: Tank, wei: bigint, key: Hex): Promise<void>
   /** Moves `wei` of the deposit to `to`. `key` must be the owner's. */
@@ -88,12 +99,12 @@ export const createTanks = (context: TanksContext): Tanks => {
   }
 
   return {
-    async ensure(appId, entryPoint, owner) {
-      const known = await findTank(database, appId, chainId, entryPoint.address)
+    async ensure(appId, entryPoint, owner, kind = 'gas') {
+      const known = await findTank(database, appId, chainId, entryPoint.address, kind)
       if (known !== undefined) return toTank(known)
       const key = generatePrivateKey()
       const parts = {
-        kind: 'gas' as const,
+        kind,
         version: entryPoint.version,
         entryPoint: entryPoint.address,
         owner: owner.toLowerCase() as Address,
@@ -103,6 +114,7 @@ export const createTanks = (context: TanksContext): Tanks => {
         app_id: appId,
         chain_id: BigInt(chainId),
         entry_point: parts.entryPoint,
+        kind,
         address: tankAddress(tankFactory, parts),
         owner: parts.owner,
         signer: parts.signer,
@@ -113,19 +125,19 @@ export const createTanks = (context: TanksContext): Tanks => {
 
     async deploy(tank, entryPoint, key) {
       if (await has(tank.address)) return
-      const parts = { ...tank, kind: 'gas' as const, version: entryPoint.version }
+      const parts = { ...tank, version: entryPoint.version }
       if (tankAddress(tankFactory, parts) !== tank.address) {
         throw new TankError(
           `Tank ${tank.address} was made for another TankFactory than ${tankFactory}; configure that one.`,
         )
       }
       await placeFactory(key)
-      await place(tankImplementation('gas', entryPoint.version), key)
+      await place(tankImplementation(tank.kind, entryPoint.version), key)
       await sendTransaction(context, key, { to: tankFactory, data: tankCreation(parts) })
     },
 
-    async show(appId, entryPoint) {
-      const stored = await findTank(database, appId, chainId, entryPoint.address)
+    async show(appId, entryPoint, kind = 'gas') {
+      const stored = await findTank(database, appId, chainId, entryPoint.address, kind)
       if (stored === undefined) return undefined
       const [deployed, level] = await Promise.all([
         has(stored.address),
@@ -158,6 +170,7 @@ const toTank = (stored: StoredTank): Tank => ({
   appId: stored.app_id,
   chainId: Number(stored.chain_id),
   entryPoint: stored.entry_point,
+  kind: stored.kind,
   address: stored.address,
   owner: stored.owner,
   signer: stored.signer,

@@ -9,6 +9,7 @@ import * as leases from './migrations/0006-leases.js'
 import * as reputation from './migrations/0007-reputation.js'
 import * as spending from './migrations/0022-spending.js'
 import * as dashboard from './migrations/0031-dashboard.js'
+import * as tokens from './migrations/0040-tokens.js'
 import * as largePools from './migrations/0050-large-pools.js'
 
 const migrations: Record<string, Migration> = {
@@ -21,6 +22,7 @@ const migrations: Record<string, Migration> = {
   '0007-reputation': reputation,
   '0022-spending': spending,
   '0031-dashboard': dashboard,
+  '0040-tokens': tokens,
   '0050-large-pools': largePools,
 }
 

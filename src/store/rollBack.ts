@@ -4,6 +4,7 @@ import { forgetBounds, lockPool } from './admissions.js'
 import { undoLedger } from './ledger.js'
 import { countReputations } from './reputations.js'
 import type { Schema } from './schema.js'
+import { undoTokenPayments } from './tokenPayments.js'
 
 /**
  * Undoes all that was read from blocks above `fork`. Our bundles mined there are open again and
@@ -59,6 +60,7 @@ export const forgetChain = async (trx: Kysely<Schema>, chainId: number): Promise
 
 const forgetAbove = async (trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<void> => {
   await undoLedger(trx, chainId, fork)
+  await undoTokenPayments(trx, chainId, fork)
   await sql`delete from inclusions where chain_id = ${chainId} and block_number > ${fork}`.execute(
     trx,
   )

@@ -43,12 +43,16 @@ type KeyRow = {
   rotated_from: string | null
 }
 
+/** What a tank does with the gas it pays: gives it, or takes tokens for it. */
+export type TankKind = 'gas' | 'token'
+
 type TankRow = {
   id: Generated<string>
   /** null = the operator's, shared by apps with credit */
   app_id: string | null
   chain_id: bigint
   entry_point: Address
+  kind: TankKind
   address: Address
   owner: Address
   signer: Address
@@ -439,6 +443,38 @@ type DashboardRuleRow = {
   created_at: Generated<Date>
 }
 
+/** What was quoted with a decision to take tokens. */
+type TokenQuoteRow = {
+  decision_id: string
+  chain_id: bigint
+  token: Address
+  mode: 'prefund' | 'afterwards' | 'permit'
+  /** Smallest token units per 10^18 wei. */
+  rate: bigint
+  /** Millionths of the cost. */
+  markup: number
+  /** Smallest token units that the tank may take. */
+  max_charge: bigint
+}
+
+/** What the chain says a tank took for an included operation. */
+type TokenPaymentRow = {
+  chain_id: bigint
+  user_op_hash: Hex
+  app_id: string
+  tank: Address
+  sender: Address
+  token: Address
+  /** Smallest token units; 0 when the payment was missed. */
+  charged: bigint
+  /** wei that the tank counted for it */
+  cost: bigint
+  /** The tank paid and got nothing. */
+  missed: boolean
+  block_number: bigint
+  booked_at: Generated<Date>
+}
+
 export type Schema = {
   accounts: AccountRow
   apps: AppRow
@@ -470,4 +506,6 @@ export type Schema = {
   leases: LeaseRow
   pool_bounds: PoolBoundRow
   reputations: ReputationRow
+  token_quotes: TokenQuoteRow
+  token_payments: TokenPaymentRow
 }

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Address } from 'viem'
 import type { Database } from './database.js'
-import type { Schema } from './schema.js'
+import type { Schema, TankKind } from './schema.js'
 import { isUuid } from './uuid.js'
 
 /** A paymaster on one chain and EntryPoint: an app's, or the operator's (app_id null). `signer_key` is encrypted. */
@@ -13,6 +13,7 @@ export const findTank = (
   appId: string | null,
   chainId: number,
   entryPoint: Address,
+  kind: TankKind,
 ): Promise<StoredTank | undefined> =>
   db
     .selectFrom('tanks')
@@ -20,6 +21,7 @@ export const findTank = (
     .where((eb) => (appId === null ? eb('app_id', 'is', null) : eb('app_id', '=', appId)))
     .where('chain_id', '=', BigInt(chainId))
     .where('entry_point', '=', entryPoint)
+    .where('kind', '=', kind)
     .executeTakeFirst()
 
 /** Stores the tank and returns it, or the one that its app has there already. */
@@ -31,7 +33,8 @@ export const insertTank = async (db: Database, tank: NewTank): Promise<StoredTan
     .returningAll()
     .executeTakeFirst()
   if (inserted !== undefined) return inserted
-  const known = await findTank(db, tank.app_id ?? null, Number(tank.chain_id), tank.entry_point)
+  const { app_id: appId, chain_id: chainId, entry_point: entryPoint, kind } = tank
+  const known = await findTank(db, appId ?? null, Number(chainId), entryPoint, kind)
   if (known === undefined) throw new Error('a tank without app, chain and EntryPoint of its own')
   return known
 }
@@ -44,6 +47,24 @@ export const listTanks = (db: Database, chainId: number): Promise<StoredTank[]> 
     .where('chain_id', '=', BigInt(chainId))
     .orderBy('created_at')
     .execute()
+
+/** Is this paymaster a tank of ours that takes tokens? */
+export const isTokenTank = async (
+  db: Database,
+  chainId: number,
+  entryPoint: Address,
+  address: Address,
+): Promise<boolean> => {
+  const row = await db
+    .selectFrom('tanks')
+    .select('id')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('entry_point', '=', entryPoint)
+    .where('address', '=', address)
+    .where('kind', '=', 'token')
+    .executeTakeFirst()
+  return row !== undefined
+}
 
 /** All tanks of an app. */
 export const listTanksOfApp = (db: Database, appId: string): Promise<StoredTank[]> =>

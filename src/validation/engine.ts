@@ -67,7 +67,12 @@ export type ExecutionResult =
  * Gas limits that a measurement may try at most; `verification` holds for what the paymaster does
  * too, each time by itself.
  */
-export type GasBounds = { readonly call: bigint; readonly verification: bigint }
+export type GasBounds = {
+  readonly call: bigint
+  readonly verification: bigint
+  /** The very limit of postOp, for a paymaster that has it in its data too; absent = searched. */
+  readonly postOp?: bigint | undefined
+}
 
 /** The smallest limits (gas) under which an operation does what it does under ample ones. */
 export type GasMeasurement = {

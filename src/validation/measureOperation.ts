@@ -26,15 +26,15 @@ type Run = (op: Operation, extent: Extent) => Promise<Rehearsed>
  * less has swallowed a call that ran out. Each lies at most 1.6 % (and 64 gas) above the smallest.
  *
  * Verification is measured under realistic limits: whether an account must pay a prefund depends on
- * them. Limits in `op` are not looked at.
+ * them. Limits in `op` are not looked at; `bounds.postOp` is kept as it is.
  */
 export async function measureOperation(
   run: Run,
   entryPoint: EntryPoint,
   op: Operation,
-  { call, verification }: GasBounds,
+  { call, verification, postOp = verification }: GasBounds,
 ): Promise<MeasureResult> {
-  const ample = { call, verification, paymasterVerification: verification, postOp: verification }
+  const ample = { call, verification, paymasterVerification: verification, postOp }
   const first = await run(withLimits(entryPoint, op, ample), 'execution')
   const refused = refusedBy(entryPoint, op, first)
   if (refused !== undefined) return refused
@@ -49,11 +49,14 @@ export async function measureOperation(
   const realistic = await runRealistic(run, entryPoint, op, limits, first)
   const found = await verificationLimits({ ...subject, stage: realistic.stage }, realistic)
   const narrow = { ...limits, ...found }
-  const postOpGasLimit = await callLimit(subject, observed, 'postOp', verification, (limit) =>
+  const isGiven = postOp !== verification
+  const searched = (limit: bigint) =>
     entryPoint.hasPaymasterLimits
       ? { ...narrow, postOp: limit }
-      : { ...narrow, verification: larger(limit, narrow.verification) },
-  )
+      : { ...narrow, verification: larger(limit, narrow.verification) }
+  const postOpGasLimit = isGiven
+    ? postOp
+    : await callLimit(subject, observed, 'postOp', verification, searched)
   return {
     outcome: 'measured',
     gas: {

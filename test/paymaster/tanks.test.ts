@@ -64,7 +64,7 @@ describe('ensure', () => {
   test('keeps the key of its signer, encrypted', async () => {
     const tank = await tanks.ensure(appId, chain().entryPoint, owner)
     const { database } = testDatabase()
-    const stored = await findTank(database, appId, chainId, chain().entryPoint.address)
+    const stored = await findTank(database, appId, chainId, chain().entryPoint.address, 'gas')
     const sealed = stored?.signer_key ?? Buffer.alloc(0)
     const key = decryptSecret(masterKey, signerPurpose, sealed) as `0x${string}`
     expect(privateKeyToAddress(key).toLowerCase()).toBe(tank.signer)

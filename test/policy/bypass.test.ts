@@ -265,7 +265,7 @@ describe('a signature', () => {
     [
       'of another chain is void',
       async (op) => {
-        const tank = await findTank(database(), appId, chainId, chain().entryPoint.address)
+        const tank = await findTank(database(), appId, chainId, chain().entryPoint.address, 'gas')
         if (tank === undefined || op.paymaster === undefined) throw new Error('no tank')
         const key = decryptSecret(masterKey, signerPurpose, tank.signer_key) as Hex
         const range = { validAfter: 0, validUntil: Math.floor(Date.now() / 1000) + 300 }

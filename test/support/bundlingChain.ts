@@ -160,6 +160,9 @@ export async function startBundlingChain(
     limitProfile: 'lenient',
     minimumStake: 10n ** 18n,
     minimumUnstakeDelay: 86_400,
+    tokens: [],
+    priceMaxAge: 15,
+    strikeSeconds: 86_400,
     ...changes,
   }
   const node = createNodeClient({ urls: [anvil.url], logger: silent })

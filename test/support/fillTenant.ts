@@ -23,6 +23,7 @@ export const fillTenant = async (db: Database, tenant: Tenant): Promise<TenantOb
       app_id,
       chain_id: 31_337n,
       entry_point: `0x${'e'.repeat(40)}`,
+      kind: 'gas',
       address: `0x${'1'.repeat(40)}`,
       owner: `0x${'2'.repeat(40)}`,
       signer: `0x${'3'.repeat(40)}`,

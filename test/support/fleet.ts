@@ -56,6 +56,7 @@ export const startFleet = async (chainId: number): Promise<Fleet> => {
       ...{ authToken: tenant.authToken, apiKey: tenant.apiKey },
       ...{ entryPoints: chain.entryPoints, factories: chain.factories },
       tokens: [],
+      tokenTanks: {},
       tanks: { '0.6': tenant.tank },
       delegates: {},
     }

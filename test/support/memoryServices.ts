@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
 import type { ChainServices, Services, Webhook } from '../../src/api/services.js'
+import type { TokenDefinition } from '../../src/chain/tokenDefinition.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
@@ -19,6 +20,23 @@ export const memoryKeys = {
   /** An app and a token of another account. */
   strangerKey: 'app-3.key',
   strangerToken: 'account-2.token',
+}
+
+const validUntil = 1_800_000_000
+
+export const memoryToken: TokenDefinition = {
+  address: address('b'),
+  symbol: 'TUSD',
+  name: 'Test dollar',
+  decimals: 6,
+  logoUrl: 'https://tokens.example/tusd.png',
+  markup: 1_050_000,
+  sources: [],
+  minimumSources: 1,
+  maxDeviation: 0,
+  maxExposure: undefined,
+  treasury: undefined,
+  extraCallGas: 0n,
 }
 
 /**
@@ -113,6 +131,26 @@ export const createMemoryServices = () => {
       paymasterVerificationGasLimit: 30_000n,
       paymasterPostOpGasLimit: 0n,
     })),
+    tokens: {
+      quote: recorded('tokens.quote', ({ tokens }) => ({
+        paymaster: address('7'),
+        quotes: [{ token: memoryToken, maxCharge: 1_250_000n, rate: 3_000_000_000n, validUntil }],
+        unsupported: tokens.filter((token) => token !== memoryToken.address),
+        nativePrice: 3_000_000_000n,
+      })),
+      pay: recorded('tokens.pay', (request) => ({
+        decisionId: '00000000-0000-4000-8000-000000000002',
+        operation: completed(request, true),
+        paymasterAndData: `${address('7')}abcd`,
+        ...{ token: memoryToken, maxCharge: 1_250_000n, rate: 3_000_000_000n, validUntil },
+      })),
+      stub: recorded('tokens.stub', () => ({
+        paymaster: address('7'),
+        paymasterData: '0x01ff',
+        paymasterVerificationGasLimit: 60_000n,
+        paymasterPostOpGasLimit: 50_000n,
+      })),
+    },
     previewSponsorship: recorded('previewSponsorship', () => ({
       sponsored: true,
       code: 'SPONSORED',
@@ -188,7 +226,10 @@ export const createMemoryServices = () => {
   }
 }
 
-const completed = ({ draft }: SponsorshipRequest, sponsored: boolean): Operation => ({
+const completed = (
+  { draft }: Pick<SponsorshipRequest, 'draft'>,
+  sponsored: boolean,
+): Operation => ({
   ...withLimits(draft),
   ...(sponsored && {
     paymaster: address('7'),

@@ -77,6 +77,9 @@ export async function startMixedBundling(
     limitProfile: 'lenient',
     minimumStake: 1n,
     minimumUnstakeDelay: 1,
+    tokens: [],
+    priceMaxAge: 15,
+    strikeSeconds: 86_400,
     ...changes,
   }
   const share = expectedShare(definition)

@@ -62,7 +62,7 @@ export const prepareServing = async (
         ...{ url, chainId, rpcUrl: chain.rpcUrl, pid: process.pid, webhookApiUrl: url },
         ...{ bundlerUrl: path('v2'), paymasterUrl: path('v2'), standardUrl: path('v3') },
         ...{ authToken, apiKey, entryPoints: chain.entryPoints, factories: chain.factories },
-        ...{ tokens: [], tanks: {}, delegates: {} },
+        ...{ tanks: {}, tokenTanks: {}, tokens: [], delegates: {} },
       }
     },
     async stop() {

@@ -7,6 +7,7 @@ import { mountMetrics } from '../../src/api/mountMetrics.js'
 import { type Api, startApi } from '../../src/api/startApi.js'
 import { createMetrics } from '../../src/metrics/createMetrics.js'
 import { audited } from '../../src/store/audit.js'
+import { listCollected } from '../../src/store/tokenPayments.js'
 import { createAuthenticator } from '../../src/tenancy/authenticate.js'
 import { createAccount } from '../../src/tenancy/manageAccounts.js'
 import { createApp } from '../../src/tenancy/manageApps.js'
@@ -57,6 +58,11 @@ export const useAdmin = () => {
       subscriptions: (actor) => createSubscriptions({ database: db, masterKey, guard, actor }),
       testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
       depositOf: async (chainId) => (chainId === 31_337 ? 5n : undefined),
+      tokenBooks: async (appId) =>
+        (await listCollected(db, { appId })).map((book) => ({
+          ...book,
+          ...{ held: book.collected, withdrawn: 0n, promised: 0n },
+        })),
     }
     tenants = [await makeTenant('one'), await makeTenant('two')]
     api = await startApi({

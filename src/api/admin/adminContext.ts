@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import type { TokenBook } from '../../paymaster/token/tokenBooks.js'
 import type { Actor } from '../../store/audit.js'
 import type { Database } from '../../store/database.js'
 import type { StoredWebhook } from '../../store/webhooks.js'
@@ -18,4 +19,6 @@ export type AdminContext = {
   testWebhook(webhook: StoredWebhook): Promise<Call>
   /** wei in the EntryPoint; undefined = the chain is not served. */
   depositOf(chainId: number, entryPoint: Address, tank: Address): Promise<bigint | undefined>
+  /** What an app's operations paid in tokens on the chains that are served. */
+  tokenBooks(appId: string): Promise<readonly TokenBook[]>
 }

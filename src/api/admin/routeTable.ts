@@ -7,6 +7,7 @@ import { keyRoutes } from './routes/keys.js'
 import { policyRoutes } from './routes/policies.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
 import { tankRoutes } from './routes/tanks.js'
+import { tokenRoutes } from './routes/tokens.js'
 import { webhookCallRoutes } from './routes/webhookCalls.js'
 import { webhookRoutes } from './routes/webhooks.js'
 
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...policyRoutes,
   ...decisionRoutes,
   ...tankRoutes,
+  ...tokenRoutes,
   ...webhookRoutes,
   ...webhookCallRoutes,
   ...subscriptionRoutes,

@@ -1,7 +1,9 @@
-import { numberToHex } from 'viem'
+import { getAddress, numberToHex } from 'viem'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
-import type { VersionedSponsorship, VersionedStub } from '../rpc/signatures.js'
+import { toFloatUp } from '../../paymaster/token/formatUnits.js'
+import type { FeeQuote, TokenPayment } from '../../paymaster/token/tokenPayment.js'
+import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from '../rpc/signatures.js'
 import { encodePaymaster, type PaymasterFields, packEntity } from './operationFields.js'
 
 /**
@@ -23,7 +25,7 @@ const noFees = { maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }
  * ERC-7677 data, with the gas limits that were signed: clients that ask once, before they
  * estimated, take them from here.
  */
-export const encodePaymasterData = (result: VersionedSponsorship) => ({
+export const encodePaymasterData = (result: PaymasterAnswer) => ({
   ...encodeSponsor(result),
   callGasLimit: numberToHex(result.operation.callGasLimit),
   verificationGasLimit: numberToHex(result.operation.verificationGasLimit),
@@ -32,8 +34,11 @@ export const encodePaymasterData = (result: VersionedSponsorship) => ({
 })
 
 /** Of an operation that is sponsored without a paymaster. */
-export const encodeFreeFees = ({ decision, operation }: VersionedSponsorship) =>
-  decision.sponsored && operation.paymaster === undefined && noFees
+export const encodeFreeFees = (result: PaymasterAnswer) =>
+  result.mode === 'SPONSORED' &&
+  result.decision.sponsored &&
+  result.operation.paymaster === undefined &&
+  noFees
 
 /** The paymaster fields of a sponsorship in the shape of its EntryPoint version. */
 export const encodeSponsor = ({
@@ -41,7 +46,7 @@ export const encodeSponsor = ({
   operation,
   paymasterAndData,
   separateSignature,
-}: VersionedSponsorship) =>
+}: PaymasterAnswer) =>
   version === '0.6' ? { paymasterAndData } : encodePayer(operation, separateSignature)
 
 const encodePayer = (payer: PaymasterFields, separateSignature: boolean) => {
@@ -53,8 +58,43 @@ const encodePayer = (payer: PaymasterFields, separateSignature: boolean) => {
   }
 }
 
+/** `mode` is what the SDKs read, `MODE` what the interface names; and additive, what was decided. */
+export const encodeAnswer = (answer: PaymasterAnswer) =>
+  answer.mode === 'SPONSORED'
+    ? { mode: answer.mode, MODE: answer.mode, sponsorship: encodeDecision(answer.decision) }
+    : { mode: answer.mode, MODE: answer.mode, tokenPayment: encodePayment(answer) }
+
+/** Amounts in smallest units of the token, as decimal text. */
+const encodePayment = ({ token, maxCharge, rate, validUntil, decisionId }: TokenPayment) => ({
+  ...{ tokenAddress: getAddress(token.address), symbol: token.symbol, decimal: token.decimals },
+  ...{ maxCharge: maxCharge.toString(), rate: rate.toString(), markup: token.markup },
+  ...{ validUntil, decisionId },
+})
+
+/** As the SDKs read it; amounts that enter their arithmetic are floats in whole tokens. */
+export const encodeQuotes = ({ paymaster, quotes, unsupported, nativePrice }: QuotesAnswer) => ({
+  ...{ mode: 'ERC20', MODE: 'ERC20', paymasterAddress: getAddress(paymaster) },
+  feeQuotes: quotes.map((quote) => encodeQuote(quote, nativePrice)),
+  unsupportedTokens: unsupported.map((address) => getAddress(address)),
+})
+
+const encodeQuote = (
+  { token, maxCharge, rate, validUntil }: FeeQuote,
+  nativePrice: bigint | undefined,
+) => ({
+  ...{ symbol: token.symbol, name: token.name, decimal: token.decimals },
+  tokenAddress: getAddress(token.address),
+  maxGasFee: toFloatUp(maxCharge, token.decimals),
+  ...(nativePrice !== undefined && {
+    maxGasFeeUSD: Number((maxCharge * nativePrice) / rate) / 1_000_000,
+  }),
+  exchangeRate: rate <= Number.MAX_SAFE_INTEGER ? Number(rate) : rate.toString(),
+  premiumPercentage: String((token.markup - 1_000_000) / 10_000),
+  ...{ validUntil, logoUrl: token.logoUrl ?? '' },
+})
+
 /** Additive to the interface: says why, also in a refusal. */
-export const encodeDecision = ({ sponsored, code, message, decisionId }: SponsorshipDecision) => ({
+const encodeDecision = ({ sponsored, code, message, decisionId }: SponsorshipDecision) => ({
   sponsored,
   code,
   message,

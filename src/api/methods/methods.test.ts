@@ -147,29 +147,20 @@ describe('methods', () => {
     expect(memory().calls.at(-1)?.arguments[0]).toMatchObject({ webhookData: undefined })
   })
 
-  test('mode ERC20 is refused in every method, without and with a token', async () => {
-    const tokenInfo = { feeTokenAddress: address('b') }
-    const withToken = { mode: 'ERC20', tokenInfo }
-    const params = { params7677: [rpcOperation06, entryPoint, '0x7a69', withToken] }
-    for (const [method, values] of [
-      ['pm_sponsorUserOperation', [rpcOperation06, withToken]],
-      ['pm_getFeeQuoteOrData', [rpcOperation06, withToken]],
-      ['pm_getPaymasterData', params.params7677],
-      ['pm_getPaymasterStubData', params.params7677],
-    ] as const)
-      expect(await call('v1', method, values)).toMatchObject({
-        status: 400,
-        body: {
-          error: {
-            code: -32602,
-            message: expect.stringContaining('no token is configured'),
-          },
-        },
-      })
-    expect(
-      (await call('v1', 'pm_sponsorUserOperation', [rpcOperation06, { mode: 'ERC20' }])).body.error
-        .message,
-    ).toContain('params[1].tokenInfo.feeTokenAddress: is missing')
-    expect(memory().calls).toEqual([])
+  test('mode ERC20 goes to the token paymaster in every method', async () => {
+    const withToken = { mode: 'ERC20', tokenInfo: { feeTokenAddress: address('b') } }
+    const params7677 = [rpcOperation06, entryPoint, '0x7a69', withToken]
+    const asked = { appId: 'app-1', token: address('b'), tokens: [address('b')] }
+    for (const [method, values, name, result] of [
+      ['pm_sponsorUserOperation', [rpcOperation06, withToken], 'pay', { mode: 'ERC20' }],
+      ['pm_getFeeQuoteOrData', [rpcOperation06, withToken], 'quote', { mode: 'ERC20' }],
+      ['pm_getPaymasterData', params7677, 'pay', { paymasterAndData: `${address('7')}abcd` }],
+      ['pm_getPaymasterStubData', params7677, 'stub', { isFinal: false }],
+    ] as const) {
+      const answer = await call('v1', method, values)
+      expect(answer).toMatchObject({ status: 200, body: { result } })
+      const last = memory().calls.at(-1)
+      expect(last).toMatchObject({ name: `tokens.${name}`, arguments: [asked] })
+    }
   })
 })

@@ -1,4 +1,4 @@
-import { UnsupportedTokenError } from '../../errors/sponsorshipErrors.js'
+import { InvalidParamsError } from '../../errors/requestErrors.js'
 import type { Method } from '../rpc/method.js'
 
 /**
@@ -9,7 +9,11 @@ export const validateSponsorshipPolicies: Method<'pm_validateSponsorshipPolicies
   request,
   { chain, appId },
 ) => {
-  if (request.mode === 'ERC20') throw new UnsupportedTokenError(request.tokens, chain.chainId)
+  if (request.mode === 'ERC20')
+    throw new InvalidParamsError(
+      'params[3].mode',
+      'must be "SPONSORED": policies do not judge what users pay.',
+    )
   const { mode, separateSignature, refusal, ...asked } = request
   return chain.previewSponsorship({ ...asked, appId })
 }

@@ -13,6 +13,7 @@ import {
   debugSetReputation,
 } from '../methods/debugBundler.js'
 import { estimateUserOperationGas } from '../methods/estimateUserOperationGas.js'
+import { getFeeQuoteOrData } from '../methods/getFeeQuoteOrData.js'
 import { getGasFeeValues } from '../methods/getGasFeeValues.js'
 import { getPaymasterStubData } from '../methods/getPaymasterStubData.js'
 import { getUserOperationByHash } from '../methods/getUserOperationByHash.js'
@@ -37,7 +38,7 @@ export const methodTable: { readonly [N in MethodName]: Method<N> } = {
   biconomy_getGasFeeValues: getGasFeeValues,
   biconomy_getUserOperationStatus: getUserOperationStatus,
   pm_sponsorUserOperation: sponsorUserOperation,
-  pm_getFeeQuoteOrData: sponsorUserOperation,
+  pm_getFeeQuoteOrData: getFeeQuoteOrData,
   pm_getPaymasterStubData: getPaymasterStubData,
   pm_getPaymasterData: sponsorUserOperation,
   debug_bundler_clearState: debugClearState,

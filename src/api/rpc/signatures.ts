@@ -17,6 +17,12 @@ import type {
   SponsorshipRequest,
   SponsorshipResult,
 } from '../../paymaster/sponsorship.js'
+import type {
+  FeeQuotes,
+  QuoteRequest,
+  TokenPayment,
+  TokenRequest,
+} from '../../paymaster/token/tokenPayment.js'
 
 /** A decoded request for sponsorship; the app comes from the key in the path. */
 export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & {
@@ -26,8 +32,8 @@ export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & {
   readonly refusal: 'result' | 'error'
 }
 
-/** A decoded request to pay in tokens. Empty tokens = any the chain takes. */
-export type TokenMode = { readonly mode: 'ERC20'; readonly tokens: readonly Address[] }
+/** A decoded request to pay in tokens, or to hear what that costs; the app comes from the key. */
+export type TokenMode = Omit<TokenRequest & QuoteRequest, 'appId'> & { readonly mode: 'ERC20' }
 
 export type EstimateParams = {
   readonly entryPoint: EntryPoint
@@ -59,7 +65,11 @@ export type VersionedStub = Form & {
   readonly payer: PaymasterStub | undefined
   readonly isFinal: boolean
 }
-export type VersionedSponsorship = SponsorshipResult & Form
+export type VersionedSponsorship = SponsorshipResult & Form & { readonly mode: 'SPONSORED' }
+/** A token tank never signs late. */
+export type VersionedPayment = TokenPayment & Form & { readonly mode: 'ERC20' }
+export type PaymasterAnswer = VersionedSponsorship | VersionedPayment
+export type QuotesAnswer = FeeQuotes & { readonly mode: 'QUOTES' }
 
 export type AtEntryPoint = { readonly entryPoint: EntryPoint }
 export type EntityAt = AtEntryPoint & { readonly address: Address }
@@ -83,10 +93,10 @@ export type Signatures = {
   eth_getUserOperationByHash: Signature<HashParams, VersionedOperation | undefined>
   biconomy_getGasFeeValues: Signature<null, FeeAdvice>
   biconomy_getUserOperationStatus: Signature<HashParams, OperationStatus>
-  pm_sponsorUserOperation: Signature<SponsoredMode | TokenMode, VersionedSponsorship>
-  pm_getFeeQuoteOrData: Signature<SponsoredMode | TokenMode, VersionedSponsorship>
+  pm_sponsorUserOperation: Signature<SponsoredMode | TokenMode, PaymasterAnswer>
+  pm_getFeeQuoteOrData: Signature<SponsoredMode | TokenMode, VersionedSponsorship | QuotesAnswer>
   pm_getPaymasterStubData: Signature<SponsoredMode | TokenMode, VersionedStub>
-  pm_getPaymasterData: Signature<SponsoredMode | TokenMode, VersionedSponsorship>
+  pm_getPaymasterData: Signature<SponsoredMode | TokenMode, PaymasterAnswer>
   debug_bundler_clearState: Signature<null, void>
   debug_bundler_clearMempool: Signature<null, void>
   debug_bundler_clearReputation: Signature<null, void>

@@ -16,6 +16,8 @@ const tank = z.object({
   id,
   chainId: z.int(),
   entryPoint: address,
+  /** gas: gives it; token: takes tokens for it. */
+  kind: z.enum(['gas', 'token']),
   address,
   owner: address,
   /** wei in the EntryPoint now; null = this Purser does not serve the chain. */
@@ -31,6 +33,7 @@ const encode = async (stored: StoredTank, { depositOf }: AdminContext) => {
     id: stored.id,
     chainId,
     entryPoint: stored.entry_point,
+    kind: stored.kind,
     address: stored.address,
     owner: stored.owner,
     deposit: (await depositOf(chainId, stored.entry_point, stored.address)) ?? null,

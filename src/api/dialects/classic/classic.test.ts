@@ -1,5 +1,7 @@
+import { getAddress } from 'viem'
 import { expect, test } from 'vitest'
 import { address, operation, receipt, word } from '../../../../test/support/apiFixtures.js'
+import { memoryToken } from '../../../../test/support/memoryServices.js'
 import { FeeTooLowError, OperationNotFoundError } from '../../../errors/operationErrors.js'
 import { classic } from './classic.js'
 
@@ -184,7 +186,7 @@ test('fees are flat for old clients and in tiers for new ones', () => {
   })
 })
 
-const packed = { version: '0.6', separateSignature: false } as const
+const packed = { mode: 'SPONSORED', version: '0.6', separateSignature: false } as const
 const decision = { decisionId: 'd', sponsored: true, code: 'sponsored', message: 'Yes.' }
 
 test('a sponsorship has both modes, a text and two numbers', () => {
@@ -217,7 +219,7 @@ test('a sponsorship of v0.7 has the paymaster fields beside', () => {
   const sponsored = { ...operation, paymaster: address('7'), paymasterVerificationGasLimit: 30n }
   expect(
     encoders.pm_sponsorUserOperation({
-      ...{ version: '0.7', separateSignature: false },
+      ...{ mode: 'SPONSORED', version: '0.7', separateSignature: false },
       decision,
       operation: sponsored,
       paymasterAndData: '0xabcd',
@@ -228,6 +230,62 @@ test('a sponsorship of v0.7 has the paymaster fields beside', () => {
     paymasterVerificationGasLimit: 30,
     paymasterPostOpGasLimit: 0,
   })
+})
+
+const payment = {
+  ...({ mode: 'ERC20', version: '0.6', separateSignature: false } as const),
+  ...{ decisionId: 'd', token: memoryToken, maxCharge: 1_250_001n, rate: 3_000_000_000n },
+  ...{ validUntil: 1_800_000_000, operation, paymasterAndData: '0xabcd' as const },
+}
+
+test('a token payment has both modes, the limits as signed and what it may cost', () => {
+  expect(encoders.pm_sponsorUserOperation(payment)).toEqual({
+    mode: 'ERC20',
+    MODE: 'ERC20',
+    tokenPayment: {
+      ...{ tokenAddress: getAddress(memoryToken.address), symbol: 'TUSD', decimal: 6 },
+      ...{ maxCharge: '1250001', rate: '3000000000', markup: 1_050_000 },
+      ...{ validUntil: 1_800_000_000, decisionId: 'd' },
+    },
+    paymasterAndData: '0xabcd',
+    preVerificationGas: '50000',
+    verificationGasLimit: 70_000,
+    callGasLimit: 100_000,
+  })
+})
+
+test('a quote has every field that the SDKs read, amounts in whole tokens', () => {
+  const [token, maxCharge, validUntil] = [memoryToken, 1_250_001n, 1_800_000_000]
+  const answer = {
+    ...({ mode: 'QUOTES', paymaster: address('7'), unsupported: [address('c')] } as const),
+    quotes: [{ token, maxCharge, rate: 3_000_000_000n, validUntil }],
+    nativePrice: 3_000_000_000n,
+  }
+  expect(encoders.pm_getFeeQuoteOrData(answer)).toEqual({
+    mode: 'ERC20',
+    MODE: 'ERC20',
+    paymasterAddress: getAddress(address('7')),
+    feeQuotes: [
+      {
+        ...{ symbol: 'TUSD', name: 'Test dollar', decimal: 6, maxGasFee: 1.250001 },
+        tokenAddress: getAddress(memoryToken.address),
+        ...{ maxGasFeeUSD: 1.250001, exchangeRate: 3_000_000_000, premiumPercentage: '5' },
+        ...{ validUntil, logoUrl: 'https://tokens.example/tusd.png' },
+      },
+    ],
+    unsupportedTokens: [getAddress(address('c'))],
+  })
+})
+
+test('a rate above what a JSON number holds is exact text, a USD price unknown is left away', () => {
+  const rate = 232_808_808_808_808_800_000n
+  const quotes = [{ token: memoryToken, maxCharge: 1n, rate, validUntil: 1 }]
+  const answer = { mode: 'QUOTES', paymaster: address('7'), unsupported: [], quotes } as const
+  const { feeQuotes } = encoders.pm_getFeeQuoteOrData({ ...answer, nativePrice: undefined }) as {
+    feeQuotes: object[]
+  }
+  expect(feeQuotes[0]).toMatchObject({ exchangeRate: '232808808808808800000' })
+  expect(feeQuotes[0]).not.toHaveProperty('maxGasFeeUSD')
 })
 
 test('errors have their own HTTP status', () => {

@@ -1,15 +1,16 @@
 import { getAddress, numberToHex } from 'viem'
 import type { GasEstimate } from '../../../gas/gasEstimate.js'
-import type { VersionedOperation, VersionedSponsorship } from '../../rpc/signatures.js'
+import type { PaymasterAnswer, VersionedOperation } from '../../rpc/signatures.js'
 import { debugEncoders } from '../debugFields.js'
 import type { Dialect } from '../dialect.js'
 import { encodeFeeValues } from '../feeValues.js'
 import { encodeOperation } from '../operationFields.js'
 import {
-  encodeDecision,
+  encodeAnswer,
   encodeFreeFees,
   encodePaymasterData,
   encodePreview,
+  encodeQuotes,
   encodeStub,
 } from '../paymasterData.js'
 import { encodeBigNumber, encodeNumber } from './numbers.js'
@@ -33,7 +34,8 @@ export const classic: Dialect = {
     biconomy_getGasFeeValues: encodeFeeValues,
     biconomy_getUserOperationStatus: encodeStatus,
     pm_sponsorUserOperation: (result) => encodeSponsorship(result),
-    pm_getFeeQuoteOrData: (result) => encodeSponsorship(result),
+    pm_getFeeQuoteOrData: (result) =>
+      result.mode === 'QUOTES' ? encodeQuotes(result) : encodeSponsorship(result),
     pm_getPaymasterStubData: encodeStub,
     pm_getPaymasterData: encodePaymasterData,
     ...debugEncoders,
@@ -71,21 +73,18 @@ const encodeByHash = (found: VersionedOperation) => {
   }
 }
 
-/** `mode` is what the SDKs read, `MODE` what the interface names. */
-const encodeSponsorship = (result: VersionedSponsorship) => ({
-  mode: 'SPONSORED',
-  MODE: 'SPONSORED',
+const encodeSponsorship = (result: PaymasterAnswer) => ({
+  ...encodeAnswer(result),
   paymasterAndData: result.paymasterAndData,
   ...encodePaymasterFields(result),
   preVerificationGas: result.operation.preVerificationGas.toString(),
   verificationGasLimit: encodeNumber(result.operation.verificationGasLimit),
   callGasLimit: encodeNumber(result.operation.callGasLimit),
   ...encodeFreeFees(result),
-  sponsorship: encodeDecision(result.decision),
 })
 
 /** For clients of v0.7 and later, whose operations have no paymasterAndData. */
-const encodePaymasterFields = ({ version, operation }: VersionedSponsorship) =>
+const encodePaymasterFields = ({ version, operation }: PaymasterAnswer) =>
   version !== '0.6' &&
   operation.paymaster !== undefined && {
     paymaster: operation.paymaster,

@@ -1,9 +1,10 @@
 import type { Address } from 'viem'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 import type { SigningPhase } from '../../../paymaster/sponsorship.js'
-import { decodeAddress } from './bytes.js'
+import type { Permit } from '../../../paymaster/token/tokenData.js'
+import { decodeAddress, decodeBytes } from './bytes.js'
 import { decodeObject, type Members, member } from './members.js'
-import { decodeInteger } from './quantity.js'
+import { decodeInteger, decodeQuantity } from './quantity.js'
 
 /** The paymaster mode object, decoded, without the operation it belongs to. */
 export type Mode =
@@ -15,13 +16,25 @@ export type Mode =
       readonly signingPhase: SigningPhase | undefined
       readonly separateSignature: boolean
     }
-  | { readonly mode: 'ERC20'; readonly tokens: readonly Address[] }
+  | TokenContext
+
+/** Of mode ERC20. */
+export type TokenContext = {
+  readonly mode: 'ERC20'
+  readonly calculateGasLimits: boolean
+  readonly expiryDuration: number | undefined
+  /** What to pay with; undefined = the client named none, or several. */
+  readonly token: Address | undefined
+  /** What to tell the price of; empty = all. */
+  readonly tokens: readonly Address[]
+  readonly permit: Permit | undefined
+}
 
 const maxTokens = 100
 /** A century: what lies within is judged by the paymaster. */
 const maxExpiryDuration = 3_155_760_000
 
-/** Of pm_sponsorUserOperation: the mode is mandatory, and mode ERC20 needs a token. */
+/** Of pm_sponsorUserOperation: the mode is mandatory. */
 export const decodeMode = (value: unknown, field: string): Mode => {
   const object = decodeObject(value, field)
   if (member(object, 'mode') === undefined)
@@ -32,19 +45,24 @@ export const decodeMode = (value: unknown, field: string): Mode => {
       `${field}.signingPhase`,
       'belongs to pm_getPaymasterStubData ("commit") and pm_getPaymasterData ("finalize").',
     )
-  if (mode.mode === 'ERC20' && mode.tokens.length === 0)
-    throw new InvalidParamsError(
-      `${field}.tokenInfo.feeTokenAddress`,
-      'is missing: mode ERC20 needs the address of the token to pay with.',
-    )
   return mode
 }
 
-/** Of the other paymaster methods: clients leave the mode or the whole object away. */
+/** Of pm_getFeeQuoteOrData: clients that ask for quotes may leave the mode away. */
+export const decodeQuoteContext = (value: unknown, field: string): Mode => {
+  const object = value === undefined || value === null ? {} : decodeObject(value, field)
+  const asksForQuotes = member(object, 'mode') === undefined && member(object, 'tokenInfo')
+  return decodeContext(asksForQuotes ? { ...object, mode: 'ERC20' } : object, field)
+}
+
+/**
+ * Of the other paymaster methods: clients leave the mode or the whole object away. Those of ERC-7677
+ * name a token as `token`, without a mode.
+ */
 export const decodeContext = (value: unknown, field: string): Mode => {
   const object = value === undefined || value === null ? {} : decodeObject(value, field)
-  const name = member(object, 'mode') ?? 'SPONSORED'
-  if (name === 'ERC20') return { mode: 'ERC20', tokens: decodeTokens(object, field) }
+  const name = member(object, 'mode') ?? (member(object, 'token') ? 'ERC20' : 'SPONSORED')
+  if (name === 'ERC20') return decodeTokenContext(object, field)
   if (name !== 'SPONSORED' && name !== 'SPONSORSHIP')
     throw new InvalidParamsError(`${field}.mode`, 'must be "SPONSORED" or "ERC20".')
   return {
@@ -97,21 +115,53 @@ const checkSmartAccountInfo = (value: unknown, field: string): void => {
   }
 }
 
-/** `feeTokenAddress`, else `preferredToken`, else `tokenList`: what clients use. */
-const decodeTokens = (object: Members, field: string): readonly Address[] => {
-  const value = member(object, 'tokenInfo')
-  if (value === undefined) return []
-  const path = `${field}.tokenInfo`
-  const info = decodeObject(value, path)
-  for (const name of ['feeTokenAddress', 'preferredToken']) {
-    const token = member(info, name)
-    if (token !== undefined && token !== '') return [decodeAddress(token, `${path}.${name}`)]
+const decodeTokenContext = (object: Members, field: string): TokenContext => {
+  const named = member(object, 'token')
+  const permit = member(object, 'permit')
+  return {
+    mode: 'ERC20',
+    calculateGasLimits: decodeBoolean(object, 'calculateGasLimits', field) ?? false,
+    expiryDuration: decodeExpiryDuration(object, field),
+    permit: permit === undefined ? undefined : decodePermit(permit, `${field}.permit`),
+    ...(named === undefined
+      ? decodeTokenInfo(member(object, 'tokenInfo') ?? {}, `${field}.tokenInfo`)
+      : ofOne(decodeAddress(named, `${field}.token`))),
   }
+}
+
+const ofOne = (token: Address) => ({ token, tokens: [token] })
+
+/** `feeTokenAddress`, else `preferredToken`, else a `tokenList` of one: what clients use. */
+const decodeTokenInfo = (value: unknown, field: string): Pick<TokenContext, 'token' | 'tokens'> => {
+  const info = decodeObject(value, field)
+  const feeToken = decodeToken(info, 'feeTokenAddress', field)
+  const preferred = decodeToken(info, 'preferredToken', field)
   const list = member(info, 'tokenList') ?? []
   if (!Array.isArray(list) || list.length > maxTokens)
     throw new InvalidParamsError(
-      `${path}.tokenList`,
+      `${field}.tokenList`,
       `must be an array of at most ${maxTokens} addresses.`,
     )
-  return list.map((token, index) => decodeAddress(token, `${path}.tokenList[${index}]`))
+  const listed = list.map((token, index) => decodeAddress(token, `${field}.tokenList[${index}]`))
+  const token = feeToken ?? preferred ?? (listed.length === 1 ? listed[0] : undefined)
+  const named = [feeToken, preferred].filter((each) => each !== undefined)
+  return { token, tokens: [...new Set([...named, ...listed])] }
+}
+
+const decodeToken = (info: Members, name: string, field: string): Address | undefined => {
+  const token = member(info, name)
+  return token === undefined || token === '' ? undefined : decodeAddress(token, `${field}.${name}`)
+}
+
+/** EIP-2612, with its signature as r, s and v in 65 bytes. */
+const decodePermit = (value: unknown, field: string): Permit => {
+  const permit = decodeObject(value, field)
+  const signature = decodeBytes(member(permit, 'signature'), `${field}.signature`, 65)
+  if (signature.length !== 2 + 2 * 65)
+    throw new InvalidParamsError(`${field}.signature`, 'must have 65 bytes: r, s and v.')
+  return {
+    value: decodeQuantity(member(permit, 'value'), `${field}.value`),
+    deadline: decodeQuantity(member(permit, 'deadline'), `${field}.deadline`),
+    signature,
+  }
 }

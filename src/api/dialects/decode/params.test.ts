@@ -113,8 +113,6 @@ describe('the mode object', () => {
       { mode: 'SPONSORED', sponsorshipInfo: { smartAccountInfo: { name: 1 } } },
       'params[1].sponsorshipInfo.smartAccountInfo.name: must be a string',
     ],
-    [{ mode: 'ERC20' }, 'params[1].tokenInfo.feeTokenAddress: is missing'],
-    [{ mode: 'ERC20', tokenInfo: {} }, 'params[1].tokenInfo.feeTokenAddress: is missing'],
     [
       { mode: 'ERC20', tokenInfo: { feeTokenAddress: '0x12' } },
       'params[1].tokenInfo.feeTokenAddress: must be an address',
@@ -127,21 +125,45 @@ describe('the mode object', () => {
     expect(() => decode(mode)).toThrow(message)
   })
 
+  const [a, b, c, d] = [address('a'), address('b'), address('c'), address('d')]
+
   test.each([
-    [{ feeTokenAddress: address('A'), preferredToken: address('b') }, [address('a')]],
-    [{ preferredToken: address('b'), tokenList: [address('c')] }, [address('b')]],
-    [{ preferredToken: '', tokenList: [address('c'), address('d')] }, [address('c'), address('d')]],
-  ])('takes the token from %o', (tokenInfo, tokens) => {
-    expect(decode({ mode: 'ERC20', tokenInfo })).toEqual({ mode: 'ERC20', tokens })
+    [{ feeTokenAddress: address('A'), preferredToken: b }, a, [a, b]],
+    [{ preferredToken: b, tokenList: [c] }, b, [b, c]],
+    [{ preferredToken: '', tokenList: [c, d] }, undefined, [c, d]],
+    [{ tokenList: [c] }, c, [c]],
+    [{}, undefined, []],
+  ])('takes the token to pay with, and those to quote, from %o', (tokenInfo, token, tokens) => {
+    expect(decode({ mode: 'ERC20', tokenInfo })).toMatchObject({ mode: 'ERC20', token, tokens })
   })
 
-  test('may be missing when quotes are asked, and then tokens too', () => {
+  test('carries a permit with its signature', () => {
+    const permit = { value: '0x10', deadline: '77', signature: `0x${'ab'.repeat(65)}` }
+    expect(decode({ mode: 'ERC20', token: a, permit })).toMatchObject({
+      token: a,
+      permit: { value: 16n, deadline: 77n, signature: permit.signature },
+    })
+    expect(() => decode({ mode: 'ERC20', permit: { ...permit, signature: '0xab' } })).toThrow(
+      'params[1].permit.signature: must have 65 bytes',
+    )
+  })
+
+  test('may be missing when quotes are asked, which tokenInfo shows', () => {
     const quote = (mode: unknown) => decoders.pm_getFeeQuoteOrData([rpcOperation06, mode], all)
     expect(quote({})).toMatchObject({ mode: 'SPONSORED' })
-    expect(quote({ mode: 'ERC20', tokenInfo: { tokenList: [] } })).toEqual({
-      mode: 'ERC20',
-      tokens: [],
-    })
+    expect(quote({ tokenInfo: {} })).toMatchObject({ mode: 'ERC20', tokens: [] })
+    expect(quote({ mode: 'SPONSORED', tokenInfo: {} })).toMatchObject({ mode: 'SPONSORED' })
+    expect(quote({ mode: 'ERC20', tokenInfo: { tokenList: [] } })).toMatchObject({ tokens: [] })
+  })
+
+  test('a token alone is the context of an ERC-7677 client that pays with it', () => {
+    const ask = (context: unknown) =>
+      decoders.pm_getPaymasterData(
+        [rpcOperation06, canonicalAddresses['0.6'], 31_337, context],
+        all,
+      )
+    expect(ask({ token: a })).toMatchObject({ mode: 'ERC20', token: a })
+    expect(() => ask({ token: '0x12' })).toThrow('params[3].token: must be an address')
   })
 })
 

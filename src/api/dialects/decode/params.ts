@@ -19,7 +19,7 @@ import {
 } from './debugParams.js'
 import { type DecodeContext, decodeEntryPoint } from './entryPoint.js'
 import { decodeObject, member } from './members.js'
-import { decodeContext, decodeMode, type Mode } from './mode.js'
+import { decodeContext, decodeMode, decodeQuoteContext, type Mode } from './mode.js'
 import {
   decodeCommitted,
   decodeDraft,
@@ -82,7 +82,7 @@ const sponsor: Decode<SponsoredMode | TokenMode> = ([operation, second, third], 
 
 const quote: Decode<SponsoredMode | TokenMode> = ([operation, mode], context) =>
   withOperation(
-    decodeContext(mode, 'params[1]'),
+    decodeQuoteContext(mode, 'params[1]'),
     operation,
     inferEntryPoint(operation, context),
     'result',
@@ -156,10 +156,8 @@ const withOperation = (
   refusal: SponsoredMode['refusal'],
 ): SponsoredMode | TokenMode => {
   const { version } = entryPoint
-  if (mode.mode === 'ERC20') {
-    decodePartialOperation(operation, 'params[0]', version)
-    return mode
-  }
+  if (mode.mode === 'ERC20')
+    return { ...mode, entryPoint, draft: decodePartialOperation(operation, 'params[0]', version) }
   const decode = mode.signingPhase === 'finalize' ? decodeCommitted : decodePartialOperation
   return { ...mode, entryPoint, refusal, draft: decode(operation, 'params[0]', version) }
 }

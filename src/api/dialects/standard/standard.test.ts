@@ -148,7 +148,7 @@ test('paymaster data has the shape of the version and the limits that were signe
     preVerificationGas: '0xc350',
   }
   const result = {
-    ...{ decision, operation: sponsored, separateSignature: false },
+    ...({ mode: 'SPONSORED', decision, operation: sponsored, separateSignature: false } as const),
     paymasterAndData: '0x77abcd' as const,
   }
   expect(encoders.pm_getPaymasterData({ ...result, version: '0.6' })).toEqual({
@@ -203,7 +203,7 @@ test('a late signature stands apart for who asked so, else behind the data', () 
     })
     const data = encoders.pm_getPaymasterData({
       ...{ decision, operation: { ...sponsored, ...payer }, paymasterAndData: '0x' },
-      ...form,
+      ...{ mode: 'SPONSORED', ...form },
     })
     expect(data).toMatchObject(separateSignature ? apart : { paymasterData })
     expect(Object.hasOwn(data as object, 'paymasterSignature')).toBe(separateSignature)
@@ -225,7 +225,7 @@ test('without a paymaster the operation is told to offer nothing', () => {
   for (const sponsored of [true, false]) {
     const result = {
       ...{ decision: { ...decision, sponsored }, operation, paymasterAndData: '0x' as const },
-      ...{ version: '0.6' as const, separateSignature: false },
+      ...({ mode: 'SPONSORED', version: '0.6', separateSignature: false } as const),
     }
     for (const name of ['pm_sponsorUserOperation', 'pm_getPaymasterData'] as const) {
       const answer = encoders[name](result) as Record<string, unknown>
@@ -235,7 +235,7 @@ test('without a paymaster the operation is told to offer nothing', () => {
 })
 
 test('a sponsorship has hex limits, both modes and the decision', () => {
-  const form = { version: '0.6', separateSignature: false } as const
+  const form = { mode: 'SPONSORED', version: '0.6', separateSignature: false } as const
   const result = { ...form, decision, operation: { ...operation, paymaster: address('7') } }
   for (const name of ['pm_sponsorUserOperation', 'pm_getFeeQuoteOrData'] as const)
     expect(encoders[name]({ ...result, paymasterAndData: '0xabcd' })).toEqual({

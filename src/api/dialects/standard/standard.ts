@@ -1,15 +1,16 @@
 import { getAddress, numberToHex } from 'viem'
 import type { GasEstimate } from '../../../gas/gasEstimate.js'
-import type { VersionedOperation, VersionedSponsorship } from '../../rpc/signatures.js'
+import type { PaymasterAnswer, VersionedOperation } from '../../rpc/signatures.js'
 import { debugEncoders } from '../debugFields.js'
 import type { Dialect } from '../dialect.js'
 import { encodeFeeValues } from '../feeValues.js'
 import { encodeOperation } from '../operationFields.js'
 import {
-  encodeDecision,
+  encodeAnswer,
   encodeFreeFees,
   encodePaymasterData,
   encodePreview,
+  encodeQuotes,
   encodeSponsor,
   encodeStub,
 } from '../paymasterData.js'
@@ -30,7 +31,8 @@ export const standard: Dialect = {
     biconomy_getGasFeeValues: encodeFeeValues,
     biconomy_getUserOperationStatus: encodeStatus,
     pm_sponsorUserOperation: (result) => encodeSponsorship(result),
-    pm_getFeeQuoteOrData: (result) => encodeSponsorship(result),
+    pm_getFeeQuoteOrData: (result) =>
+      result.mode === 'QUOTES' ? encodeQuotes(result) : encodeSponsorship(result),
     pm_getPaymasterStubData: encodeStub,
     pm_getPaymasterData: encodePaymasterData,
     ...debugEncoders,
@@ -61,14 +63,12 @@ const encodeByHash = (found: VersionedOperation) => ({
   transactionHash: found.transactionHash ?? null,
 })
 
-const encodeSponsorship = (result: VersionedSponsorship) => ({
-  mode: 'SPONSORED',
-  MODE: 'SPONSORED',
+const encodeSponsorship = (result: PaymasterAnswer) => ({
+  ...encodeAnswer(result),
   paymasterAndData: result.paymasterAndData,
   ...encodeSponsor(result),
   preVerificationGas: numberToHex(result.operation.preVerificationGas),
   verificationGasLimit: numberToHex(result.operation.verificationGasLimit),
   callGasLimit: numberToHex(result.operation.callGasLimit),
   ...encodeFreeFees(result),
-  sponsorship: encodeDecision(result.decision),
 })

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { TokenBook } from '../../../paymaster/token/tokenBooks.js'
+import { type Route, route } from '../route.js'
+import { address, appParams, listOf, wei } from '../schemas.js'
+
+const units = z.string().regex(/^\d{1,78}$/, 'must be smallest units of the token')
+
+const book = z.object({
+  chainId: z.int(),
+  tank: address,
+  token: address,
+  collected: units,
+  /** Collected and not held any more. */
+  withdrawn: units,
+  /** By the tank, of all apps that use it. */
+  held: units,
+  /** What quotes may still bring in. */
+  promised: units,
+  payments: z.int(),
+  missed: z.int(),
+  /** What missed payments cost the tank. */
+  lost: wei,
+})
+
+const encode = ({ chainId, appId: _, payments, missed, ...rest }: TokenBook) => ({
+  ...rest,
+  ...{ chainId: Number(chainId), payments: Number(payments), missed: Number(missed) },
+})
+
+/** Tokens are withdrawn by a command, which holds the owner's key for it. */
+export const tokenRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/apps/{appId}/tokens',
+    summary: 'What the operations of an app paid in tokens, by chain, token and tank',
+    who: 'account',
+    params: appParams,
+    answer: listOf(book),
+    run: async ({ context, app }) => ({ items: (await context.tokenBooks(app.id)).map(encode) }),
+  }),
+]

@@ -1,0 +1,122 @@
+import type { Command } from 'commander'
+import { type Address, formatUnits, type Hex, parseUnits } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { createNodeClient } from '../chain/nodeClient.js'
+import type { TokenDefinition } from '../chain/tokenDefinition.js'
+import { devKey } from '../devnet/devKeys.js'
+import { createEntryPoint } from '../entrypoint/index.js'
+import { ConfigError } from '../errors/configError.js'
+import { createTanks, type Tanks } from '../paymaster/tanks.js'
+import { createTokenBooks, type TokenBook, type TokenBooks } from '../paymaster/token/tokenBooks.js'
+import { createLogger } from './createLogger.js'
+import { withStore } from './openStore.js'
+import { configOf, withOptions } from './optionFlags.js'
+import { parseAddress, parseKey } from './parseFlags.js'
+import { printTable } from './printTable.js'
+import type { Flags } from './storeCommand.js'
+import { chainOf, type TankChain } from './tankCommands.js'
+
+type Tools = {
+  readonly chain: TankChain
+  readonly isDev: boolean
+  readonly tanks: Tanks
+  readonly books: TokenBooks
+}
+
+const withBooks = async (flags: Flags, run: (tools: Tools) => Promise<void>): Promise<void> => {
+  const config = configOf(flags)
+  const logger = createLogger('error')
+  const { chain, isDev } = chainOf(config, flags.chain ?? '')
+  await withStore(config, logger, async ({ database, masterKey }) => {
+    const node = createNodeClient({ urls: chain.rpcUrls, logger })
+    try {
+      const context = { database, masterKey, node, definition: chain }
+      const [tanks, books] = [createTanks(context), createTokenBooks(context)]
+      await run({ chain, isDev, tanks, books })
+    } finally {
+      await node.close()
+    }
+  })
+}
+
+/** The chain's token of this address or symbol. */
+const tokenOf = ({ tokens }: TankChain, given = ''): TokenDefinition => {
+  const wanted = given.toLowerCase()
+  const token = tokens.find(
+    ({ address, symbol }) => address === wanted || symbol.toLowerCase() === wanted,
+  )
+  if (token) return token
+  const known = tokens.map(({ symbol }) => symbol).join(', ') || 'none'
+  throw new ConfigError(`The chain has no token ${given} configured; known: ${known}.`)
+}
+
+const rowOf =
+  ({ tokens }: TankChain) =>
+  ({ appId, token, tank, collected, withdrawn, held, promised, missed, lost }: TokenBook) => {
+    const { symbol, decimals } = tokens.find(({ address }) => address === token) ?? unknown(token)
+    const amount = (units: bigint): string => formatUnits(units, decimals)
+    return {
+      ...{ app: appId, token: symbol, tank, collected: amount(collected) },
+      ...{ withdrawn: amount(withdrawn), held: amount(held), promised: amount(promised) },
+      ...{ missed, lostWei: lost },
+    }
+  }
+
+/** Taken out of the configuration since: its amounts are shown in smallest units. */
+const unknown = (token: Address) => ({ symbol: token, decimals: 0 })
+
+const keyOf = (flags: Flags, isDev: boolean): Hex => {
+  if (flags.key !== undefined) return parseKey(flags.key, process.env)
+  if (isDev) return devKey(0)
+  throw new ConfigError("--key is required: the owner's private key or env:NAME.")
+}
+
+const parseUnitsOf = (given = '', { decimals, symbol }: TokenDefinition): bigint => {
+  const fraction = given.split('.')[1] ?? ''
+  const isAmount = /^\d{1,30}(\.\d{1,36})?$/.test(given) && fraction.length <= decimals
+  const units = isAmount ? parseUnits(given, decimals) : 0n
+  if (units > 0n) return units
+  throw new ConfigError(`--amount must be ${symbol} above 0 with at most ${decimals} decimals.`)
+}
+
+/** `purser token list|withdraw` */
+export const registerTokenCommands = (program: Command): void => {
+  const token = program.command('token').description('tokens that were taken for gas')
+  const add = (name: string, description: string) =>
+    withOptions(
+      token.command(name).description(description).requiredOption('--chain <id>', 'chain id'),
+      ['data', 'databaseUrl', 'masterKey', 'chains'],
+    )
+
+  add('list', 'what each app paid in each token, what is held, withdrawn and promised')
+    .option('--app <id>', 'of this app')
+    .action((flags: Flags) =>
+      withBooks(flags, async ({ chain, books }) =>
+        printTable((await books.list(flags.app)).map(rowOf(chain))),
+      ),
+    )
+
+  add('withdraw', 'take tokens out of a token tank; only its owner can')
+    .option('--app <id>', 'whose tank; absent = the shared one')
+    .requiredOption('--token <token>', 'address or symbol')
+    .requiredOption('--amount <amount>', 'how much, in whole tokens')
+    .option('--entry-point <version>', 'version of the EntryPoint, default 0.6')
+    .option('--key <key>', "the owner's private key, or env:NAME")
+    .option('--to <address>', 'who receives them; default: the owner')
+    .action((flags: Flags) =>
+      withBooks(flags, async ({ chain, isDev, tanks, books }) => {
+        const version = flags.entryPoint ?? '0.6'
+        const configured = chain.entryPoints.find((each) => each.version === version)
+        if (!configured) throw new ConfigError(`The chain has no EntryPoint ${version} configured.`)
+        const entryPoint = createEntryPoint(configured.version, configured.address)
+        const chosen = tokenOf(chain, flags.token)
+        const amount = parseUnitsOf(flags.amount, chosen)
+        const key = keyOf(flags, isDev)
+        const to = parseAddress('--to', flags.to ?? privateKeyToAddress(key))
+        const tank = await tanks.show(flags.app ?? null, entryPoint, 'token')
+        if (!tank) throw new ConfigError('There is no token tank here.')
+        await books.withdraw(tank, chosen.address, to, amount, key)
+        console.log(`withdrawn ${formatUnits(amount, chosen.decimals)} ${chosen.symbol} to ${to}`)
+      }),
+    )
+}

@@ -1,0 +1,42 @@
+import { type Address, decodeFunctionData, type Hex, maxUint256, parseAbi } from 'viem'
+import { decodeCalls, isNesting } from '../../policy/calls/decodeCalls.js'
+
+const abi = parseAbi([
+  'function approve(address spender, uint256 amount)',
+  'function increaseAllowance(address spender, uint256 amount)',
+])
+
+/**
+ * Token units that `spender` may take of `token` after the account's calls, given the allowance that
+ * stands before them; undefined where the calls cannot be read, so that only running them tells.
+ */
+export const approvedBy = (
+  callData: Hex,
+  token: Address,
+  spender: Address,
+  allowance: bigint,
+): bigint | undefined => {
+  const calls = decodeCalls(callData)
+  if (calls === undefined || calls.some((call) => call.delegate || isNesting(call)))
+    return undefined
+  return calls
+    .filter(({ to }) => to === token)
+    .reduce((standing, { data }) => afterCall(standing, data, spender), allowance)
+}
+
+const afterCall = (allowance: bigint, data: Hex, spender: Address): bigint => {
+  const call = readApproval(data)
+  if (call?.args[0].toLowerCase() !== spender) return allowance
+  const [, amount] = call.args
+  if (call.functionName === 'approve') return amount
+  return amount > maxUint256 - allowance ? maxUint256 : allowance + amount
+}
+
+/** undefined = another function, or arguments that make no sense. */
+const readApproval = (data: Hex) => {
+  try {
+    return decodeFunctionData({ abi, data })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,59 @@
+import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { ethCall } from '../../chain/ethCall.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import type { BlockId } from '../../chain/nodeReads.js'
+import { abi as probeAbi, runtime as probeCode } from '../../contracts/generated/TransferProbe.js'
+
+/** Smallest token units. */
+export type Holdings = { readonly balance: bigint; readonly allowance: bigint }
+
+const word = async (node: NodeClient, to: Address, data: Hex, block: BlockId): Promise<bigint> => {
+  const outcome = await ethCall(node, { to, data }, block)
+  return outcome.ok && outcome.data.length === 66 ? BigInt(outcome.data) : 0n
+}
+
+/** What `holder` has of a token; nothing where there is no token. */
+export const balanceOf = (
+  node: NodeClient,
+  token: Address,
+  holder: Address,
+  block: BlockId = 'latest',
+): Promise<bigint> => {
+  const call = { abi: erc20Abi, functionName: 'balanceOf', args: [holder] } as const
+  return word(node, token, encodeFunctionData(call), block)
+}
+
+/** What `holder` has, and what `spender` may take of it. */
+export const readHoldings = async (
+  node: NodeClient,
+  token: Address,
+  holder: Address,
+  spender: Address,
+): Promise<Holdings> => {
+  const call = { abi: erc20Abi, functionName: 'allowance', args: [holder, spender] } as const
+  const [balance, allowance] = await Promise.all([
+    balanceOf(node, token, holder),
+    word(node, token, encodeFunctionData(call), 'latest'),
+  ])
+  return { balance, allowance }
+}
+
+/**
+ * Whether a transfer of `amount` from `holder` to `to` takes exactly that from the one and gives
+ * exactly that to the other. Run on the node with code of ours in place of the holder's.
+ */
+export const movesExactly = async (
+  node: NodeClient,
+  token: Address,
+  { holder, to, amount }: { holder: Address; to: Address; amount: bigint },
+): Promise<boolean> => {
+  const call = { abi: probeAbi, functionName: 'probe', args: [token, to, amount] } as const
+  const override = { [holder]: { code: probeCode } }
+  const request = { to: holder, data: encodeFunctionData(call) }
+  const outcome = await ethCall(node, request, 'latest', override)
+  if (!outcome.ok) return false
+  const [spent, received] = decodeFunctionResult({
+    ...{ abi: probeAbi, functionName: 'probe', data: outcome.data },
+  })
+  return spent === amount && received === amount
+}

@@ -1,0 +1,71 @@
+import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import type { ChainDefinition } from '../../chain/definition.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import { getBlock } from '../../chain/nodeReads.js'
+import { sendTransaction } from '../../chain/sendTransaction.js'
+import { abi as tankAbi } from '../../contracts/generated/TokenTank06.js'
+import { TankError } from '../../errors/tankErrors.js'
+import type { Database } from '../../store/database.js'
+import { type Collected, listCollected } from '../../store/tokenPayments.js'
+import { promisedTokens } from '../../store/tokenQuotes.js'
+import type { Tank } from '../tanks.js'
+import { balanceOf } from './holdings.js'
+
+/** What an app's operations brought a tank in one token. All in smallest units but `lost`. */
+export type TokenBook = Collected & {
+  /** What the tank holds now, of all apps that use it. */
+  readonly held: bigint
+  /** What it collected from this app and does not hold any more: withdrawn, or sent to a treasury. */
+  readonly withdrawn: bigint
+  /** What quotes may still bring in from this app. */
+  readonly promised: bigint
+}
+
+type BooksContext = {
+  readonly database: Database
+  readonly node: NodeClient
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'pollInterval'>
+}
+
+/** The token tanks of a chain as their owner sees them. */
+export type TokenBooks = {
+  /** By app, token and tank; only of one app when it is given. */
+  list(appId?: string): Promise<readonly TokenBook[]>
+  /** Moves `amount` units to `to` and waits for it. `key` must be the owner's. Throws TankError. */
+  withdraw(tank: Tank, token: Address, to: Address, amount: bigint, key: Hex): Promise<void>
+}
+
+export const createTokenBooks = (context: BooksContext): TokenBooks => {
+  const { database, node, definition } = context
+  const { chainId } = definition
+  return {
+    async list(appId) {
+      const rows = await listCollected(database, { chainId, ...(appId !== undefined && { appId }) })
+      const head = await getBlock(node, 'latest')
+      if (head === undefined) throw new Error('the node has no newest block')
+      return Promise.all(
+        rows.map(async (row) => {
+          const { token, tank, collected } = row
+          const [held, promised] = await Promise.all([
+            balanceOf(node, token, tank, head.number),
+            promisedTokens(database, { chainId, token, appId: row.appId }, head.number),
+          ])
+          return { ...row, held, promised, withdrawn: collected > held ? collected - held : 0n }
+        }),
+      )
+    },
+
+    async withdraw(tank, token, to, amount, key) {
+      const sender = privateKeyToAddress(key).toLowerCase()
+      if (sender !== tank.owner)
+        throw new TankError(`Only the owner ${tank.owner} may withdraw; the key is of ${sender}.`)
+      const held = await balanceOf(node, token, tank.address)
+      if (amount > held)
+        throw new TankError(`The tank holds ${held} units of ${token}, less than ${amount}.`)
+      const args = [token, to, amount] as const
+      const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawToken', args })
+      await sendTransaction(context, key, { to: tank.address, data })
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import type { Address } from 'viem'
+import type { Draft } from '../../entrypoint/draft.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { PaymasterStub } from '../sponsoredDraft.js'
+import { stubSignature } from '../tankData.js'
+import { encodeTokenData, type Permit, type TokenQuote } from './tokenData.js'
+import { tokenVerificationGas } from './tokenGas.js'
+
+/**
+ * The quote as gas is measured with it: at a millionth of the price, because an estimate runs with
+ * limits far above those that are signed, for which the sender need not have the tokens. Its times,
+ * which hold for ever, have as many bytes more that are not zero as the markup may have less.
+ */
+const measured = (quote: TokenQuote): TokenQuote => ({
+  ...quote,
+  markup: 1,
+  validAfter: 1,
+  validUntil: 2 ** 48 - 1,
+})
+
+type StubTerms = {
+  readonly quote: TokenQuote
+  readonly permit: Permit | undefined
+  /** gas of the token, see tokenGas.ts */
+  readonly perCall: bigint
+}
+
+/** The token tank's part of an operation, of final length, to estimate with. */
+export const tokenStub = (
+  paymaster: Address,
+  { quote, permit, perCall }: StubTerms,
+  { hasPaymasterLimits }: Pick<EntryPoint, 'hasPaymasterLimits'>,
+  draft: Draft,
+): PaymasterStub => ({
+  paymaster,
+  paymasterVerificationGasLimit: hasPaymasterLimits
+    ? tokenVerificationGas(draft, quote.mode, perCall)
+    : 0n,
+  paymasterPostOpGasLimit: hasPaymasterLimits ? quote.postOpGas : 0n,
+  paymasterData: encodeTokenData({ quote: measured(quote), signature: stubSignature, permit }),
+})

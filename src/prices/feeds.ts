@@ -1,0 +1,76 @@
+import { type Address, decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
+import { ethCall } from '../chain/ethCall.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import type {
+  FeedDefinition,
+  PriceSourceDefinition,
+  SequencerDefinition,
+} from '../chain/tokenDefinition.js'
+import { ONE, perNativeOf } from './perNative.js'
+import { judgeRound, judgeSequencer, type PriceOrReason, type Round } from './round.js'
+
+const abi = parseAbi([
+  'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
+  'function decimals() view returns (uint8)',
+])
+
+const readRound = async (node: NodeClient, to: Address): Promise<Round | undefined> => {
+  const functionName = 'latestRoundData'
+  const outcome = await ethCall(node, { to, data: encodeFunctionData({ abi, functionName }) })
+  if (!outcome.ok || outcome.data.length !== 2 + 5 * 64) return undefined
+  const [roundId, answer, startedAt, updatedAt, answeredInRound] = decodeFunctionResult({
+    ...{ abi, functionName, data: outcome.data },
+  })
+  return { roundId, answer, startedAt, updatedAt, answeredInRound }
+}
+
+/** What a token or feed says; undefined where there is none. */
+export const readDecimals = async (node: NodeClient, to: Address): Promise<number | undefined> => {
+  const functionName = 'decimals'
+  const outcome = await ethCall(node, { to, data: encodeFunctionData({ abi, functionName }) })
+  if (!outcome.ok || outcome.data.length !== 66) return undefined
+  return decodeFunctionResult({ abi, functionName, data: outcome.data })
+}
+
+/** What a feed says in the newest block, judged at `at` (Unix seconds). Throws node trouble. */
+const readFeed = async (
+  node: NodeClient,
+  feed: FeedDefinition,
+  at: number,
+): Promise<PriceOrReason> => {
+  const [round, decimals] = await Promise.all([
+    readRound(node, feed.address),
+    readDecimals(node, feed.address),
+  ])
+  if (round === undefined || decimals === undefined)
+    return { reason: `there is no price feed at ${feed.address}` }
+  return judgeRound(round, decimals, feed, at)
+}
+
+type Feeds = Extract<PriceSourceDefinition, { kind: 'feeds' }>
+
+/** Whole tokens per native coin, 18 decimals, by feeds on the chain. */
+export const perNativeByFeeds = async (
+  node: NodeClient,
+  { token, native }: Feeds,
+  at: number,
+): Promise<PriceOrReason> => {
+  const [ofToken, ofNative] = await Promise.all([
+    readFeed(node, token, at),
+    native === undefined ? { price: ONE } : readFeed(node, native, at),
+  ])
+  if (ofToken.price === undefined) return ofToken
+  if (ofNative.price === undefined) return ofNative
+  return { price: perNativeOf(ofNative.price, ofToken.price) }
+}
+
+/** Why feeds of this chain are not believed now. */
+export const sequencerTrouble = async (
+  node: NodeClient,
+  sequencer: SequencerDefinition,
+  at: number,
+): Promise<string | undefined> => {
+  const round = await readRound(node, sequencer.address)
+  if (round === undefined) return `there is no sequencer feed at ${sequencer.address}`
+  return judgeSequencer(round, sequencer, at)
+}

@@ -1,0 +1,42 @@
+import type { PriceSourceDefinition } from '../chain/tokenDefinition.js'
+import type { OutboundClient } from '../webhook/guardedRequest.js'
+import { parseFixed18 } from './perNative.js'
+import type { PriceOrReason } from './round.js'
+
+const DEADLINE_MS = 2_000
+
+type Http = Extract<PriceSourceDefinition, { kind: 'http' }>
+
+/** The member of a JSON document at `path`, a decimal number as text or as number. */
+export const readPrice = (body: string, path: readonly string[]): PriceOrReason => {
+  const where = path.join('.')
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return { reason: 'answers no JSON' }
+  }
+  for (const name of path) {
+    const isHolder = typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    if (!isHolder) return { reason: `answers nothing at ${where}` }
+    value = (value as Record<string, unknown>)[name]
+  }
+  const text = typeof value === 'number' ? plain(value) : value
+  const price = typeof text === 'string' ? parseFixed18(text) : undefined
+  return price === undefined ? { reason: `answers no price at ${where}` } : { price }
+}
+
+/** Without exponent; more digits than a JSON number has would say nothing. */
+const plain = (value: number): string => value.toFixed(18)
+
+/** Whole tokens per native coin, 18 decimals, as a server says; within two seconds or not at all. */
+export const perNativeByHttp = async (
+  client: OutboundClient,
+  { url, path }: Http,
+): Promise<PriceOrReason> => {
+  const headers = { accept: 'application/json' }
+  const request = { url, method: 'GET', headers, body: undefined } as const
+  const { response } = await client.request(request, AbortSignal.timeout(DEADLINE_MS))
+  const said = response.ok ? readPrice(response.body, path) : { reason: response.reason }
+  return said.reason === undefined ? said : { reason: `${url.host} ${said.reason}` }
+}

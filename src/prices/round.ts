@@ -1,0 +1,51 @@
+import type { FeedDefinition, SequencerDefinition } from '../chain/tokenDefinition.js'
+import { toFixed18 } from './perNative.js'
+
+/** What latestRoundData of a feed answers. Times in Unix seconds. */
+export type Round = {
+  readonly roundId: bigint
+  readonly answer: bigint
+  readonly startedAt: bigint
+  readonly updatedAt: bigint
+  readonly answeredInRound: bigint
+}
+
+/** A price with 18 decimals, or the reason why there is none. */
+export type PriceOrReason =
+  | { readonly price: bigint; readonly reason?: undefined }
+  | { readonly price?: undefined; readonly reason: string }
+
+/** More would not fit what an answer is scaled to. */
+const MAX_DECIMALS = 36
+
+/** What a feed's round is worth at `at`, Unix seconds. */
+export const judgeRound = (
+  { roundId, answer, updatedAt, answeredInRound }: Round,
+  decimals: number,
+  { address, heartbeat, min, max }: FeedDefinition,
+  at: number,
+): PriceOrReason => {
+  const refuse = (what: string): PriceOrReason => ({ reason: `feed ${address} ${what}` })
+  if (decimals > MAX_DECIMALS) return refuse(`has ${decimals} decimals`)
+  if (updatedAt === 0n || answeredInRound < roundId) return refuse('has a round without answer')
+  const age = BigInt(at) - updatedAt
+  if (age > BigInt(heartbeat)) return refuse(`is ${age} s old, its heartbeat is ${heartbeat} s`)
+  if (answer <= 0n) return refuse(`answers ${answer}`)
+  const price = toFixed18(answer, decimals)
+  if (price === 0n || (min !== undefined && price < min) || (max !== undefined && price > max))
+    return refuse(`answers ${answer}, outside of its bounds`)
+  return { price }
+}
+
+/** Why prices of a layer 2 are not believed now; its feed says 0 while the sequencer works. */
+export const judgeSequencer = (
+  { answer, startedAt }: Round,
+  { address, gracePeriod }: SequencerDefinition,
+  at: number,
+): string | undefined => {
+  if (answer !== 0n) return `the sequencer is down (feed ${address})`
+  const since = BigInt(at) - startedAt
+  return startedAt === 0n || since < BigInt(gracePeriod)
+    ? `the sequencer works again for less than ${gracePeriod} s (feed ${address})`
+    : undefined
+}

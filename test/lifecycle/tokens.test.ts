@@ -1,0 +1,132 @@
+import {
+  type Address,
+  encodeFunctionData,
+  erc20Abi,
+  formatUnits,
+  type Hex,
+  http,
+  parseUnits,
+} from 'viem'
+import { createBundlerClient, createPaymasterClient } from 'viem/account-abstraction'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { devKey } from '../../src/devnet/devKeys.js'
+import type { DevToken } from '../../src/devnet/devTokens.js'
+import { commandsOn, labelled } from '../support/cliAnswers.js'
+import { giveTokens, tokenNamed, tokensOf } from '../support/devTokens.js'
+import { nodeClient, simpleSmartAccount } from '../support/smartAccounts.js'
+import { until } from '../support/until.js'
+import { useRunningPurser } from '../support/usePurser.js'
+
+/* What operators see of gas that was paid in tokens, and how they take it out. */
+
+const purser = useRunningPurser()
+const info = () => purser().info
+const commands = () => commandsOn(purser().dataFolder, { STRANGER_KEY: devKey(2) })
+const chain = () => ['--chain', String(info().chainId)]
+let token: DevToken
+let tank: Address
+let paid = 0n
+
+const books = async () => {
+  const response = await fetch(`${info().url}/admin/v1/apps/${await appId()}/tokens`, {
+    headers: { authToken: info().authToken },
+  })
+  return (await response.json()) as { items: Record<string, string>[] }
+}
+
+const appId = async (): Promise<string> => {
+  const response = await fetch(`${info().url}/admin/v1/apps`, {
+    headers: { authToken: info().authToken },
+  })
+  const { items } = (await response.json()) as { items: { id: string }[] }
+  return items[0]?.id ?? ''
+}
+
+beforeAll(async () => {
+  token = tokenNamed(info(), 'tUSD')
+  tank = info().tokenTanks['0.6'] as Address
+  const account = await simpleSmartAccount(info(), '0.6', 'token books')
+  await giveTokens(info(), token, account.address, parseUnits('100', 6))
+  const args = [tank, parseUnits('50', 6)] as const
+  const data: Hex = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
+  const client = createBundlerClient({
+    ...{ chain: foundry, client: nodeClient(info()), pollingInterval: 100 },
+    transport: http(info().standardUrl),
+    paymaster: createPaymasterClient({ transport: http(info().standardUrl) }),
+    paymasterContext: { token: token.address },
+  })
+  const hash = await client.sendUserOperation({ account, calls: [{ to: token.address, data }] })
+  await client.waitForUserOperationReceipt({ hash })
+  paid = parseUnits('100', 6) - (await tokensOf(info(), token, account.address))
+})
+
+describe('what operations paid in tokens', () => {
+  test('is booked from the chain, for the app to read', async () => {
+    const [book] = await until(async () => {
+      const { items } = await books()
+      return items.length > 0 && items
+    })
+    expect(book).toMatchObject({
+      ...{ chainId: info().chainId, tank, token: token.address },
+      ...{ collected: paid.toString(), held: paid.toString(), withdrawn: '0', promised: '0' },
+      ...{ payments: 1, missed: 0, lost: '0' },
+    })
+  })
+
+  test('is listed for the operator in whole tokens', async () => {
+    const listed = await commands().answer('token', 'list', ...chain())
+    const [, row = ''] = listed.split('\n')
+    expect(row.split(/ {2,}/).slice(1, 6)).toEqual([
+      ...['tUSD', tank, formatUnits(paid, 6)],
+      ...['0', formatUnits(paid, 6)],
+    ])
+  })
+
+  test('is recorded as a decision with rate and charge', async () => {
+    const listed = await commands().answer('decision', 'list', '--code', 'TOKEN_PAYMENT')
+    const [, row = ''] = listed.split('\n')
+    const shown = await commands().answer('decision', 'show', row.split(' ')[0] ?? '')
+    expect(shown).toContain('"rate": "3000000000"')
+    expect(shown).toContain('"mode": "afterwards"')
+    expect(shown).toMatch(/Takes at most [\d.]+ tUSD until/)
+  })
+
+  const withdraw = async (...more: string[]) => {
+    const app = ['--app', await appId(), '--token', 'tUSD']
+    return ['token', 'withdraw', ...chain(), ...app, ...more]
+  }
+
+  test.each([
+    [
+      "by another key than the owner's",
+      /only the owner/i,
+      ['0.000001', '--key', 'env:STRANGER_KEY'],
+    ],
+    ['of more than there is', /less than/, ['1000']],
+    ['of a part of the smallest unit', /6 decimals/, ['0.0000001']],
+  ])('a withdrawal %s is refused', async (_, message, amount) => {
+    expect(await commands().refusal(...(await withdraw('--amount', ...amount)))).toMatch(message)
+    expect(await tokensOf(info(), token, tank)).toBe(paid)
+  })
+
+  test("leaves the tank by the owner's key", async () => {
+    const to = privateKeyToAddress(generatePrivateKey())
+    const amount = formatUnits(paid - 1n, 6)
+    await commands().answer(...(await withdraw('--amount', amount, '--to', to)))
+    expect(await tokensOf(info(), token, to)).toBe(paid - 1n)
+    const [book] = (await books()).items
+    expect(book).toMatchObject({ held: '1', withdrawn: (paid - 1n).toString() })
+  })
+})
+
+test('the shared token tank is made by its own command', async () => {
+  const shared = ['tank', 'create', '--shared', '--kind', 'token', ...chain()]
+  expect(labelled(await commands().answer(...shared), 'deposit')).toBe('0 ETH')
+})
+
+test('a tank of no known kind is refused', async () => {
+  const create = ['tank', 'create', '--shared', '--kind', 'other', ...chain()]
+  expect(await commands().refusal(...create)).toMatch(/gas or token/)
+})

@@ -1,0 +1,217 @@
+import {
+  type Address,
+  createWalletClient,
+  encodeFunctionData,
+  erc20Abi,
+  getContractAddress,
+  type Hex,
+  http,
+  maxUint256,
+  parseAbi,
+  parseUnits,
+} from 'viem'
+import { entryPoint06Abi } from 'viem/account-abstraction'
+import { privateKeyToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { devKey } from '../../src/devnet/devKeys.js'
+import type { DevToken } from '../../src/devnet/devTokens.js'
+import { type Call, toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import { compileSolidity } from '../support/compileSolidity.js'
+import { devAccount, receiptOf, TARGET } from '../support/devAccount.js'
+import { giveTokens, tokenNamed, tokensOf } from '../support/devTokens.js'
+import { result, rpc } from '../support/jsonRpc.js'
+import { until } from '../support/until.js'
+import { usePurser } from '../support/usePurser.js'
+
+/* Senders that try to have gas for nothing, against the running service (EntryPoint v0.6). */
+
+const { Trap } = compileSolidity(`
+interface Token {
+  function balanceOf(address) external view returns (uint256);
+  function transferFrom(address, address, uint256) external;
+}
+contract Trap {
+  bool public armed;
+  function arm(bool on) external { armed = on; }
+  function spring(Token token, address thief) external {
+    if (armed) token.transferFrom(msg.sender, thief, token.balanceOf(msg.sender));
+  }
+}`)
+
+const info = usePurser()
+const abi = parseAbi(['function executeBatch(address[] to, bytes[] data)'])
+let token: DevToken
+let tank: Address
+
+beforeAll(() => {
+  token = tokenNamed(info(), 'tUSD')
+  tank = info().tokenTanks['0.6'] as Address
+})
+
+const approve = (spender: Address, amount: bigint): Call => {
+  const args = [spender, amount] as const
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
+  return { to: token.address, data }
+}
+
+const batch = (...calls: readonly Call[]): Hex =>
+  encodeFunctionData({
+    ...{ abi, functionName: 'executeBatch' },
+    args: [calls.map(({ to }) => to), calls.map(({ data = '0x' }) => data)],
+  })
+
+const open = async (seed: string) => {
+  const tools = await devAccount(info(), seed)
+  await giveTokens(info(), token, tools.account.address, parseUnits('100', 6))
+  const ask = async (callData: Hex, more = {}) => {
+    const fees = await result(info().bundlerUrl, 'biconomy_getGasFeeValues', [])
+    const draft = { ...tools.withGas(await tools.account.draft({ to: TARGET }), fees), callData }
+    const tokenInfo = { feeTokenAddress: token.address }
+    const mode = { mode: 'ERC20', calculateGasLimits: true, tokenInfo, ...more }
+    const { body } = await rpc(info().paymasterUrl, 'pm_sponsorUserOperation', [
+      toInterfaceOperation(draft),
+      mode,
+    ])
+    return { draft, body }
+  }
+  /** Quoted, with everything that the service signed. */
+  const paying = async (callData: Hex, more = {}): Promise<Operation> => {
+    const { draft, body } = await ask(callData, more)
+    if (body.error) throw new Error(body.error.message)
+    const data: Hex = body.result.paymasterAndData
+    const paymaster = data.slice(0, 42) as Address
+    return { ...tools.withGas(draft, body.result), paymaster, paymasterData: `0x${data.slice(42)}` }
+  }
+  const submit = async (op: Operation) => {
+    const { body } = await rpc(info().bundlerUrl, 'eth_sendUserOperation', [
+      toInterfaceOperation(await tools.sign(op)),
+      tools.entryPoint,
+    ])
+    return body
+  }
+  return { ...tools, ask, paying, submit }
+}
+
+const wallet = () =>
+  createWalletClient({
+    ...{ account: privateKeyToAccount(devKey(3)), chain: foundry },
+    transport: http(info().rpcUrl),
+  })
+
+const approving = () => batch(approve(tank, maxUint256), { to: TARGET })
+
+describe('a quote is good for the very operation that it was signed for', () => {
+  const altered: [name: string, alter: (op: Operation) => Operation][] = [
+    [
+      'another rate',
+      (op) => {
+        const at = 2 + 2 * 52
+        const low = Number.parseInt(op.paymasterData.slice(at, at + 2), 16) ^ 1
+        const byte = low.toString(16).padStart(2, '0')
+        const data = `${op.paymasterData.slice(0, at)}${byte}${op.paymasterData.slice(at + 2)}`
+        return { ...op, paymasterData: data as Hex }
+      },
+    ],
+    ['inflated limits', (op) => ({ ...op, callGasLimit: op.callGasLimit * 2n })],
+    ['lower fees', (op) => ({ ...op, maxFeePerGas: op.maxFeePerGas - 1n })],
+    ['another call', (op) => ({ ...op, callData: batch(approve(tank, 1n)) })],
+    ['another nonce', (op) => ({ ...op, nonce: 1n << 64n })],
+  ]
+
+  test.each(altered)('%s is refused', async (name, alter) => {
+    const { paying, submit } = await open(`altered ${name}`)
+    const body = await submit(alter(await paying(approving())))
+    expect(body.error?.message).toMatch(/AA34|AA33/)
+  })
+
+  test('it pays once', async () => {
+    const { paying, submit, account } = await open('replay')
+    const op = await paying(approving())
+    const { result: hash } = await submit(op)
+    await receiptOf(info(), hash)
+    const left = await tokensOf(info(), token, account.address)
+    expect(left).toBeLessThan(parseUnits('100', 6))
+    await submit(op)
+    const body = await submit({ ...op, nonce: op.nonce + 1n })
+    expect(body.error?.message).toMatch(/AA/)
+    expect(await tokensOf(info(), token, account.address)).toBe(left)
+  })
+
+  test('a sender of another account cannot use it', async () => {
+    const victim = await open('victim')
+    const thief = await open('thief')
+    const { paymaster, paymasterData } = await victim.paying(approving())
+    const own = await thief.paying(approving())
+    const body = await thief.submit({ ...own, paymaster, paymasterData })
+    expect(body.error?.message).toMatch(/AA34|AA33/)
+  })
+})
+
+test('an approval below the most that the operation may cost is refused with the amount', async () => {
+  const { ask } = await open('approves too little')
+  const { body } = await ask(batch(approve(tank, 1_000n)))
+  expect(body.error?.data).toMatchObject({ code: 'TOKEN_ALLOWANCE_TOO_LOW' })
+  expect(body.error?.message).toMatch(/may take 0\.001 tUSD.*at least [\d.]+ tUSD/)
+})
+
+test('an operation that revokes its approval is refused', async () => {
+  const { ask } = await open('revokes')
+  const { body } = await ask(batch(approve(tank, maxUint256), approve(tank, 0n)))
+  expect(body.error?.data).toMatchObject({ code: 'TOKEN_ALLOWANCE_TOO_LOW' })
+})
+
+test('fees far above the market are refused, for they would sell the deposit', async () => {
+  const { account } = await open('fees')
+  const draft = await account.draft({ to: TARGET })
+  const op = { ...draft, callData: approving(), maxFeePerGas: 10n ** 15n }
+  const mode = { mode: 'ERC20', tokenInfo: { feeTokenAddress: token.address } }
+  const asked = [toInterfaceOperation(op), mode]
+  const { body } = await rpc(info().paymasterUrl, 'pm_sponsorUserOperation', asked)
+  expect(body.error?.data).toMatchObject({ code: 'TERMS_REFUSED' })
+})
+
+test('who spends the tokens in the operation gets it by another bundler only, once', async () => {
+  const { client, entryPoint, ask, paying, submit, sign, sponsored, send } = await open('spends')
+  const thief: Address = '0x000000000000000000000000000000000000dead'
+  const { account: owner } = wallet()
+  const nonce = await client.getTransactionCount({ address: owner.address })
+  const trap = getContractAddress({ from: owner.address, nonce: BigInt(nonce) })
+  const mined = async (hash: Hex) => client.waitForTransactionReceipt({ hash })
+  const arm = async (on: boolean) => {
+    const call = { abi: Trap!.abi, address: trap, functionName: 'arm', args: [on] }
+    return mined(await wallet().writeContract(call))
+  }
+  await mined(await wallet().deployContract({ abi: Trap!.abi, bytecode: Trap!.bytecode }))
+  const allowed = await send(await sponsored(approve(trap, maxUint256)))
+  await receiptOf(info(), allowed)
+
+  const args = [token.address, thief]
+  const spring = encodeFunctionData({ abi: Trap!.abi, functionName: 'spring', args })
+  const spending = batch(approve(tank, maxUint256), { to: trap, data: spring })
+  const op = await sign(await paying(spending))
+  await arm(true)
+  // Our own service runs it whole before it signs, and before it takes it.
+  const refused = (await ask(spending)).body.error
+  expect(refused?.data).toMatchObject({ code: 'CHARGE_FAILS' })
+  expect((await submit(op)).error?.message).toMatch(/revert|PaymentRefused/i)
+  const hash = await wallet().writeContract({
+    ...{ abi: entryPoint06Abi, address: entryPoint, functionName: 'handleOps' },
+    args: [[toInterfaceOperation(op) as never], owner.address],
+  })
+  expect((await mined(hash)).status).toBe('success')
+  await arm(false)
+  expect(await tokensOf(info(), token, thief)).toBe(0n)
+
+  const again = () => ask(batch(approve(tank, maxUint256), { to: TARGET }))
+  const struck = async () => (await again()).body.error?.data?.code === 'SENDER_STRUCK'
+  await until(struck)
+  expect((await again()).body.error?.message).toMatch(/Until .*approve the token tank before/)
+
+  await receiptOf(info(), await send(await sponsored(approve(tank, maxUint256))))
+  const trusted = await paying(batch({ to: TARGET }))
+  expect(trusted.paymasterData.slice(2, 4)).toBe('00')
+  const { result: paid } = await submit(trusted)
+  expect((await receiptOf(info(), paid)).success).toBe('true')
+})
