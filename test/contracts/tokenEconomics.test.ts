@@ -36,6 +36,8 @@ type Story = {
   readonly tip: bigint
   readonly rate: bigint
   readonly markup: number
+  /** How far the token falls until the block, in hundredths of what the markup bears. */
+  readonly fall: number
 }
 
 const tenths = fc.integer({ min: 10, max: 100 })
@@ -55,6 +57,7 @@ const story: fc.Arbitrary<Story> = fc
     // From a unit that is dearer than any operation to the rate of an 18-decimals token.
     rate: fc.constantFrom(1n, 3_000_000_000n, 1_234_567_891_234n, 3n * 10n ** 21n),
     markup: fc.integer({ min: 1_000_000, max: 1_300_000 }),
+    fall: fc.integer({ min: -100, max: 100 }),
   })
   .map(({ tip, ...drawn }) => ({
     ...drawn,
@@ -62,6 +65,10 @@ const story: fc.Arbitrary<Story> = fc
     // Who burns every limit in mode afterwards escapes (tokens.md): that is an attack's test.
     burnsValidation: drawn.burnsValidation && drawn.mode !== 'afterwards',
   }))
+
+/** Token units for 1e18 wei when the block is mined, the price having moved within what the markup bears. */
+const marketRate = ({ rate, markup, fall }: Story): bigint =>
+  rate + (rate * BigInt(markup - 1_000_000) * BigInt(fall)) / 100_000_000n
 
 const inflate = (gas: bigint, tenth: number): bigint => (gas * BigInt(tenth)) / 10n
 
@@ -151,6 +158,7 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
       expect(gained * 10n ** 24n, label).toBeGreaterThanOrEqual(
         cost * quote.rate * BigInt(quote.markup),
       )
+      expect(gained * 10n ** 18n, label).toBeGreaterThanOrEqual(cost * marketRate(told))
       expect(gained, label).toBeLessThanOrEqual(maxTokenCharge(op, chain.entryPoint, quote))
       if (!outcomes[0]!.success) paidForNothing++
     }
