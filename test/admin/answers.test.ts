@@ -98,6 +98,7 @@ describe('every answer is as the OpenAPI document says', () => {
     const fund = await ask('PATCH', '/apps/{appId}/funds/{chainId}', chainIds, alarm)
     expect(fund).toMatchObject({ ...alarm, chainId: 31_337, mode: 'tank' })
     expect((await ask('GET', '/apps/{appId}/funds', ids)).items).toEqual([fund])
+    expect((await ask('GET', '/apps/{appId}/tokens', ids)).items).toEqual([])
 
     const hook = {
       webhookUrl: 'https://dapp.example/approve',
