@@ -1,20 +1,25 @@
 /**
- * Milliseconds and node requests per validation and per estimate: our EVM, the node engine (v0.6) and
- * one bare eth_call, on a local anvil.
+ * Milliseconds and node requests (HTTP exchanges) per validation and per estimate: our EVM, the node by
+ * tracing, the node's own simulation (v0.6) and one bare eth_call, on a local anvil.
  */
 
 import { ethCall } from '../src/chain/ethCall.js'
+import { startHeadFollower } from '../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../src/chain/nodeClient.js'
 import type { Version } from '../src/entrypoint/entryPoint.js'
 import type { Operation } from '../src/entrypoint/operation.js'
 import type { Engine } from '../src/validation/engine.js'
 import { createNodeEngine } from '../src/validation/nodeEngine.js'
+import { createTraceEngine } from '../src/validation/trace/traceEngine.js'
+import { findTracer } from '../src/validation/trace/tracer.js'
 import { VERSIONS } from '../test/contracts/tankChain.js'
 import { type EngineChain, openEngine, openEngineChain } from '../test/support/engineChain.js'
 import { silent } from '../test/support/logger.js'
 
 const WARM_UP = 400
 const ROUNDS = 400
+/** A trace takes tens of milliseconds. */
+const TRACES = 40
 const BLOCKS = 25
 const bounds = { call: 16_000_000n, verification: 5_000_000n }
 
@@ -29,11 +34,21 @@ async function timed(body: () => Promise<unknown>): Promise<number> {
 }
 
 /** The median of many runs in the same block. */
-async function repeated(body: () => Promise<unknown>): Promise<number> {
-  for (let i = 0; i < WARM_UP; i++) await body()
+async function repeated(
+  body: () => Promise<unknown>,
+  [warmUp, rounds] = [WARM_UP, ROUNDS],
+): Promise<number> {
+  for (let i = 0; i < warmUp; i++) await body()
   const times: number[] = []
-  for (let i = 0; i < ROUNDS; i++) times.push(await timed(body))
+  for (let i = 0; i < rounds; i++) times.push(await timed(body))
   return median(times)
+}
+
+/** What is refused early would look fast. */
+async function must(run: Promise<{ ok: boolean }>): Promise<void> {
+  const result = await run
+  if (!result.ok)
+    throw new Error(JSON.stringify(result, (_, v) => (typeof v === 'bigint' ? `${v}` : v)))
 }
 
 async function benchInProcess(chain: EngineChain, op: Operation): Promise<Row[]> {
@@ -50,11 +65,6 @@ async function benchInProcess(chain: EngineChain, op: Operation): Promise<Row[]>
   rows.push({ name: 'validate, nothing known', ms: median(cold), requests: median(coldBatches) })
 
   const { engine } = chain
-  const must = async (run: Promise<{ ok: boolean }>) => {
-    const result = await run
-    if (!result.ok)
-      throw new Error(JSON.stringify(result, (_, v) => (typeof v === 'bigint' ? `${v}` : v)))
-  }
   const validate = () => must(engine.validate(entryPoint, op))
   const execute = () => must(engine.execute(entryPoint, op))
   const measure = () =>
@@ -79,21 +89,36 @@ async function benchInProcess(chain: EngineChain, op: Operation): Promise<Row[]>
   return rows
 }
 
-/** A node client that counts its calls: the ones measured here go out one by one. */
-function countingNode(rpcUrl: string): { node: NodeClient; calls: () => number } {
+/** A node client that counts its HTTP exchanges. No batch of these is so long that it is cut in two. */
+function countingNode(rpcUrl: string): { node: NodeClient; requests: () => number } {
   let count = 0
-  const node = createNodeClient({ urls: [rpcUrl], logger: silent, onCall: () => count++ })
-  return { node, calls: () => count }
+  const node = createNodeClient({ urls: [rpcUrl], logger: silent })
+  const counting: NodeClient = {
+    ...node,
+    request: (method, params) => {
+      count++
+      return node.request(method, params)
+    },
+    batch: (calls) => {
+      count++
+      return node.batch(calls)
+    },
+    head: () => {
+      count++
+      return node.head()
+    },
+  }
+  return { node: counting, requests: () => count }
 }
 
 async function benchNode(chain: EngineChain, op: Operation): Promise<Row[]> {
-  const { node, calls } = countingNode(chain.anvil.rpcUrl)
-  const { entryPoint } = chain
+  const { node, requests } = countingNode(chain.anvil.rpcUrl)
+  const { entryPoint, chainId } = chain
   const engine: Engine = createNodeEngine({ node })
   const data = entryPoint.encodeHandleOps([op], chain.target)
   const request = { to: entryPoint.address, data, gas: 5_000_000n }
   const bodies: Record<string, () => Promise<unknown>> = {
-    'eth_call of handleOps': () => ethCall(node, request),
+    'eth_call of handleOps': () => must(ethCall(node, request)),
   }
   if (entryPoint.version === '0.6') {
     bodies['node engine: validate'] = () => engine.validate(entryPoint, op)
@@ -104,10 +129,21 @@ async function benchNode(chain: EngineChain, op: Operation): Promise<Row[]> {
   const rows: Row[] = []
   for (const [name, body] of Object.entries(bodies)) {
     const ms = await repeated(body)
-    const before = calls()
+    const before = requests()
     await body()
-    rows.push({ name, ms, requests: calls() - before })
+    rows.push({ name, ms, requests: requests() - before })
   }
+  const definition = { chainId, pollInterval: 3_600_000 }
+  const heads = await startHeadFollower({ node, definition, logger: silent })
+  const tracer = await findTracer(node, entryPoint)
+  if (tracer === undefined) throw new Error('the node does not trace')
+  const tracing = createTraceEngine({ node, heads, state: chain.engine.state, tracer })
+  const trace = () => must(tracing.validate(entryPoint, op))
+  const ms = await repeated(trace, [TRACES, TRACES])
+  const before = requests()
+  await trace()
+  rows.push({ name: `node, ${tracer} tracer: validate`, ms, requests: requests() - before })
+  heads.stop()
   await node.close()
   return rows
 }
@@ -131,7 +167,7 @@ async function bench(version: Version): Promise<void> {
       console.log(`\nEntryPoint v${version}, ${title}`)
       for (const row of [...(await benchInProcess(chain, op)), ...(await benchNode(chain, op))]) {
         const { name, ms, requests } = row
-        console.log(`${name.padEnd(28)} ${ms.toFixed(3).padStart(8)} ms  ${requests} requests`)
+        console.log(`${name.padEnd(30)} ${ms.toFixed(3).padStart(8)} ms  ${requests} requests`)
       }
     }
   } finally {
