@@ -4,6 +4,7 @@ import type { Address } from 'viem'
 import type { ChainServices } from './api/services.js'
 import { createDebugBundler } from './bundling/debugBundler.js'
 import { executorStatus } from './bundling/executorStatus.js'
+import { createGasWatch, type GasCompared } from './bundling/gasWatch.js'
 import { type BundlingCandidate, leadBundling } from './bundling/leadBundling.js'
 import { operationByHash } from './bundling/operationByHash.js'
 import { operationReceipt } from './bundling/operationReceipt.js'
@@ -148,7 +149,12 @@ export const startChain = async (
   let bundlingMode: 'manual' | 'auto' = 'auto'
   const bundler = config.role.includes('bundler')
     ? leadBundling(candidacy, (database) => {
-        leading = startBundler({ ...bundling, database }, heads)
+        const onCompared = (outcome: GasCompared) => metrics.gasCompared(chainId, outcome)
+        const gasWatch =
+          rules.mode === 'off'
+            ? undefined
+            : createGasWatch({ chainId, node, database, logger, onCompared })
+        leading = startBundler({ ...bundling, database, gasWatch }, heads)
         leading.setMode(bundlingMode)
         return leading
       })

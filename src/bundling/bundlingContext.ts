@@ -7,6 +7,7 @@ import type { ExecutorSigner } from '../signing/executorSigner.js'
 import type { BundleState, Schema } from '../store/schema.js'
 import type { Engine } from '../validation/engine.js'
 import type { RuleSettings } from '../validation/judgeValidation.js'
+import type { GasWatch } from './gasWatch.js'
 
 /** What bundling on one chain works with. All state is in the database. */
 export type BundlingContext = {
@@ -23,4 +24,6 @@ export type BundlingContext = {
   readonly logger: Logger
   /** Hears how each bundle ended, for the metrics. */
   readonly onEnd?: (state: Exclude<BundleState, 'signed'>) => void
+  /** Absent where no rules are judged. */
+  readonly gasWatch?: GasWatch | undefined
 }

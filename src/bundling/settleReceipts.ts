@@ -27,7 +27,7 @@ import { paidOperations } from './tokensPaid.js'
  */
 export async function settleReceipts(
   trx: Kysely<Schema>,
-  { definition, entryPoints, logger, onEnd }: BundlingContext,
+  { definition, entryPoints, logger, onEnd, gasWatch }: BundlingContext,
   receipts: readonly TransactionReceipt[],
   progress: LedgerProgress | undefined,
 ): Promise<void> {
@@ -78,6 +78,13 @@ export async function settleReceipts(
     const blamed = await blameOperations(trx, own.bundleId, maxAttempts)
     const earned = settled.reduce((sum, { outcome }) => sum + outcome.actualGasCost, 0n)
     const numbers = { bundleId, ...facts, gasUsed, cost, earned }
+    const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
+    // In the background; what is undone here was mined all the same.
+    if (entryPoint)
+      gasWatch?.see({
+        ...{ transactionHash, entryPoint },
+        hashes: settled.map(({ outcome: { userOpHash } }) => userOpHash),
+      })
     if (state === 'included') logger.info(numbers, 'bundle included')
     else
       logger.warn({ ...numbers, blamed }, 'bundle reverted, its operations go in smaller ones next')

@@ -78,6 +78,9 @@ export async function validateAgain(
       if (!run.ok) return await failed(context, entryPoint, head, stored, run.failure)
       if (!run.success) return { kind: 'drop', stored, drop: uncharged(hash), culprit: undefined }
     }
+    // What a tank of ours uses is our own doing.
+    const judged = verdict?.entities.filter(({ role }) => !(tank && role === 'paymaster')) ?? []
+    context.gasWatch?.note(hash, judged)
     return { kind: 'valid', stored, accessed: verdict?.accessed }
   } catch (error) {
     if (!(error instanceof CannotSimulateError)) throw error

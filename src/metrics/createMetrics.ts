@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { GasCompared } from '../bundling/gasWatch.js'
 import type { LimitName } from '../errors/limitErrors.js'
 import type { RanBy } from '../validation/chainEngine.js'
 import type { Compared } from '../validation/nodeWatch.js'
@@ -22,6 +23,8 @@ export type Metrics = {
   validated(chainId: number, by: RanBy): void
   /** A validation of our EVM was compared with the node. */
   compared(chainId: number, outcome: Compared): void
+  /** A mined bundle with staked entities was looked at (EREP-070). */
+  gasCompared(chainId: number, outcome: GasCompared): void
   /** Asked at each scrape. */
   onScrape(pool: () => Promise<readonly PoolSize[]>): void
   /** The text format of Prometheus. */
@@ -109,6 +112,12 @@ export const createMetrics = (): Metrics => {
     labelNames: ['chain', 'outcome'],
     registers,
   })
+  const bundlesCompared = new Counter({
+    name: 'purser_bundle_gas_compared_total',
+    help: 'Mined bundles by how the gas of their staked entities compares with its validation.',
+    labelNames: ['chain', 'outcome'],
+    registers,
+  })
   let pool: () => Promise<readonly PoolSize[]> = async () => []
   new Gauge({
     name: 'purser_pool_operations',
@@ -137,6 +146,7 @@ export const createMetrics = (): Metrics => {
     judged: (chainId, how) => judgements.inc({ chain: String(chainId), outcome: how }),
     validated: (chainId, by) => validations.inc({ chain: String(chainId), engine: by }),
     compared: (chainId, outcome) => comparisons.inc({ chain: String(chainId), outcome }),
+    gasCompared: (chainId, outcome) => bundlesCompared.inc({ chain: String(chainId), outcome }),
     onScrape: (given) => {
       pool = given
     },

@@ -140,6 +140,24 @@ export const banEntity = async (
       ops_seen = r.ops_seen + ${crashPenalty}, ops_included = 0`.execute(db)
 }
 
+/** Inclusions that a throttled entity is put behind: half-way between THROTTLING_SLACK and BAN_SLACK. */
+const throttledBehind = 30
+/** MIN_INCLUSION_RATE_DENOMINATOR */
+const inclusionRate = 10
+
+/** EREP-070: throttles an entity until it has had 20 inclusions more, or the hours have passed over it. */
+export const throttleEntity = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  { entryPoint, address }: Named,
+): Promise<void> => {
+  await sql`
+    insert into reputations as r (chain_id, entry_point, address, ops_seen, ops_included)
+    values (${chainId}, ${entryPoint}, ${address}, ${inclusionRate * throttledBehind}, 0)
+    on conflict (chain_id, entry_point, address) do update set ops_seen =
+      greatest(r.ops_seen, ${inclusionRate} * (r.ops_included + ${throttledBehind}))`.execute(db)
+}
+
 export type StoredReputation = {
   readonly address: Address
   readonly opsSeen: number

@@ -18,12 +18,15 @@ import {
 } from './startPurser.js'
 
 const CHAIN_ID = 7_562
+const OPERATOR_TOKEN = 'operator-of-the-compliance-chain'
 
 /** A service with `debug_bundler_*` on a chain with every EntryPoint, as its operator runs it. */
 export type ComplianceChain = ActorChain & {
   send(entryPoint: EntryPoint, op: Operation): Promise<RpcAnswer['body']>
   debug(method: string, ...params: unknown[]): Promise<Json>
   call(method: string, ...params: unknown[]): Promise<Json>
+  /** As Prometheus reads them. */
+  metrics(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -44,6 +47,10 @@ export const openComplianceChain = async (
     },
     debug: (method, ...params) => result(url, `debug_bundler_${method}`, params),
     call: (method, ...params) => result(url, method, params),
+    metrics: async () => {
+      const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+      return (await fetch(`${urlOf(service)}/metrics`, { headers })).text()
+    },
     async stop() {
       await service.end('SIGTERM')
       await anvil.stop()
@@ -71,9 +78,10 @@ const serve = async (
   }
   const PURSER_CONFIG = join(folder, 'purser.json')
   const config = { chains: [chain], port: 0, logLevel: 'warn', debugMethods: true }
+  const secrets = { PURSER_CONFIG, PURSER_OPERATOR_TOKEN: OPERATOR_TOKEN }
   writeFileSync(PURSER_CONFIG, JSON.stringify(config))
   const { tenant } = commandsOn(folder, { PURSER_CONFIG })
   const { apiKey } = await tenant('compliance')
-  const service = await startService(['serve', '--data', folder], { PURSER_CONFIG })
+  const service = await startService(['serve', '--data', folder], secrets)
   return { ...service, apiKey }
 }

@@ -1,6 +1,7 @@
 /** ERC-7562: from the record of one validation run to a verdict. Pure, no I/O. */
 export type { AccessedStorage, SlotSets } from './accessedStorage.js'
 export { conflictingDelegate } from './auth.js'
+export { type EntityGas, gasInBundle, gasOfStaked, savers } from './bundleGas.js'
 export { type CodeHashes, changedCode, type VisitedCode } from './code.js'
 export { changedContext, judgeContext } from './context.js'
 export { type Evidence, judge, type Verdict } from './judge.js'

@@ -1,0 +1,111 @@
+import type { Address } from 'viem'
+import { DELEGATION_MARKER } from '../../entrypoint/delegation.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { type FrameRecord, toHex } from '../../evm/index.js'
+import { splitPhases } from './phases.js'
+import { type Entity, framesOf } from './scene.js'
+import type { EntityRole } from './violation.js'
+
+/** Gas of validation by the entity that used it. */
+export type EntityGas = ReadonlyMap<Address, number>
+
+/** gas that the first use in a transaction costs more than another one (EIP-2929) */
+const COLD_SLOT = 2_000
+const COLD_ACCOUNT = 2_500
+/** gas that the dearest write costs more than the cheapest, of a slot that was used before (EIP-2200) */
+const WRITE = 20_000
+
+/** The gas of an operation's staked entities in its second validation. */
+export function gasOfStaked(entities: readonly (Entity & { gasUsed: number })[]): EntityGas {
+  return sumByAddress(entities.filter(({ staked }) => staked))
+}
+
+/**
+ * What each operation's entities used in a bundle, `root` being the EntryPoint's frame, as if it had been
+ * alone: what an operation found warm only because another one came before it counts as cold, and each
+ * slot that it wrote as if the write had been the dearest. Empty for an operation whose calls are not
+ * found.
+ */
+export function gasInBundle(
+  entryPoint: EntryPoint,
+  ops: readonly Operation[],
+  root: FrameRecord,
+): EntityGas[] {
+  const warm = new Set<string>()
+  let begin = 0
+  return ops.map((op) => {
+    const end = endOfValidation(entryPoint, op, root.calls, begin)
+    const scene = { entryPoint, op, entities: entitiesOf(op) }
+    const phases = splitPhases(scene, { ...root, calls: root.calls.slice(begin, end) })
+    begin = end
+    const touched = new Set<string>()
+    const used = phases.map(({ entity, gasUsed, root: called }) => {
+      let saved = 0
+      for (const [what, price] of touchedBy(entryPoint, called)) {
+        if (touched.has(what)) continue
+        touched.add(what)
+        if (price === WRITE || warm.has(what)) saved += price
+      }
+      return { ...entity, gasUsed: gasUsed + saved }
+    })
+    for (const what of touched) warm.add(what)
+    return sumByAddress(used)
+  })
+}
+
+/**
+ * EREP-070: the entities that used over 10 % less gas in the bundle than in the second validation. One
+ * that did not run in the bundle is not among them.
+ */
+export function savers(second: EntityGas, inBundle: EntityGas): Address[] {
+  return [...second.keys()].filter((address) => {
+    const [before, then] = [second.get(address), inBundle.get(address)]
+    return before !== undefined && then !== undefined && then * 10 < before * 9
+  })
+}
+
+/** The place behind the call that ends an operation's validation; 0 <= begin <= it. */
+function endOfValidation(
+  { callLayout }: EntryPoint,
+  { sender, paymaster }: Operation,
+  calls: readonly FrameRecord[],
+  begin: number,
+): number {
+  const [to, selector] =
+    paymaster === undefined
+      ? [sender, callLayout.validateUserOp]
+      : [paymaster, callLayout.validatePaymasterUserOp]
+  const at = calls.findIndex(
+    (call, i) => i >= begin && call.to === to && toHex(call.input.subarray(0, 4)) === selector,
+  )
+  return at < 0 ? calls.length : at + 1
+}
+
+function entitiesOf({ sender, factory, paymaster }: Operation) {
+  const entity = (role: EntityRole, address: Address): Entity => ({ role, address, staked: true })
+  return {
+    account: entity('account', sender),
+    ...(factory && factory !== DELEGATION_MARKER && { factory: entity('factory', factory) }),
+    ...(paymaster && { paymaster: entity('paymaster', paymaster) }),
+  }
+}
+
+/** Slots and accounts, with the gas that may have been saved on each; precompiles are never cold. */
+function* touchedBy(entryPoint: EntryPoint, called: FrameRecord): Generator<[string, number]> {
+  for (const { storageAddress, reads, writes, accesses } of framesOf(called)) {
+    for (const slot of [...reads.keys(), ...writes.keys()])
+      yield [`${storageAddress} ${slot}`, COLD_SLOT]
+    for (const slot of writes.keys()) yield [`${storageAddress} ${slot} written`, WRITE]
+    for (const { address, codeSize } of accesses)
+      if (codeSize > 0 && address !== entryPoint.address) yield [address, COLD_ACCOUNT]
+  }
+}
+
+function sumByAddress(
+  used: readonly { readonly address: Address; readonly gasUsed: number }[],
+): EntityGas {
+  const sums = new Map<Address, number>()
+  for (const { address, gasUsed } of used) sums.set(address, (sums.get(address) ?? 0) + gasUsed)
+  return sums
+}
