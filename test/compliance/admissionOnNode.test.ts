@@ -1,4 +1,9 @@
 import { describeAdmission } from './describeAdmission.js'
 
-// One version, for time: test/validation/trace compares both engines fact by fact on others.
-describeAdmission(['0.8'], { validationEngine: 'node' })
+/** `npm run test:compliance` asks all; test/validation/trace compares both engines fact by fact. */
+const versions =
+  process.env.PURSER_COMPLIANCE === 'full'
+    ? (['0.6', '0.7', '0.8', '0.9'] as const)
+    : (['0.8'] as const)
+
+describeAdmission(versions, { validationEngine: 'node' })
