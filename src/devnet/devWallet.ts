@@ -1,7 +1,18 @@
-import { createWalletClient, defineChain, http, publicActions } from 'viem'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  createWalletClient,
+  defineChain,
+  type Hash,
+  http,
+  publicActions,
+  TransactionReceiptNotFoundError,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvilClient } from './anvilClient.js'
 import { FUNDER_KEY } from './devKeys.js'
+
+/** Milliseconds after which a transaction is lost; only a defect needs them. */
+const RECEIPT_DEADLINE = 60_000
 
 /** A client that sends from the funder, on whatever chain `rpcUrl` serves. */
 export const devWallet = async (rpcUrl: string) => {
@@ -11,12 +22,29 @@ export const devWallet = async (rpcUrl: string) => {
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   })
-  return createWalletClient({
+  const wallet = createWalletClient({
     account: privateKeyToAccount(FUNDER_KEY),
     chain,
     transport: http(rpcUrl, { retryCount: 0, batch: true }),
     pollingInterval: 20,
   }).extend(publicActions)
+
+  /**
+   * viem's own looks again when a block comes, and skips a block that comes while it looks. On a chain
+   * that mines only what it is sent no other one may come.
+   */
+  const waitForTransactionReceipt = async ({ hash }: { readonly hash: Hash }) => {
+    const end = Date.now() + RECEIPT_DEADLINE
+    for (;;) {
+      try {
+        return await wallet.getTransactionReceipt({ hash })
+      } catch (error) {
+        if (!(error instanceof TransactionReceiptNotFoundError) || Date.now() > end) throw error
+      }
+      await delay(wallet.pollingInterval)
+    }
+  }
+  return { ...wallet, waitForTransactionReceipt }
 }
 
 export type DevWallet = Awaited<ReturnType<typeof devWallet>>

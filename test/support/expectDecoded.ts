@@ -22,6 +22,22 @@ export const expectDecoded = ({ name, arguments: given }: ServiceCall): void => 
       expectOperation((first as { draft: unknown }).draft, true)
       expect(() => JSON.stringify((first as { webhookData: unknown }).webhookData)).not.toThrow()
       break
+    case 'tokens.quote':
+    case 'tokens.pay':
+    case 'tokens.stub': {
+      const {
+        draft,
+        token,
+        tokens = [],
+      } = first as {
+        readonly draft: unknown
+        readonly token?: string
+        readonly tokens?: readonly string[]
+      }
+      expectOperation(draft, true)
+      for (const each of token === undefined ? tokens : [token]) expect(each).toMatch(address)
+      break
+    }
     case 'status':
     case 'receipt':
     case 'byHash':
