@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import type { DevInfo } from '../../src/cli/devInfo.js'
@@ -10,6 +9,7 @@ import { commandsOn, labelled } from './cliAnswers.js'
 import { silent } from './logger.js'
 import { type PublicChain, startPublicChain } from './publicChain.js'
 import { createReplica, type Replica } from './replica.js'
+import { serveEnvironment } from './serving.js'
 import { makeDataFolder, removeDataFolder } from './startPurser.js'
 import { killDatabase } from './survivors.js'
 import { until } from './until.js'
@@ -83,23 +83,15 @@ export const startFleet = async (chainId: number): Promise<Fleet> => {
   }
 }
 
-const environmentOf = (folder: string, { chainId, rpcUrl }: PublicChain) => {
-  const host = encodeURIComponent(join(folder, 'postgres/cluster'))
-  const chains = [
+const environmentOf = (folder: string, { chainId, rpcUrl }: PublicChain) =>
+  serveEnvironment(
+    folder,
     {
       ...{ chainId, rpcUrls: [rpcUrl], pollInterval: 50, resubmitAfter: 2_000 },
       executorKeys: ['env:EXECUTOR_1', 'env:EXECUTOR_2'],
     },
-  ]
-  return {
-    DATABASE_URL: `postgresql:///postgres?host=${host}&user=purser`,
-    PURSER_MASTER_KEY: '5e'.repeat(32),
-    PURSER_CHAINS: JSON.stringify(chains),
-    EXECUTOR_1: devKey(1),
-    EXECUTOR_2: devKey(2),
-    OWNER_KEY: devKey(3),
-  }
-}
+    { EXECUTOR_1: devKey(1), EXECUTOR_2: devKey(2), OWNER_KEY: devKey(3) },
+  )
 
 const openTenant = async (
   folder: string,

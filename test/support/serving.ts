@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { startEmbeddedPostgres } from '../../src/store/embeddedPostgres.js'
@@ -25,6 +26,21 @@ export type Serving = {
   stop(): Promise<void>
 }
 
+/** What `purser serve` reads to serve `chain` from the cluster in `folder`, its keys in `secrets`. */
+export const serveEnvironment = <Secrets extends Readonly<Record<string, string>>>(
+  folder: string,
+  chain: Readonly<Record<string, unknown>>,
+  secrets: Secrets,
+) => {
+  const host = encodeURIComponent(join(folder, 'postgres/cluster'))
+  return {
+    DATABASE_URL: `postgresql:///postgres?host=${host}&user=purser`,
+    PURSER_MASTER_KEY: '5e'.repeat(32),
+    PURSER_CHAINS: JSON.stringify([chain]),
+    ...secrets,
+  }
+}
+
 /** @param settings of the chain in the configuration, beside or instead of its node and executor */
 export const prepareServing = async (
   chainId: number,
@@ -34,15 +50,12 @@ export const prepareServing = async (
   const folder = makeDataFolder()
   const chain = await startPublicChain(chainId)
   const postgres = await startEmbeddedPostgres(folder, silent)
-  const host = encodeURIComponent(`${folder}/postgres/cluster`)
   const own = { chainId, rpcUrls: [chain.rpcUrl], pollInterval: 50, executorKeys: ['env:EXECUTOR'] }
-  const environment = {
-    DATABASE_URL: `postgresql:///postgres?host=${host}&user=purser`,
-    PURSER_MASTER_KEY: '5e'.repeat(32),
-    PURSER_CHAINS: JSON.stringify([{ ...own, ...(await settings(chain)) }]),
-    EXECUTOR: devKey(1),
-    ...secrets,
-  }
+  const environment = serveEnvironment(
+    folder,
+    { ...own, ...(await settings(chain)) },
+    { EXECUTOR: devKey(1), ...secrets },
+  )
   const commands = commandsOn(folder, environment)
   const { authToken, apiKey } = await commands.tenant('serving')
   let service: RunningService | undefined
