@@ -16,14 +16,14 @@ export const openSession = (client: pg.PoolClient): Session => {
   // What a pool hands out is its class of clients, which the types do not say.
   const { stream } = (client as pg.PoolClient & pg.Client).connection
   let begun: Promise<unknown> | undefined
-  let isStale = false
+  let isSpent = false
 
   const send: Query = async (text, values) => {
     const name = values.length === 0 ? undefined : nameOf(text)
     try {
       return await client.query({ ...(name && { name }), text, values: [...values] })
     } catch (error) {
-      isStale ||= isStalePlan(error)
+      isSpent ||= isStalePlan(error) || isFatal(error)
       throw error
     }
   }
@@ -43,7 +43,7 @@ export const openSession = (client: pg.PoolClient): Session => {
     return result
   }
 
-  return { query, release: () => client.release(isStale) }
+  return { query, release: () => client.release(isSpent) }
 }
 
 /** The schema has changed under a prepared statement: it can be prepared on a new connection only. */
@@ -53,6 +53,10 @@ export const isStalePlan = (error: unknown): boolean =>
   error.message === 'cached plan must not change result type'
 
 const isBegun: pg.QueryResult = { command: 'BEGIN', rowCount: 0, oid: 0, rows: [], fields: [] }
+
+/** The server ends the session with this error; the connection may still look open when it arrives. */
+const isFatal = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && (error.severity === 'FATAL' || error.severity === 'PANIC')
 
 /** Lists of varying length make statements without end: what is beyond this is not prepared. */
 const most = { names: 400, characters: 6_000 }
