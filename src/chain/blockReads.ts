@@ -21,10 +21,13 @@ export type Header = {
   readonly blobBaseFee: bigint
 }
 
+/** What was learnt; slots by `slotName`. */
 export type Answers = {
   header?: Header
-  readonly accounts: Map<Address, { nonce: bigint; balance: bigint; code: Hex | undefined }>
-  readonly slots: Map<Address, Map<Hex, bigint>>
+  readonly balances: Map<Address, bigint>
+  readonly nonces: Map<Address, bigint>
+  readonly codes: Map<Address, Hex>
+  readonly slots: Map<string, bigint>
   readonly blockHashes: Map<bigint, Hex>
 }
 
@@ -33,35 +36,47 @@ export class BlockGone extends Error {
   override readonly name = 'BlockGone'
 }
 
+export const noAnswers = (): Answers => ({
+  ...{ balances: new Map(), nonces: new Map(), codes: new Map() },
+  ...{ slots: new Map(), blockHashes: new Map() },
+})
+
+export const slotName = (address: Address, slot: Hex): string => address + slot
+
 /** The calls for one read, at a block that is named by `pin`. */
 export function encodeRead(read: Read, head: Head, pin: BlockId): readonly Call[] {
   const block = blockParameter(pin)
+  const ask = (method: string, ...params: readonly unknown[]): Call => ({ method, params })
   switch (read.kind) {
     case 'header':
-      return [
-        { method: 'eth_getBlockByHash', params: [head.hash, false] },
-        { method: 'eth_blobBaseFee', params: [] },
-      ]
+      return [ask('eth_getBlockByHash', head.hash, false), ask('eth_blobBaseFee')]
     case 'blockHash':
-      return [{ method: 'eth_getBlockByNumber', params: [blockParameter(read.number), false] }]
+      return [ask('eth_getBlockByNumber', blockParameter(read.number), false)]
     case 'slot':
-      return [{ method: 'eth_getStorageAt', params: [read.address, read.slot, block] }]
-    default: {
-      const methods = ['eth_getTransactionCount', 'eth_getBalance']
-      if (read.kind === 'account') methods.push('eth_getCode')
-      return methods.map((method) => ({ method, params: [read.address, block] }))
-    }
+      return [ask('eth_getStorageAt', read.address, read.slot, block)]
+    case 'balance':
+      return [ask('eth_getBalance', read.address, block)]
+    case 'nonce':
+      return [ask('eth_getTransactionCount', read.address, block)]
+    case 'account':
+      return ['eth_getTransactionCount', 'eth_getBalance', 'eth_getCode'].map((method) =>
+        ask(method, read.address, block),
+      )
   }
 }
 
 /**
- * What the node answered, in the order of the reads. Throws BlockGone when an answer is missing: reads
- * of a block's state fail when the node does not have it.
+ * Adds what the node answered, in the order of the reads. Throws BlockGone when an answer is missing:
+ * reads of a block's state fail when the node does not have it.
  */
-export function decodeReads(reads: readonly Read[], settled: readonly Settled[]): Answers {
-  const answers: Answers = { accounts: new Map(), slots: new Map(), blockHashes: new Map() }
+export function decodeReads(
+  reads: readonly Read[],
+  settled: readonly Settled[],
+  answers: Answers,
+): void {
   let at = 0
-  const next = () => result(settled[at++])
+  const next = () => resultOf(settled[at++])
+  const nextNumber = () => BigInt(next() as Hex)
   for (const read of reads) {
     switch (read.kind) {
       case 'header': {
@@ -73,25 +88,24 @@ export function decodeReads(reads: readonly Read[], settled: readonly Settled[])
         answers.blockHashes.set(read.number, (next() as { hash: Hex }).hash)
         break
       case 'slot':
-        slotsOf(answers, read.address).set(read.slot, BigInt(next() as Hex))
+        answers.slots.set(slotName(read.address, read.slot), nextNumber())
         break
-      default: {
-        const [nonce, balance] = [BigInt(next() as Hex), BigInt(next() as Hex)]
-        const code = read.kind === 'account' ? (next() as Hex) : undefined
-        answers.accounts.set(read.address, { nonce, balance, code })
-      }
+      case 'balance':
+        answers.balances.set(read.address, nextNumber())
+        break
+      case 'nonce':
+        answers.nonces.set(read.address, nextNumber())
+        break
+      case 'account':
+        answers.nonces.set(read.address, nextNumber())
+        answers.balances.set(read.address, nextNumber())
+        answers.codes.set(read.address, next() as Hex)
     }
   }
-  return answers
 }
 
-function slotsOf({ slots }: Answers, address: Address): Map<Hex, bigint> {
-  const known = slots.get(address) ?? new Map<Hex, bigint>()
-  slots.set(address, known)
-  return known
-}
-
-function result(settled: Settled | undefined): unknown {
+/** @throws BlockGone where there is none */
+function resultOf(settled: Settled | undefined): unknown {
   if (settled === undefined) throw new BlockGone('an answer is missing')
   if (!settled.ok) throw new BlockGone(settled.error.message)
   if (settled.result === null) throw new BlockGone('the block is unknown')

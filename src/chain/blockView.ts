@@ -1,23 +1,19 @@
 import type { Address, Hex } from 'viem'
 import type { AccountState, BlockEnv, Fork, State } from '../evm/index.js'
-import {
-  type Answers,
-  BlockGone,
-  decodeReads,
-  encodeRead,
-  type Header,
-  type Read,
-} from './blockReads.js'
+import { type Answers, BlockGone, type Header, type Read, slotName } from './blockReads.js'
 import type { ChainRules } from './chainRules.js'
 import type { CodeMemory } from './codeMemory.js'
-import type { Call, Settled } from './jsonRpc.js'
+import type { Lru } from './lru.js'
 import type { Head } from './nodeReads.js'
+import type { ReadState } from './readState.js'
 
 type Context = {
   readonly chainId: number
   readonly rules: ChainRules
   readonly codes: CodeMemory
-  batch(calls: readonly Call[]): Promise<readonly Settled[]>
+  /** Contracts whose nonce was needed: those that create others. */
+  readonly creators: Lru<Address, true>
+  readonly readState: ReadState
 }
 
 /**
@@ -52,7 +48,7 @@ export class BlockView implements State {
   }
 
   slot(address: Address, slot: Hex): bigint | undefined {
-    return this.#slots.get(address + slot)
+    return this.#slots.get(slotName(address, slot))
   }
 
   /** The environment of a call on this block; its header must have been fetched. */
@@ -81,12 +77,13 @@ export class BlockView implements State {
    */
   async fetch(reads: readonly Read[]): Promise<boolean> {
     const batches = new Set<Promise<void>>()
-    for (const read of [{ kind: 'header' } as const, ...reads]) {
-      if (this.#knows(read)) continue
+    for (const read of [{ kind: 'header' } as const, ...reads].flatMap((each) =>
+      this.#plan(each),
+    )) {
       const key = keyOf(read)
       let batch = this.#underWay.get(key)
       if (batch === undefined) {
-        this.#queue.set(key, this.#cheapest(read))
+        this.#queue.set(key, read)
         this.#nextBatch ??= this.#send()
         batch = this.#nextBatch
         this.#underWay.set(key, batch)
@@ -115,32 +112,44 @@ export class BlockView implements State {
   }
 
   async #read(reads: readonly Read[]): Promise<void> {
-    const { rules, batch } = this.#context
+    const { rules, readState } = this.#context
     const pin = rules.readsByHash ? this.head.hash : this.head.number
-    const calls = reads.flatMap((read) => encodeRead(read, this.head, pin))
-    const answers = decodeReads(reads, await batch(calls))
-    this.#keep(answers, rules.fork)
+    this.#keep(await readState(reads, this.head, pin), rules.fork)
   }
 
-  #keep({ header, accounts, slots, blockHashes }: Answers, fork: Fork): void {
-    const { codes } = this.#context
+  #keep({ header, balances, nonces, codes, slots, blockHashes }: Answers, fork: Fork): void {
+    const memory = this.#context.codes
     if (header !== undefined && header.hash !== this.head.hash) throw new BlockGone('replaced')
     if (header !== undefined) this.#header = header
-    for (const [address, { nonce, balance, code }] of accounts) {
+    for (const [address, balance] of balances) {
+      const code = codes.get(address)
       const bytes =
-        code === undefined ? codes.at(address) : codes.take(address, code, this.head.number, fork)
+        code === undefined ? memory.at(address) : memory.take(address, code, this.head.number, fork)
+      const nonce = this.#accounts.get(address)?.nonce
       if (bytes !== undefined) this.#accounts.set(address, { nonce, balance, code: bytes })
     }
-    for (const [address, values] of slots) {
-      for (const [slot, value] of values) this.#slots.set(address + slot, value)
+    for (const [address, nonce] of nonces) {
+      const account = this.#accounts.get(address)
+      if (account !== undefined) this.#accounts.set(address, { ...account, nonce })
     }
+    for (const [name, value] of slots) this.#slots.set(name, value)
     for (const [number, hash] of blockHashes) this.#blockHashes.set(number, hash)
   }
 
-  /** Code that cannot have changed is not asked for again. */
-  #cheapest(read: Read): Read {
-    if (read.kind !== 'account' || this.#context.codes.at(read.address) === undefined) return read
-    return { kind: 'balance', address: read.address }
+  /**
+   * The reads that tell what is not known yet. Code that cannot have changed is not asked for again, the
+   * nonce of a contract only where it creates others.
+   */
+  #plan(read: Read): readonly Read[] {
+    if (this.#knows(read)) return []
+    const { codes, creators } = this.#context
+    if (read.kind === 'nonce') creators.set(read.address, true)
+    if (read.kind !== 'account' && read.kind !== 'nonce') return [read]
+    const { address } = read
+    if (codes.at(address) === undefined) return [{ kind: 'account', address }]
+    const reads: Read[] = [{ kind: 'balance', address }]
+    if (creators.get(address) !== undefined) reads.push({ kind: 'nonce', address })
+    return reads
   }
 
   #knows(read: Read): boolean {
@@ -150,7 +159,9 @@ export class BlockView implements State {
       case 'blockHash':
         return this.#blockHashes.has(read.number)
       case 'slot':
-        return this.#slots.has(read.address + read.slot)
+        return this.#slots.has(slotName(read.address, read.slot))
+      case 'nonce':
+        return this.#accounts.get(read.address)?.nonce !== undefined
       default:
         return this.#accounts.has(read.address)
     }
@@ -164,7 +175,9 @@ function keyOf(read: Read): string {
     case 'blockHash':
       return read.number.toString()
     case 'slot':
-      return read.address + read.slot
+      return slotName(read.address, read.slot)
+    case 'nonce':
+      return `nonce of ${read.address}`
     default:
       return read.address
   }

@@ -6,9 +6,11 @@ import { BlockView } from './blockView.js'
 import { type ChainRules, detectChainRules } from './chainRules.js'
 import { CodeMemory } from './codeMemory.js'
 import type { HeadFollower } from './headFollower.js'
+import { Lru } from './lru.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 import { getBlock, type Head } from './nodeReads.js'
+import { createReadState, type ReadState } from './readState.js'
 import { type RunSubject, type Touched, TouchMemory } from './touchMemory.js'
 
 /** What is to be run, as far as it tells which state will be touched. */
@@ -18,6 +20,8 @@ export type RunKind = RunSubject & {
   /** Contracts that are sure to be called, and slots to be read. */
   readonly accounts: readonly Address[]
   readonly slots: readonly (readonly [Address, Hex])[]
+  /** Who is sure to create a contract. */
+  readonly creators: readonly Address[]
 }
 
 export type Provided = { readonly result: Result; readonly view: BlockView }
@@ -63,6 +67,7 @@ const maxRounds = 24
 const maxReads = 4_000
 /** Accounts and slots that are kept of one block. */
 const maxKept = 200_000
+const maxCreators = 2_000
 /** A fork may come: rules are looked at again after so many seconds of chain time. */
 const rulesLife = 3_600
 
@@ -76,14 +81,21 @@ const rulesLife = 3_600
 export async function createStateProvider(context: StateProviderContext): Promise<StateProvider> {
   const { node, heads, chainId, onBatch } = context
   const codes = new CodeMemory()
+  const creators = new Lru<Address, true>(maxCreators)
   const touches = new TouchMemory()
   let rules = await rulesAt(heads.current())
   let view: BlockView | undefined
 
-  async function rulesAt(head: Head): Promise<{ rules: ChainRules; until: number }> {
+  async function rulesAt(
+    head: Head,
+  ): Promise<{ rules: ChainRules; readState: ReadState; until: number }> {
     const found = await detectChainRules(node, head.hash)
     if (found === undefined) throw new CannotSimulateError('the chain is older than Shanghai')
-    return { rules: found, until: head.timestamp + rulesLife }
+    const readState = createReadState((calls) => {
+      onBatch?.(calls.length)
+      return node.batch(calls)
+    })
+    return { rules: found, readState, until: head.timestamp + rulesLife }
   }
 
   async function sharedView(head: Head): Promise<BlockView> {
@@ -104,15 +116,8 @@ export async function createStateProvider(context: StateProviderContext): Promis
   }
 
   function viewOf(head: Head): BlockView {
-    return new BlockView(head, {
-      chainId,
-      rules: rules.rules,
-      codes,
-      batch: (calls) => {
-        onBatch?.(calls.length)
-        return node.batch(calls)
-      },
-    })
+    const { rules: found, readState } = rules
+    return new BlockView(head, { chainId, rules: found, readState, codes, creators })
   }
 
   /** The names with what the sender's code tells before those without. */
@@ -127,7 +132,8 @@ export async function createStateProvider(context: StateProviderContext): Promis
       .map((name) => touches.recall(name, kind))
       .find((reads) => reads !== undefined)
     const slots = kind.slots.map(([address, slot]) => ({ kind: 'slot', address, slot }) as const)
-    return [...kind.accounts.flatMap(readsOfContract), ...slots, ...(recalled ?? [])]
+    const nonces = kind.creators.map((address) => ({ kind: 'nonce', address }) as const)
+    return [...kind.accounts.flatMap(readsOfContract), ...nonces, ...slots, ...(recalled ?? [])]
   }
 
   /** A contract that is met for the first time may be a proxy: its slot saves a round. */

@@ -19,7 +19,8 @@ export type Account = {
   readonly limbs: Uint32Array
   readonly precompile: Precompile | undefined
   loaded: boolean
-  nonce: bigint
+  /** Undefined until `World.nonceOf`, where the state leaves it out. */
+  nonce: bigint | undefined
   balance: bigint
   code: Code
   hasStorage: boolean

@@ -56,7 +56,7 @@ function apply(machine: Machine, authorization: Authorization): void {
   world.warm(authority)
   const { code } = world.load(authority)
   if (code.bytes.length > 0 && code.delegate === undefined) return
-  if (authority.nonce !== nonce) return
+  if (world.nonceOf(authority) !== nonce) return
   if (!world.isEmpty(authority)) world.addRefund(AUTHORIZATION_REFUND)
   world.setCode(authority, address === NOBODY ? EMPTY_CODE : codeOf(designator(address)))
   world.setNonce(authority, nonce + 1n)

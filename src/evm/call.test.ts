@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import {
   addressOf,
@@ -109,6 +110,24 @@ describe('call: unknown state', () => {
     const state = worldOf({ [CONTRACT]: { code: '0x6103e740' } })
     const outcome = call(runOn(state, { block }), messageTo(CONTRACT))
     expect(outcome).toEqual({ kind: 'missing', misses: [{ kind: 'blockHash', number: 999n }] })
+  })
+
+  it('misses a nonce only where it counts', () => {
+    const run = (code: Hex) => {
+      const account = { nonce: undefined, balance: 0n, code: fromHex(code) }
+      const state: State = {
+        account: (address) => (address === CONTRACT ? account : worldOf({}).account(address)),
+        slot: () => undefined,
+      }
+      return call(runOn(state, { onMiss: 'guess' }), messageTo(CONTRACT))
+    }
+    expect(run('0x00').kind).toBe('done')
+    const [create, create2] = ['0x5f5f5ff0', '0x5f5f5f5ff5'] as const
+    for (const code of [create, create2])
+      expect(run(code)).toEqual({
+        kind: 'missing',
+        misses: [{ kind: 'nonce', address: CONTRACT }],
+      })
   })
 
   it('needs no state for a precompile or for what an access list names', () => {

@@ -99,7 +99,7 @@ export function enterCreate(machine: Machine, parent: Frame | undefined, message
   const { world } = machine
   const { to } = message
   world.load(to)
-  if (to.nonce !== 0n || to.code.bytes.length > 0 || to.hasStorage) {
+  if (to.code.bytes.length > 0 || to.hasStorage || world.nonceOf(to) !== 0n) {
     return settle(machine, parent, message, record, COLLISION, 0, EMPTY_BYTES)
   }
   const mark = world.mark()

@@ -60,7 +60,7 @@ export function gasRefusal({ gas }: MessageInput, needed: IntrinsicGas): string 
 export function runMessage(machine: Machine, input: MessageInput, needed: IntrinsicGas): Result {
   const { world } = machine
   const sender = machine.origin
-  const { nonce } = world.load(sender)
+  const nonce = world.nonceOf(sender)
   warmUp(machine, input)
   world.setNonce(sender, nonce + 1n)
   if (input.authorizations !== undefined) applyAuthorizations(machine, input.authorizations)

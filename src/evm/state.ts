@@ -2,7 +2,8 @@ import type { Address, Hex } from 'viem'
 
 /** An account as a node reports it. An account that does not exist has zeros and no code. */
 export type AccountState = {
-  nonce: bigint
+  /** Undefined = unknown; only who creates contracts, or has neither code nor money, is asked for it. */
+  nonce: bigint | undefined
   balance: bigint
   code: Uint8Array
   /** True when its storage is known not to be empty: matters only to creations at its address (EIP-7610). */
@@ -22,6 +23,7 @@ export type State = {
 /** State that a run needed and did not find. */
 export type Miss =
   | { kind: 'account'; address: Address }
+  | { kind: 'nonce'; address: Address }
   | { kind: 'slot'; address: Address; slot: Hex }
   | { kind: 'blockHash'; number: bigint }
 

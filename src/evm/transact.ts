@@ -57,7 +57,8 @@ function blobGas(tx: Transaction): bigint {
 /** Why a block may not contain this transaction, if so. */
 function refusal(machine: Machine, tx: Transaction, needed: IntrinsicGas): string | undefined {
   const { block, rules, world, origin } = machine
-  const { nonce, balance, code } = world.load(origin)
+  const { balance, code } = world.load(origin)
+  const nonce = world.nonceOf(origin)
   if (code.bytes.length > 0 && code.delegate === undefined) return 'sender is a contract'
   if (tx.nonce !== nonce) return `nonce ${tx.nonce} is not the sender's ${nonce}`
   if (nonce >= MAX_NONCE) return 'nonce cannot be raised any more'

@@ -64,6 +64,14 @@ export class World {
     return account
   }
 
+  /** The account's nonce. */
+  nonceOf(account: Account): bigint {
+    this.load(account)
+    if (account.nonce === undefined) this.miss({ kind: 'nonce', address: account.address })
+    account.nonce ??= 0n
+    return account.nonce
+  }
+
   miss(miss: Miss): void {
     this.misses.push(miss)
     if (this.#onMiss === 'stop') throw new StopAtMiss()
@@ -72,7 +80,7 @@ export class World {
   /** EIP-161: no nonce, no balance, no code. */
   isEmpty(account: Account): boolean {
     this.load(account)
-    return account.nonce === 0n && account.balance === 0n && account.code.bytes.length === 0
+    return account.code.bytes.length === 0 && account.balance === 0n && this.nonceOf(account) === 0n
   }
 
   slot(account: Account, limbs: Uint32Array, at: number): Slot {
@@ -225,6 +233,6 @@ function changeOf(account: Account): AccountOverride | undefined {
   const { nonce, balance, code } = account
   const storage = account.created ? { state: slots } : { stateDiff: slots }
   return account.touched && account.loaded
-    ? { nonce, balance, code: code.bytes, ...storage }
+    ? { ...(nonce !== undefined && { nonce }), balance, code: code.bytes, ...storage }
     : storage
 }

@@ -27,6 +27,7 @@ export function kindOf(entryPoint: EntryPoint, op: Operation, extent: Extent): R
       [address, nonceSlot(sender, op.nonce)],
       ...staked.flatMap((entity) => stakeSlots(entity, entryPoint)),
     ],
+    creators: factory === undefined ? [] : [factory],
   }
 }
 

@@ -105,7 +105,7 @@ describe('requests to the node', () => {
     await nextBlock(engine)
     asked.length = 0
     await engine.validate(chain.entryPoint, op)
-    expect(asked).toContain('eth_getStorageAt')
+    expect(asked).toContain('eth_call')
     expect(asked.filter((method) => method === 'eth_getCode')).toEqual([])
   })
 })
@@ -155,7 +155,7 @@ describe('the block', () => {
     const op = await sponsored('deployed')
     let replace = 0
     const node = await startPlainNode(chain.anvil.rpcUrl, async (methods) => {
-      if (replace === 0 || !methods.includes('eth_getStorageAt')) return
+      if (replace === 0 || !methods.includes('eth_call')) return
       replace--
       await chain.tester.request({ method: 'anvil_reorg', params: [1, []] } as never)
     })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import type { FaultPoint } from '../../src/faults.js'
 import { expectBalancedBooks, inclusions, tankDeposit } from '../support/books.js'
+import { devAccount } from '../support/devAccount.js'
 import { type Intent, included, intentsOf, prepare, send, whileDying } from '../support/intents.js'
 import { result } from '../support/jsonRpc.js'
 import {
@@ -61,6 +62,14 @@ const dieStarting = async (folder: string, fault: Passing): Promise<void> => {
   const outcome = await startPurser(folder, [], { PURSER_FAULT: fault }).catch((error) => error)
   if (outcome instanceof Error) expect(outcome.message).toContain('ended with SIGKILL')
   else await dead(outcome)
+}
+
+/** At twice the advised fees, so that the bundle can go up with its own. */
+const prepareGenerously = async (info: DevInfo, intent: Intent): Promise<void> => {
+  const account = await devAccount(info, intent.seed)
+  const op = await account.selfPaid()
+  const [maxFeePerGas, maxPriorityFeePerGas] = [2n * op.maxFeePerGas, 2n * op.maxPriorityFeePerGas]
+  intent.op = await account.sign({ ...op, maxFeePerGas, maxPriorityFeePerGas })
 }
 
 describe('a service that is killed', () => {
@@ -168,7 +177,7 @@ describe('a service that is killed', () => {
     async () => {
       const intents = intentsOf('resubmission', 2)
       const doomed = await start('resubmission:committed')
-      for (const intent of intents) await prepare(doomed, intent)
+      for (const intent of intents) await prepareGenerously(doomed, intent)
       await anvil(doomed).setAutomine(false)
       await whileDying(intents, (intent) => send(doomed, intent))
       await dead(purser)

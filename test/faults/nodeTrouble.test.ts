@@ -46,7 +46,7 @@ const further: readonly Case[] = [
   [
     'answers errors to eth_call',
     { kind: 'error', methods: ['eth_call'] },
-    ["the chain's node refused a request"],
+    ['the executor cannot send', 'internal error'],
   ],
   [
     'answers errors to eth_getLogs',

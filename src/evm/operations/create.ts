@@ -22,7 +22,7 @@ export function createFamily(machine: Machine, frame: Frame, op: number): Signal
 
   const { world } = machine
   const { self } = frame
-  const { nonce } = world.load(self)
+  const nonce = world.nonceOf(self)
   const input = frame.view(inputAt, inputSize).slice()
   const to: Account = withSalt
     ? world.account(create2Address(self.address, salt, input))

@@ -4,7 +4,9 @@ import {
   BlockGone,
   decodeReads,
   encodeRead,
+  noAnswers,
   type Read,
+  slotName,
 } from '../../chain/blockReads.js'
 import type { ChainRules } from '../../chain/chainRules.js'
 import { delegateOf } from '../../chain/delegations.js'
@@ -98,38 +100,40 @@ async function readState(
   const slots = entities.flatMap((entity) => entryPoint.stakeSlots(entity))
   if (paymaster !== undefined) slots.push(depositSlot(paymaster))
 
-  async function read(reads: readonly Read[]): Promise<Answers> {
+  const known = noAnswers()
+  async function read(reads: readonly Read[]): Promise<void> {
     const settled = await node.batch(reads.flatMap((each) => encodeRead(each, head, block)))
     try {
-      return decodeReads(reads, settled)
+      decodeReads(reads, settled, known)
     } catch (error) {
       if (!(error instanceof BlockGone)) throw error
       throw new NodeUnavailableError(`state of block ${head.hash}`, error)
     }
   }
 
-  const known = await read([
+  await read([
     ...accountReads(visited),
     ...slots.map((slot): Read => ({ kind: 'slot', address, slot })),
   ])
-  const delegates = [...known.accounts.values()].map(({ code = '0x' }) => delegateOf(code))
+  const delegates = [...known.codes.values()].map(delegateOf)
   const unread = delegates.filter((each) => each !== undefined && !visited.has(each)) as Address[]
-  const more = unread.length === 0 ? undefined : await read(accountReads(new Set(unread)))
-  return stateOf({ ...known, accounts: new Map([...known.accounts, ...(more?.accounts ?? [])]) })
+  if (unread.length > 0) await read(accountReads(new Set(unread)))
+  return stateOf(known)
 }
 
 function accountReads(addresses: ReadonlySet<Address>): Read[] {
   return [...addresses].map((address) => ({ kind: 'account', address }))
 }
 
-function stateOf({ accounts, slots }: Answers): State {
-  const codes = new Map([...accounts].map(([at, { code = '0x' }]) => [at, fromHex(code)]))
+function stateOf({ balances, nonces, codes, slots }: Answers): State {
+  const bytes = new Map([...codes].map(([at, code]) => [at, fromHex(code)]))
   return {
     account: (address) => {
-      const [account, code] = [accounts.get(address), codes.get(address)]
-      return account && code && { nonce: account.nonce, balance: account.balance, code }
+      const [balance, code] = [balances.get(address), bytes.get(address)]
+      if (balance === undefined || code === undefined) return undefined
+      return { nonce: nonces.get(address), balance, code }
     },
-    slot: (address, slot) => slots.get(address)?.get(slot),
+    slot: (address, slot) => slots.get(slotName(address, slot)),
   }
 }
 

@@ -1,0 +1,78 @@
+import type { Address, Hex } from 'viem'
+import { runtime as slotReader } from '../contracts/generated/SlotReader.js'
+import { runtime as stateReader } from '../contracts/generated/StateReader.js'
+import { type Answers, type Read, slotName } from './blockReads.js'
+import type { Call, Settled } from './jsonRpc.js'
+import { type BlockId, blockParameter } from './nodeReads.js'
+
+/** What one eth_call can read of any number of accounts. */
+export type JointRead = Extract<Read, { readonly kind: 'slot' | 'balance' }>
+
+type Part = { readonly address: Address; readonly slots: readonly Hex[] }
+
+export type Joint = { readonly call: Call; readonly parts: readonly Part[] }
+
+/** Where the reading code is pretended to be: ASCII "reader", no contract on any chain. */
+const reader: Address = '0x0000000000000000000000000000726561646572'
+/** Some 2,500 gas a slot or account: nodes grant a call ten million at least. */
+const mostReads = 1_000
+const gas = '0x989680'
+const wordDigits = 64
+
+export const isJoint = (read: Read): read is JointRead =>
+  read.kind === 'slot' || read.kind === 'balance'
+
+/**
+ * The calls for these reads: code of ours in place of the accounts' own tells their slots. One such
+ * call costs the node and us a small part of what a call for each slot does.
+ */
+export function encodeJoint(reads: readonly JointRead[], pin: BlockId): readonly Joint[] {
+  const joints: Joint[] = []
+  for (let at = 0; at < reads.length; at += mostReads)
+    joints.push(encode(partsOf(reads.slice(at, at + mostReads)), pin))
+  return joints
+}
+
+/** Adds the answers; false, and nothing is added, where the node did not run what it was sent. */
+export function decodeJoint(
+  { parts }: Joint,
+  settled: Settled | undefined,
+  answers: Answers,
+): boolean {
+  const words = parts.reduce((sum, { slots }) => sum + 1 + slots.length, 0)
+  const result = settled?.ok ? settled.result : undefined
+  if (typeof result !== 'string' || result.length !== 2 + words * wordDigits) return false
+  let at = 2
+  const next = () => {
+    const word = BigInt(`0x${result.slice(at, at + wordDigits)}`)
+    at += wordDigits
+    return word
+  }
+  for (const { address, slots } of parts) {
+    answers.balances.set(address, next())
+    for (const slot of slots) answers.slots.set(slotName(address, slot), next())
+  }
+  return true
+}
+
+function partsOf(reads: readonly JointRead[]): Part[] {
+  const parts = new Map<Address, Hex[]>()
+  for (const read of reads) {
+    const slots = parts.get(read.address) ?? []
+    parts.set(read.address, slots)
+    if (read.kind === 'slot') slots.push(read.slot)
+  }
+  return [...parts].map(([address, slots]) => ({ address, slots }))
+}
+
+function encode(parts: readonly Part[], pin: BlockId): Joint {
+  const overrides: Record<Address, { readonly code: Hex }> = { [reader]: { code: stateReader } }
+  let data = '0x'
+  for (const { address, slots } of parts) {
+    if (slots.length > 0) overrides[address] = { code: slotReader }
+    data += slots.length.toString(16).padStart(wordDigits - 40, '0') + address.slice(2)
+    for (const slot of slots) data += slot.slice(2)
+  }
+  const call = { to: reader, data, gas }
+  return { call: { method: 'eth_call', params: [call, blockParameter(pin), overrides] }, parts }
+}

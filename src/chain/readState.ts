@@ -1,0 +1,88 @@
+import {
+  type Answers,
+  decodeReads,
+  encodeRead,
+  noAnswers,
+  type Read,
+  slotName,
+} from './blockReads.js'
+import { decodeJoint, encodeJoint, isJoint, type JointRead } from './jointRead.js'
+import type { Call, Settled } from './jsonRpc.js'
+import type { BlockId, Head } from './nodeReads.js'
+
+/** Asks a node for what is to be known of a block, in one batch. Throws BlockGone without the block. */
+export type ReadState = (reads: readonly Read[], head: Head, pin: BlockId) => Promise<Answers>
+
+/** Does the node read jointly? `trusted` when it once said the same as by single reads. */
+type Standing = 'untried' | 'trusted' | 'refused'
+
+/**
+ * Reads slots and balances by one eth_call with overridden code where the node can: there are nodes
+ * that know no overrides, or forget the storage of whom they override. So the first reads are asked in
+ * both ways, until values that are not zero were the same.
+ */
+export function createReadState(
+  batch: (calls: readonly Call[]) => Promise<readonly Settled[]>,
+): ReadState {
+  let standing: Standing = 'untried'
+
+  async function readSingly(reads: readonly Read[], head: Head, pin: BlockId): Promise<Answers> {
+    const answers = noAnswers()
+    const calls = reads.flatMap((read) => encodeRead(read, head, pin))
+    decodeReads(reads, await batch(calls), answers)
+    return answers
+  }
+
+  async function readJointly(
+    reads: readonly Read[],
+    head: Head,
+    pin: BlockId,
+  ): Promise<Answers | undefined> {
+    const answers = noAnswers()
+    const single = reads.filter((read) => !isJoint(read))
+    const joints = encodeJoint(reads.filter(isJoint), pin)
+    const calls = single.flatMap((read) => encodeRead(read, head, pin))
+    const settled = await batch([...calls, ...joints.map(({ call }) => call)])
+    decodeReads(single, settled.slice(0, calls.length), answers)
+    const told = joints.every((joint, i) => decodeJoint(joint, settled[calls.length + i], answers))
+    return told ? answers : undefined
+  }
+
+  async function readBoth(reads: readonly Read[], head: Head, pin: BlockId): Promise<Answers> {
+    const [answers, tried] = [noAnswers(), noAnswers()]
+    const joint = reads.filter(isJoint)
+    const joints = encodeJoint(joint, pin)
+    const calls = reads.flatMap((read) => encodeRead(read, head, pin))
+    const settled = await batch([...calls, ...joints.map(({ call }) => call)])
+    decodeReads(reads, settled.slice(0, calls.length), answers)
+    for (const [i, each] of joints.entries()) decodeJoint(each, settled[calls.length + i], tried)
+    standing = compare(joint, answers, tried)
+    return answers
+  }
+
+  return async (reads, head, pin) => {
+    if (standing === 'trusted') {
+      const answers = await readJointly(reads, head, pin)
+      if (answers !== undefined) return answers
+      // Either the block is gone, and single reads tell so, or another node answers now.
+      const single = await readSingly(reads, head, pin)
+      standing = 'untried'
+      return single
+    }
+    if (standing === 'refused') return readSingly(reads, head, pin)
+    return readBoth(reads, head, pin)
+  }
+}
+
+function compare(reads: readonly JointRead[], known: Answers, tried: Answers): Standing {
+  let proof = 0
+  for (const read of reads) {
+    const isSlot = read.kind === 'slot'
+    const valueIn = ({ slots, balances }: Answers) =>
+      isSlot ? slots.get(slotName(read.address, read.slot)) : balances.get(read.address)
+    const value = valueIn(known)
+    if (valueIn(tried) !== value) return 'refused'
+    if (isSlot && value !== 0n) proof++
+  }
+  return proof > 0 ? 'trusted' : 'untried'
+}
