@@ -96,9 +96,11 @@ describe('a service that is killed', () => {
   }
 
   const anvil = ({ rpcUrl }: DevInfo) =>
-    createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl) }).extend(
-      publicActions,
-    )
+    createTestClient({
+      mode: 'anvil',
+      chain: foundry,
+      transport: http(rpcUrl, { timeout: 60_000 }),
+    }).extend(publicActions)
 
   /** What clients do when the service is back; then nothing may be lost or doubled. */
   const recover = async (info: DevInfo, intents: readonly Intent[]): Promise<void> => {
@@ -107,6 +109,27 @@ describe('a service that is killed', () => {
     hashes.push(...(await included(info, intents)))
     await expectBalancedBooks(folder, info, hashes, deposit)
   }
+
+  // First, while the chain is small and soon saved.
+  test('with its chain, which comes back without its last blocks, includes them again', async () => {
+    const intents = intentsOf('lost blocks', 4)
+    const before = await start()
+    for (const intent of intents) await prepare(before, intent)
+    const state = join(folder, 'chain-31337.state.json')
+    const savedAt = () => statSync(state, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    const mined = Date.now()
+    await anvil(before).mine({ blocks: 1 })
+    await until(async () => savedAt() > mined)
+    const saved = readFileSync(state)
+    for (const intent of intents) await send(before, intent)
+    await included(before, intents)
+    await purser.end('SIGKILL')
+    await killChain(folder)
+    writeFileSync(state, saved)
+    const info = await start()
+    await until(async () => (await inclusions(info)) === hashes.length + intents.length)
+    await recover(info, intents)
+  })
 
   for (const databaseToo of full ? [false, true] : [false])
     test.each(points)(
@@ -150,26 +173,6 @@ describe('a service that is killed', () => {
     for (const point of ['inclusion:settled', 'index:catching-up:2'] as const)
       await dieStarting(folder, point)
     await recover(await start(), intents)
-  })
-
-  test('with its chain, which comes back without its last blocks, includes them again', async () => {
-    const intents = intentsOf('lost blocks', 4)
-    const before = await start()
-    for (const intent of intents) await prepare(before, intent)
-    const state = join(folder, 'chain-31337.state.json')
-    const savedAt = () => statSync(state, { throwIfNoEntry: false })?.mtimeMs ?? 0
-    const mined = Date.now()
-    await anvil(before).mine({ blocks: 1 })
-    await until(async () => savedAt() > mined)
-    const saved = readFileSync(state)
-    for (const intent of intents) await send(before, intent)
-    await included(before, intents)
-    await purser.end('SIGKILL')
-    await killChain(folder)
-    writeFileSync(state, saved)
-    const info = await start()
-    await until(async () => (await inclusions(info)) === hashes.length + intents.length)
-    await recover(info, intents)
   })
 
   test.runIf(full)(
