@@ -88,19 +88,33 @@ export function createMempool(context: MempoolContext): Mempool {
   }, LOOK_UPS)
   const turnstile = createTurnstile(AT_ONCE)
 
-  const admit: Mempool['admit'] = async (entryPoint, op, { appId, simulateExecution }) => {
+  const findValid = async (
+    entryPoint: EntryPoint,
+    op: Operation,
+    userOpHash: Hex,
+    { appId, simulateExecution }: AdmissionOptions,
+  ) => {
+    requireLimits(entryPoint, op, definition)
+    const grant = isFree(op)
+      ? await findGrant(database, { chainId, userOpHash, appId }, now())
+      : undefined
+    const simulation = { simulateExecution, isGranted: grant !== undefined }
+    const found = await requireValid({ ...context, rules }, entryPoint, op, simulation)
+    return { grant, found }
+  }
+
+  const admit: Mempool['admit'] = async (entryPoint, op, options) => {
+    const { appId } = options
     requireDelegation(entryPoint.version, op, chainId)
     requireAuthorizationSigner(op)
     const hash = entryPoint.hash(op, chainId, await delegateToHash(context.node, op))
+    const first = findValid(entryPoint, op, hash, options)
+    // What was accepted before need not be valid any more.
+    first.catch(() => {})
     if (await isAccepted(hash)) return hash
 
-    requireLimits(entryPoint, op, definition)
-    const grant = isFree(op)
-      ? await findGrant(database, { chainId, userOpHash: hash, appId }, now())
-      : undefined
-    const simulation = { simulateExecution, isGranted: grant !== undefined }
-    const decide = async (): Promise<AdmissionDecision> => {
-      const found = await requireValid({ ...context, rules }, entryPoint, op, simulation)
+    const decide = async (finding: typeof first): Promise<AdmissionDecision> => {
+      const { grant, found } = await finding
       const { validUntil, record, ...facts } = found
       faultPoint('admission:simulated')
       const prefund = entryPoint.requiredPrefund(op)
@@ -114,8 +128,9 @@ export function createMempool(context: MempoolContext): Mempool {
       return commit({ entry, ...facts })
     }
     const seen = heads.current().hash
-    let decision = await decide()
-    if (hangsOnChain(decision) && (await heads.refresh()).hash !== seen) decision = await decide()
+    let decision = await decide(first)
+    if (hangsOnChain(decision) && (await heads.refresh()).hash !== seen)
+      decision = await decide(findValid(entryPoint, op, hash, options))
     faultPoint('admission:committed')
     if (decision.kind === 'refuse') throw decision.error
     if (decision.kind === 'insert') {

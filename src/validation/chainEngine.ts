@@ -84,7 +84,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
   }
 
   const validate: Engine['validate'] = async (entryPoint, op, override) => {
-    let refusal = new CannotSimulateError(untrusted)
+    let refusal: CannotSimulateError | undefined
     for (const validator of validatorsOf(entryPoint)) {
       try {
         const result = await validator.validate(entryPoint, op, override)
@@ -99,7 +99,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
         refusal = error
       }
     }
-    throw refusal
+    throw refusal ?? new CannotSimulateError(untrusted)
   }
 
   async function run<R>(entryPoint: EntryPoint, ask: (engine: Engine) => Promise<R>): Promise<R> {
