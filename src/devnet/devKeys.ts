@@ -1,5 +1,6 @@
-import { type Hex, toHex } from 'viem'
+import type { Hex } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
+import { toHex } from 'viem/utils'
 
 /** anvil's public mnemonic. Everybody knows these keys: never send them anything of worth. */
 const MNEMONIC = 'test test test test test test test test test test test junk'
