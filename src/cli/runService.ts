@@ -8,6 +8,7 @@ import { type Server, startServer } from '../server.js'
 import { holdServiceLock, type ServiceLock } from '../store/serviceLock.js'
 import { unwind } from '../unwind.js'
 import { loopback } from '../webhook/networkGuard.js'
+import { boundHeapGrowth } from './boundHeapGrowth.js'
 import type { DevChain } from './devChain.js'
 import { openStore, type Store } from './openStore.js'
 
@@ -30,6 +31,7 @@ export const runService = async (
   withDevChain: boolean,
   logger: Logger,
 ): Promise<RunningService> => {
+  boundHeapGrowth()
   const undo: (() => Promise<void>)[] = []
   if (armedFault) logger.warn({ fault: armedFault }, 'this process will kill itself: PURSER_FAULT')
   try {
