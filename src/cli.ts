@@ -1,17 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
-import { registerAccountCommands } from './cli/accountCommands.js'
-import { registerAuditCommands } from './cli/auditCommands.js'
-import { registerDecisionCommands } from './cli/decisionCommands.js'
-import { registerDev } from './cli/dev.js'
-import { registerEventCommands } from './cli/eventCommands.js'
-import { explainFailure } from './cli/explainFailure.js'
-import { registerMigrate } from './cli/migrate.js'
-import { registerOperationCommands } from './cli/operationCommands.js'
-import { registerServe } from './cli/serve.js'
-import { registerTankCommands } from './cli/tankCommands.js'
-import { registerTokenCommands } from './cli/tokenCommands.js'
-import { registerWebhookCommands } from './cli/webhookCommands.js'
+import { addCommands } from './cli/addCommands.js'
 import { version } from './version.js'
 
 const program = new Command('purser')
@@ -20,21 +9,11 @@ const program = new Command('purser')
   // A value that looks like a flag of ours, such as a name, belongs to the command.
   .enablePositionalOptions()
 
-registerDev(program)
-registerServe(program)
-registerAccountCommands(program)
-registerTankCommands(program)
-registerTokenCommands(program)
-registerOperationCommands(program)
-registerWebhookCommands(program)
-registerDecisionCommands(program)
-registerEventCommands(program)
-registerAuditCommands(program)
-registerMigrate(program)
-
 try {
+  await addCommands(program, process.argv.slice(2))
   await program.parseAsync()
 } catch (error) {
+  const { explainFailure } = await import('./cli/explainFailure.js')
   console.error(explainFailure(error))
   process.exitCode = 1
 }

@@ -1,4 +1,5 @@
-import { type Address, type Hex, parseTransaction } from 'viem'
+import type { Address, Hex } from 'viem'
+import { parseTransaction } from 'viem/utils'
 import type { Fees } from '../chain/feeAdvice.js'
 import { adviseFees } from '../chain/fees.js'
 import type { Head } from '../chain/nodeReads.js'

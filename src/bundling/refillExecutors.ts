@@ -1,4 +1,5 @@
-import { type Address, parseTransaction } from 'viem'
+import type { Address } from 'viem'
+import { parseTransaction } from 'viem/utils'
 import { adviseFees } from '../chain/fees.js'
 import { NodeRpcError } from '../chain/nodeErrors.js'
 import { SignerUnavailableError } from '../errors/signerErrors.js'

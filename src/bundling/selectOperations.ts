@@ -1,4 +1,4 @@
-import { size } from 'viem'
+import { size } from 'viem/utils'
 import type { Fees } from '../chain/feeAdvice.js'
 import { fixedBundleGas } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'

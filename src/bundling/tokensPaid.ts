@@ -1,4 +1,6 @@
-import { type Address, decodeAbiParameters, toEventSelector, zeroAddress } from 'viem'
+import type { Address } from 'viem'
+import { decodeAbiParameters, toEventSelector } from 'viem/utils'
+import { zeroAddress } from '../entrypoint/extremes.js'
 import type { Included } from '../store/inclusions.js'
 import type { PaidOperation } from '../store/tokenPayments.js'
 

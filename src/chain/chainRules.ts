@@ -1,4 +1,5 @@
-import { type Address, concatHex, type Hex } from 'viem'
+import type { Address, Hex } from 'viem'
+import { concatHex } from 'viem/utils'
 import { type BlockEnv, type Fork, p256VerifyRip7212 } from '../evm/index.js'
 import type { Call, Settled } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'

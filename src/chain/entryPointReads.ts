@@ -1,4 +1,5 @@
-import { type Address, encodeAbiParameters, type Hex, slice } from 'viem'
+import type { Address, Hex } from 'viem'
+import { encodeAbiParameters, slice } from 'viem/utils'
 import type { StakeInfo } from '../entrypoint/entryPoint.js'
 import { ethCall } from './ethCall.js'
 import type { NodeClient } from './nodeClient.js'

@@ -29,8 +29,8 @@ const reportRevoked = (what: string, id: string, done: boolean): void => {
   console.log(`Revoked ${what} ${id}.`)
 }
 
-const registerAccount = (program: Command): void => {
-  const account = program.command('account').description('who owns apps')
+/** `purser account create|list|revoke` */
+export const fillAccount = (account: Command): void => {
   onStore(
     account
       .command('create')
@@ -60,8 +60,8 @@ const registerAccount = (program: Command): void => {
   )
 }
 
-const registerApp = (program: Command): void => {
-  const app = program.command('app').description('an app (dApp) of an account')
+/** `purser app create|list|revoke` */
+export const fillApp = (app: Command): void => {
   onStore(
     app
       .command('create')
@@ -91,8 +91,8 @@ const registerApp = (program: Command): void => {
   )
 }
 
-const registerKey = (program: Command): void => {
-  const key = program.command('key').description('API keys of an app')
+/** `purser key create|list|revoke|rotate` */
+export const fillKey = (key: Command): void => {
   onStore(
     key
       .command('create')
@@ -144,11 +144,4 @@ const registerKey = (program: Command): void => {
       reportRevoked('key', id, done)
     },
   )
-}
-
-/** `purser account|app|key create|list|revoke`, `purser key rotate` */
-export const registerAccountCommands = (program: Command): void => {
-  registerAccount(program)
-  registerApp(program)
-  registerKey(program)
 }

@@ -40,10 +40,7 @@ const toRow = (entry: DecisionEntry) => ({
 })
 
 /** `purser decision list|show` */
-export const registerDecisionCommands = (program: Command): void => {
-  const decision = program
-    .command('decision')
-    .description('why operations were sponsored or refused')
+export const fillDecision = (decision: Command): void => {
   onStore(
     decision
       .command('list')

@@ -71,12 +71,8 @@ const prepare = async (
   }
 }
 
-export const registerDev = (program: Command): void => {
-  const command = program
-    .command('dev')
-    .description(
-      'run everything at once: chain, database, contracts, an app with keys, the service',
-    )
+/** `purser dev` */
+export const fillDev = (command: Command): void => {
   withOptions(command, [
     ...(['data', 'port', 'host', 'publicUrl', 'rpcUrl', 'blockTime', 'databaseUrl'] as const),
     ...(['masterKey', 'logLevel', 'chains', 'webhookAllow', 'debugMethods'] as const),

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
-import { createPublicClient, type Hex, http } from 'viem'
+import { createPublicClient, http } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
-import { chainSchema, toChainDefinition } from '../config/chainSchema.js'
 import type { Config } from '../config/options.js'
 import { anvilClient } from '../devnet/anvilClient.js'
 import {
@@ -9,12 +8,12 @@ import {
   type DeployedContracts,
   deployDevContracts,
 } from '../devnet/deployDevContracts.js'
-import { devKey } from '../devnet/devKeys.js'
 import { startAnvil } from '../devnet/startAnvil.js'
 import { ConfigError } from '../errors/configError.js'
 import { indexedBlocks } from '../store/chainBlocks.js'
 import type { Database } from '../store/database.js'
-import { type DevChainRecord, writeDevChain } from './devChainRecord.js'
+import { devChainDefinition } from './devChainDefinition.js'
+import { writeDevChain } from './devChainRecord.js'
 
 export type DevChain = {
   readonly rpcUrl: string
@@ -24,8 +23,6 @@ export type DevChain = {
 }
 
 const CHAIN_ID = 31_337
-/** anvil's accounts that send bundles; 9 is the funder, 0 owns the tank. */
-const EXECUTORS = [5, 6, 7, 8]
 
 const chainIdAt = async (rpcUrl: string): Promise<number> => {
   const client = createPublicClient({ transport: http(rpcUrl, { retryCount: 0 }) })
@@ -38,33 +35,6 @@ const chainIdAt = async (rpcUrl: string): Promise<number> => {
     )
   }
 }
-
-/** A coin is worth 3,000 of each token there. */
-const DEV_TERMS = { sources: [{ fixed: '3000' }], markup: 1_050_000, maxExposure: '100000' }
-
-/** The development chain as data; its executors are anvil's well-known accounts. */
-export const devChainDefinition = ({
-  chainId,
-  rpcUrl,
-  entryPoints,
-  tokens,
-}: DevChainRecord): ChainDefinition =>
-  toChainDefinition(
-    chainSchema.parse({
-      chainId,
-      name: 'development',
-      rpcUrls: [rpcUrl],
-      entryPoints: Object.entries(entryPoints).map(([version, address]) => ({ version, address })),
-      executorKeys: EXECUTORS.map(devKey),
-      pollInterval: 100,
-      resubmitAfter: 5_000,
-      // Contracts that are staked on public chains are not staked here.
-      minimumStake: '0',
-      minimumUnstakeDelay: 0,
-      tokens: tokens.map((token) => ({ ...token, ...DEV_TERMS })),
-    }),
-    (key) => key as Hex,
-  )
 
 const withoutVersions = (absent: readonly AbsentVersion[]): string => {
   const versions = absent.map(({ version, reason }) => `v${version} (${reason})`)

@@ -39,10 +39,7 @@ const parseTime = (given: string | undefined): Date | undefined => {
 }
 
 /** `purser subscription create|list|delete|replay` */
-export const registerEventCommands = (program: Command): void => {
-  const subscription = program
-    .command('subscription')
-    .description("where an app's events are delivered")
+export const fillSubscription = (subscription: Command): void => {
   onStore(
     subscription
       .command('create')

@@ -8,8 +8,7 @@ import { onStore } from './storeCommand.js'
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
 /** `purser operation cancel <hash> --chain <id>` */
-export const registerOperationCommands = (program: Command): void => {
-  const operation = program.command('operation').description('an operation that was accepted')
+export const fillOperation = (operation: Command): void => {
   onStore(
     operation
       .command('cancel')

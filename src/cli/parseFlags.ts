@@ -1,4 +1,5 @@
-import { type Address, type Hex, isAddress, parseEther } from 'viem'
+import type { Address, Hex } from 'viem'
+import { isAddress, parseEther } from 'viem/utils'
 import { ConfigError } from '../errors/configError.js'
 
 /** A name for people; one that spans lines would break the lists. */

@@ -8,7 +8,8 @@ import { type Server, startServer } from '../server.js'
 import { holdServiceLock, type ServiceLock } from '../store/serviceLock.js'
 import { unwind } from '../unwind.js'
 import { loopback } from '../webhook/networkGuard.js'
-import { type DevChain, startDevChain } from './devChain.js'
+import { boundHeapGrowth } from './boundHeapGrowth.js'
+import type { DevChain } from './devChain.js'
 import { openStore, type Store } from './openStore.js'
 
 export type RunningService = {
@@ -30,6 +31,7 @@ export const runService = async (
   withDevChain: boolean,
   logger: Logger,
 ): Promise<RunningService> => {
+  boundHeapGrowth()
   const undo: (() => Promise<void>)[] = []
   if (armedFault) logger.warn({ fault: armedFault }, 'this process will kill itself: PURSER_FAULT')
   try {
@@ -42,7 +44,7 @@ export const runService = async (
     undo.push(store.close)
     const lock = await holdAlone(config, withDevChain, store, logger)
     if (lock) undo.push(lock.release)
-    const devChain = withDevChain ? await startDevChain(config, store.database, logger) : undefined
+    const devChain = withDevChain ? await openDevChain(config, store, logger) : undefined
     if (devChain) undo.push(devChain.stop)
     const devChainId = devChain?.definition.chainId
     if (configured.some(({ chainId }) => chainId === devChainId))
@@ -60,6 +62,16 @@ export const runService = async (
     await unwind(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
+}
+
+/** Its code and the clients that it needs are loaded only for those who want such a chain. */
+const openDevChain = async (
+  config: Config,
+  { database }: Store,
+  logger: Logger,
+): Promise<DevChain> => {
+  const { startDevChain } = await import('./devChain.js')
+  return startDevChain(config, database, logger)
 }
 
 /**

@@ -3,10 +3,8 @@ import { createLogger } from './createLogger.js'
 import { configOf, edgeOptions, withOptions } from './optionFlags.js'
 import { runService, serveUntil, untilAskedToStop } from './runService.js'
 
-export const registerServe = (program: Command): void => {
-  const command = program
-    .command('serve')
-    .description('run the service for the chains of the configuration')
+/** `purser serve` */
+export const fillServe = (command: Command): void => {
   withOptions(command, [
     ...(['data', 'port', 'host', 'databaseUrl', 'masterKey', 'logLevel', 'chains'] as const),
     ...(['embeddedChain', 'blockTime', 'webhookAllow'] as const),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { formatEther, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { formatEther } from 'viem/utils'
 import type { ChainDefinition } from '../chain/definition.js'
 import { createNodeClient } from '../chain/nodeClient.js'
 import type { Config } from '../config/options.js'
@@ -16,7 +17,7 @@ import type { Database } from '../store/database.js'
 import type { FundMode, TankKind } from '../store/schema.js'
 import { requireApp } from './accountCommands.js'
 import { createLogger } from './createLogger.js'
-import { devChainDefinition } from './devChain.js'
+import { devChainDefinition } from './devChainDefinition.js'
 import { readDevChain } from './devChainRecord.js'
 import { withStore } from './openStore.js'
 import { configOf, withOptions } from './optionFlags.js'
@@ -170,8 +171,7 @@ const requireAppId = ({ appId }: Tools): string => {
 }
 
 /** `purser tank create|deposit|withdraw|show|mode|credit|alarm` */
-export const registerTankCommands = (program: Command): void => {
-  const tank = program.command('tank').description("an app's gas tank: its deposit for sponsorship")
+export const fillTank = (tank: Command): void => {
   const add = (name: string, description: string) =>
     withOptions(
       tank

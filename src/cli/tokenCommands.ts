@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { type Address, formatUnits, type Hex, parseUnits } from 'viem'
+import type { Address, Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { formatUnits, parseUnits } from 'viem/utils'
 import { createNodeClient } from '../chain/nodeClient.js'
 import type { TokenDefinition } from '../chain/tokenDefinition.js'
 import { devKey } from '../devnet/devKeys.js'
@@ -80,8 +81,7 @@ const parseUnitsOf = (given = '', { decimals, symbol }: TokenDefinition): bigint
 }
 
 /** `purser token list|withdraw` */
-export const registerTokenCommands = (program: Command): void => {
-  const token = program.command('token').description('tokens that were taken for gas')
+export const fillToken = (token: Command): void => {
   const add = (name: string, description: string) =>
     withOptions(
       token.command(name).description(description).requiredOption('--chain <id>', 'chain id'),

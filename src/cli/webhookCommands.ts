@@ -48,8 +48,7 @@ const parseSettings = (flags: Flags) => {
 }
 
 /** `purser webhook list|set|secret|rotate|test|calls`; the API creates and deletes. */
-export const registerWebhookCommands = (program: Command): void => {
-  const webhook = program.command('webhook').description('webhooks that approve sponsorships')
+export const fillWebhook = (webhook: Command): void => {
   const ofOne = (name: string, description: string) =>
     webhook
       .command(name)

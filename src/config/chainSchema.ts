@@ -1,4 +1,4 @@
-import { parseEther } from 'viem'
+import { parseEther } from 'viem/utils'
 import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition.js'
 import { TANK_FACTORY } from '../contracts/deployments.js'

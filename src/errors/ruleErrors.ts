@@ -1,4 +1,5 @@
-import { type Address, type Hex, numberToHex } from 'viem'
+import type { Address, Hex } from 'viem'
+import { numberToHex } from 'viem/utils'
 import { PurserError } from './purserError.js'
 
 type Broken = {

@@ -1,4 +1,5 @@
-import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import type { Address, Hex } from 'viem'
+import { encodeFunctionData, parseAbi } from 'viem/utils'
 import { ethCall } from '../chain/ethCall.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { BlockId, Head } from '../chain/nodeReads.js'

@@ -1,4 +1,4 @@
-import { zeroAddress } from 'viem'
+import { zeroAddress } from '../entrypoint/extremes.js'
 import type { Refusal } from '../policy/refusal.js'
 import type { ReservationRequest, Reserved } from '../policy/reserve.js'
 import type { SponsorshipRequest } from './sponsorship.js'

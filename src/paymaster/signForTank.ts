@@ -1,4 +1,5 @@
-import { type Address, bytesToHex, type Hex, hexToBytes } from 'viem'
+import type { Address, Hex } from 'viem'
+import { bytesToHex, hexToBytes } from 'viem/utils'
 import { keccak } from '../entrypoint/keccak.js'
 import { recoverKey } from '../evm/index.js'
 import { signHash } from '../signing/signHash.js'

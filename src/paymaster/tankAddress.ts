@@ -1,12 +1,5 @@
-import {
-  type Address,
-  concatHex,
-  encodeFunctionData,
-  getCreate2Address,
-  type Hex,
-  zeroAddress,
-  zeroHash,
-} from 'viem'
+import type { Address, Hex } from 'viem'
+import { concatHex, encodeFunctionData, getCreate2Address } from 'viem/utils'
 import {
   type Deployment,
   TANK_06,
@@ -17,6 +10,7 @@ import {
 } from '../contracts/deployments.js'
 import { abi as factoryAbi } from '../contracts/generated/TankFactory.js'
 import type { Version } from '../entrypoint/entryPoint.js'
+import { zeroAddress, zeroHash } from '../entrypoint/extremes.js'
 import type { TankKind } from '../store/schema.js'
 
 /** What a tank runs on each EntryPoint version. */

@@ -1,4 +1,5 @@
-import { type AbiParameter, isAddress, isHex } from 'viem'
+import type { AbiParameter } from 'viem'
+import { isAddress, isHex } from 'viem/utils'
 import type { Comparison, Constraint } from './policy.js'
 
 /** Does the decoded value meet all comparisons? What cannot be compared does not. */

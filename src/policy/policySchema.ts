@@ -1,4 +1,5 @@
-import { type AbiFunction, type Address, type Hex, parseAbiItem, toFunctionSelector } from 'viem'
+import type { AbiFunction, Address, Hex } from 'viem'
+import { parseAbiItem, toFunctionSelector } from 'viem/utils'
 import { z } from 'zod'
 import { budgetKey } from './budget.js'
 import { constraintMistake } from './constraint.js'

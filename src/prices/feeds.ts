@@ -1,4 +1,5 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
+import type { Address } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils'
 import { ethCall } from '../chain/ethCall.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type {

@@ -1,4 +1,5 @@
-import { type Hex, hexToBigInt } from 'viem'
+import type { Hex } from 'viem'
+import { hexToBigInt } from 'viem/utils'
 
 /** Order of the curve secp256k1. */
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

@@ -1,10 +1,5 @@
-import {
-  type Address,
-  type Hex,
-  type SignedAuthorization,
-  serializeTransaction,
-  type TransactionSerializable,
-} from 'viem'
+import type { Address, Hex, SignedAuthorization, TransactionSerializable } from 'viem'
+import { serializeTransaction } from 'viem/utils'
 import { keccak } from '../entrypoint/keccak.js'
 
 /** A transaction of an executor, before it is signed. Gas in gas, fees in wei per gas. */

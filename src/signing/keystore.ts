@@ -6,7 +6,8 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 import { promisify } from 'node:util'
-import { bytesToHex, concat, type Hex, keccak256 } from 'viem'
+import type { Hex } from 'viem'
+import { bytesToHex, concat, keccak256 } from 'viem/utils'
 import { z } from 'zod'
 import { ConfigError } from '../errors/configError.js'
 

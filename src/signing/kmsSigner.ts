@@ -1,6 +1,7 @@
 import { AwsClient } from 'aws4fetch'
-import { type Address, type Hex, numberToHex, recoverAddress } from 'viem'
+import type { Address, Hex } from 'viem'
 import { publicKeyToAddress } from 'viem/accounts'
+import { numberToHex, recoverAddress } from 'viem/utils'
 import { z } from 'zod'
 import { SignerUnavailableError } from '../errors/signerErrors.js'
 import { readDerPublicKey, readDerSignature } from './derSignature.js'

@@ -1,5 +1,6 @@
-import { bytesToHex, type Hex, hexToBytes } from 'viem'
+import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { bytesToHex, hexToBytes } from 'viem/utils'
 import { createSigner, type ExecutorSigner } from './executorSigner.js'
 import { signHash } from './signHash.js'
 

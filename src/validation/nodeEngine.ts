@@ -1,4 +1,5 @@
-import { type Address, type Hex, size } from 'viem'
+import type { Address, Hex } from 'viem'
+import { size } from 'viem/utils'
 import { ethCall } from '../chain/ethCall.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { NodeUnavailableError } from '../chain/nodeErrors.js'

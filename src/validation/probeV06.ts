@@ -1,11 +1,5 @@
-import {
-  type Address,
-  decodeErrorResult,
-  decodeFunctionResult,
-  getAbiItem,
-  type Hex,
-  toFunctionSelector,
-} from 'viem'
+import type { Address, Hex } from 'viem'
+import { decodeErrorResult, decodeFunctionResult, getAbiItem, toFunctionSelector } from 'viem/utils'
 import type { StateOverride } from '../chain/stateOverride.js'
 import { abi, runtime } from '../contracts/generated/Probe06.js'
 import { encodeTuple, uintWord } from '../entrypoint/abiWriter.js'

@@ -1,4 +1,4 @@
-import { getAddress, numberToHex } from 'viem'
+import { getAddress, numberToHex } from 'viem/utils'
 import type { MethodName, Result } from '../rpc/signatures.js'
 import { encodeOperation } from './operationFields.js'
 

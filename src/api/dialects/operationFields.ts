@@ -1,4 +1,5 @@
-import { concat, type Hex, numberToHex } from 'viem'
+import type { Hex } from 'viem'
+import { concat, numberToHex } from 'viem/utils'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 

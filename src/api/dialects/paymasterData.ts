@@ -1,4 +1,4 @@
-import { getAddress, numberToHex } from 'viem'
+import { getAddress, numberToHex } from 'viem/utils'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
 import { toFloatUp } from '../../paymaster/token/formatUnits.js'

@@ -1,4 +1,5 @@
-import { type AbiFunction, type Address, parseEther, toFunctionSignature } from 'viem'
+import type { AbiFunction, Address } from 'viem'
+import { parseEther, toFunctionSignature } from 'viem/utils'
 import { InvalidFieldError } from '../../errors/restErrors.js'
 import type { ContractRule, LimitRule } from '../../policy/dashboardTerms.js'
 import { cycleSeconds } from '../../policy/dashboardTerms.js'

@@ -1,4 +1,6 @@
-import { type Address, decodeFunctionData, type Hex, maxUint256, parseAbi } from 'viem'
+import type { Address, Hex } from 'viem'
+import { decodeFunctionData, parseAbi } from 'viem/utils'
+import { maxUint256 } from '../../entrypoint/extremes.js'
 import { decodeCalls, isNesting } from '../../policy/calls/decodeCalls.js'
 
 const abi = parseAbi([

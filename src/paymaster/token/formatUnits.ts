@@ -1,4 +1,4 @@
-import { formatUnits } from 'viem'
+import { formatUnits } from 'viem/utils'
 import type { TokenDefinition } from '../../chain/tokenDefinition.js'
 
 /** `12.5 USDC` */

@@ -1,7 +1,9 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import type { Address, Hex } from 'viem'
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { ethCall } from '../../chain/ethCall.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { BlockId } from '../../chain/nodeReads.js'
+import { erc20Abi } from '../../contracts/erc20Abi.js'
 import { abi as probeAbi, runtime as probeCode } from '../../contracts/generated/TransferProbe.js'
 
 /** Smallest token units. */

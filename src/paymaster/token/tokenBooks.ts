@@ -1,5 +1,6 @@
-import { type Address, encodeFunctionData, type Hex } from 'viem'
+import type { Address, Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { encodeFunctionData } from 'viem/utils'
 import type { ChainDefinition } from '../../chain/definition.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { getBlock } from '../../chain/nodeReads.js'

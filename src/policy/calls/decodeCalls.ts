@@ -1,4 +1,5 @@
-import { type Hex, size, sliceHex, toFunctionSelector } from 'viem'
+import type { Hex } from 'viem'
+import { size, sliceHex, toFunctionSelector } from 'viem/utils'
 import type { Call, ReadCalls } from './call.js'
 import { readErc7579 } from './erc7579Calls.js'
 import {

@@ -1,4 +1,5 @@
-import { decodeAbiParameters, type Hex, size, sliceHex } from 'viem'
+import type { Hex } from 'viem'
+import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
 import { type Call, plainCall, type ReadCalls } from './call.js'
 import { callStructs } from './executeCalls.js'
 

@@ -1,4 +1,4 @@
-import { decodeAbiParameters } from 'viem'
+import { decodeAbiParameters } from 'viem/utils'
 import { plainCall, type ReadCalls, zipCalls } from './call.js'
 
 /*

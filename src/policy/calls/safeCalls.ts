@@ -1,4 +1,5 @@
-import { type Address, decodeAbiParameters, type Hex, size, sliceHex } from 'viem'
+import type { Address, Hex } from 'viem'
+import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
 import { type Call, plainCall, type ReadCalls } from './call.js'
 
 const operationCall = [

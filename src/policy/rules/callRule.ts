@@ -1,4 +1,5 @@
-import { type Address, decodeAbiParameters, type Hex, size, sliceHex } from 'viem'
+import type { Address, Hex } from 'viem'
+import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
 import type { Call } from '../calls/call.js'
 import { decodeCalls, isNesting } from '../calls/decodeCalls.js'
 import { argumentAt, meets } from '../constraint.js'

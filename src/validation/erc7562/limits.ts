@@ -1,4 +1,5 @@
-import { type Hex, size } from 'viem'
+import type { Hex } from 'viem'
+import { size } from 'viem/utils'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Phase, Scene } from './scene.js'

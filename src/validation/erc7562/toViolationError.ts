@@ -1,4 +1,4 @@
-import { numberToHex } from 'viem'
+import { numberToHex } from 'viem/utils'
 import { OperationLimitError } from '../../errors/operationErrors.js'
 import type { PurserError } from '../../errors/purserError.js'
 import { RuleViolationError, StakeTooLowError } from '../../errors/ruleErrors.js'

@@ -1,4 +1,5 @@
-import { type Hex, numberToHex } from 'viem'
+import type { Hex } from 'viem'
+import { numberToHex } from 'viem/utils'
 
 /** A JSON number where it is exact, else the exact hex string: never a rounded number. */
 export const encodeNumber = (value: bigint): number | Hex =>

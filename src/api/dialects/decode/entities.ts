@@ -1,4 +1,5 @@
-import { type Hex, size } from 'viem'
+import type { Hex } from 'viem'
+import { size } from 'viem/utils'
 import { DELEGATION_MARKER } from '../../../entrypoint/delegation.js'
 import { type EntityAndData, splitEntity } from '../../../entrypoint/entity.js'
 import type { Version } from '../../../entrypoint/entryPoint.js'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { maxUint256 } from '../../../entrypoint/extremes.js'
 import { PurserError } from '../../../errors/purserError.js'
 import {
   decodeGas,
@@ -8,7 +9,6 @@ import {
   decodeOptionalGasLimit,
   decodeQuantity,
   maxUint120,
-  maxUint256,
 } from './quantity.js'
 
 const uint256 = fc.bigInt({ min: 0n, max: maxUint256 })

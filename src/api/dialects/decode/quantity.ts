@@ -1,6 +1,6 @@
+import { maxUint256 } from '../../../entrypoint/extremes.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 
-export const maxUint256 = 2n ** 256n - 1n
 /** Gas limits and fees above this make the EntryPoint fail with AA94. */
 export const maxUint120 = 2n ** 120n - 1n
 

@@ -1,4 +1,5 @@
-import { type Address, type Hex, numberToHex } from 'viem'
+import type { Address, Hex } from 'viem'
+import { numberToHex } from 'viem/utils'
 import type { StateOverride } from '../../../chain/stateOverride.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 import { decodeAddress, decodeBytes, decodeWord, maxCodeBytes } from './bytes.js'

@@ -1,4 +1,4 @@
-import { getAddress, numberToHex } from 'viem'
+import { getAddress, numberToHex } from 'viem/utils'
 import type { OperationReceipt, OperationStatus } from '../../../bundling/operationViews.js'
 import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
 import type { Log } from '../../../entrypoint/entryPoint.js'

@@ -1,4 +1,4 @@
-import { getAddress, numberToHex } from 'viem'
+import { getAddress, numberToHex } from 'viem/utils'
 import type { GasEstimate } from '../../../gas/gasEstimate.js'
 import type { PaymasterAnswer, VersionedOperation } from '../../rpc/signatures.js'
 import { debugEncoders } from '../debugFields.js'

@@ -1,0 +1,76 @@
+import type { Command } from 'commander'
+
+type Entry = {
+  readonly description: string
+  /** What gives the command its own commands, flags and actions. */
+  readonly load: () => Promise<(command: Command) => void>
+}
+
+const entries: Readonly<Record<string, Entry>> = {
+  dev: {
+    description:
+      'run everything at once: chain, database, contracts, an app with keys, the service',
+    load: async () => (await import('./dev.js')).fillDev,
+  },
+  serve: {
+    description: 'run the service for the chains of the configuration',
+    load: async () => (await import('./serve.js')).fillServe,
+  },
+  account: {
+    description: 'who owns apps',
+    load: async () => (await import('./accountCommands.js')).fillAccount,
+  },
+  app: {
+    description: 'an app (dApp) of an account',
+    load: async () => (await import('./accountCommands.js')).fillApp,
+  },
+  key: {
+    description: 'API keys of an app',
+    load: async () => (await import('./accountCommands.js')).fillKey,
+  },
+  tank: {
+    description: "an app's gas tank: its deposit for sponsorship",
+    load: async () => (await import('./tankCommands.js')).fillTank,
+  },
+  token: {
+    description: 'tokens that were taken for gas',
+    load: async () => (await import('./tokenCommands.js')).fillToken,
+  },
+  operation: {
+    description: 'an operation that was accepted',
+    load: async () => (await import('./operationCommands.js')).fillOperation,
+  },
+  webhook: {
+    description: 'webhooks that approve sponsorships',
+    load: async () => (await import('./webhookCommands.js')).fillWebhook,
+  },
+  decision: {
+    description: 'why operations were sponsored or refused',
+    load: async () => (await import('./decisionCommands.js')).fillDecision,
+  },
+  subscription: {
+    description: "where an app's events are delivered",
+    load: async () => (await import('./eventCommands.js')).fillSubscription,
+  },
+  audit: {
+    description: 'who changed what',
+    load: async () => (await import('./auditCommands.js')).fillAudit,
+  },
+  migrate: {
+    description: 'bring the database schema up to date (every start does it too)',
+    load: async () => (await import('./migrate.js')).fillMigrate,
+  },
+}
+
+/**
+ * Adds all commands by name, and only to the first one that the words name what it consists of: the
+ * code of all takes over a second to load.
+ * @param words of the command line, `help tank` say
+ */
+export const addCommands = async (program: Command, words: readonly string[]): Promise<void> => {
+  const named = words.find((word) => Object.hasOwn(entries, word))
+  for (const [name, { description, load }] of Object.entries(entries)) {
+    const command = program.command(name).description(description)
+    if (name === named) (await load())(command)
+  }
+}

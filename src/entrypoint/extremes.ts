@@ -1,0 +1,10 @@
+import type { Address, Hash } from 'viem'
+
+/** Names nobody. */
+export const zeroAddress: Address = `0x${'0'.repeat(40)}`
+
+/** 32 bytes of zero. */
+export const zeroHash: Hash = `0x${'0'.repeat(64)}`
+
+/** The greatest number that a word holds. */
+export const maxUint256 = 2n ** 256n - 1n
