@@ -14,6 +14,7 @@ import {
 } from './handleOps.js'
 import type { Operation } from './operation.js'
 import { encodePackedOperation, paymasterAndData, readPackedOperation } from './packedOperation.js'
+import { remembered } from './remembered.js'
 import { readStakePacked, stakeSlotsPacked } from './stakeLayout.js'
 
 type Shared = Omit<EntryPoint, 'version' | 'overhead' | 'hash'>
@@ -25,7 +26,7 @@ export const packedEntryPoint = (
 ): Shared => {
   const codec: OperationCodec = {
     selector: '0x765e827f',
-    encode: encodePackedOperation,
+    encode: remembered(encodePackedOperation),
     read: (reader, at) => readPackedOperation(reader, at, splitInitCode),
   }
   return {

@@ -14,6 +14,7 @@ import {
   type OperationCodec,
 } from './handleOps.js'
 import type { Operation } from './operation.js'
+import { remembered } from './remembered.js'
 import { readStakeV06, stakeSlotsV06 } from './stakeLayout.js'
 import {
   encodeUserOperationV06,
@@ -23,7 +24,7 @@ import {
 
 const codec: OperationCodec = {
   selector: '0x1fad948c',
-  encode: encodeUserOperationV06,
+  encode: remembered(encodeUserOperationV06),
   read: readUserOperationV06,
 }
 

@@ -24,6 +24,7 @@ export {
   type Preimage,
   usesOpcode,
 } from './record.js'
+export { encodeRlp, integerBytes, type RlpItem } from './rlp.js'
 export type { FrameError } from './signal.js'
 export {
   type AccountOverride,

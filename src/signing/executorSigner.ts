@@ -1,6 +1,6 @@
-import type { Address, Hex, SignedAuthorization, TransactionSerializable } from 'viem'
-import { serializeTransaction } from 'viem/utils'
-import { keccak } from '../entrypoint/keccak.js'
+import type { Address, Hex, SignedAuthorization } from 'viem'
+import { keccak, toHex } from '../evm/index.js'
+import { encodeTransaction } from './encodeTransaction.js'
 
 /** A transaction of an executor, before it is signed. Gas in gas, fees in wei per gas. */
 export type ExecutorTransaction = {
@@ -38,16 +38,7 @@ export const createSigner = (
 ): ExecutorSigner => ({
   address: address.toLowerCase() as Address,
   async signTransaction(transaction) {
-    const typed = withType(transaction)
-    const signature = await signDigest(`0x${keccak(serializeTransaction(typed).slice(2))}`)
-    return serializeTransaction(typed, signature)
+    const signature = await signDigest(toHex(keccak(encodeTransaction(transaction))))
+    return toHex(encodeTransaction(transaction, signature))
   },
 })
-
-const withType = ({
-  authorizationList = [],
-  ...transaction
-}: ExecutorTransaction): TransactionSerializable =>
-  authorizationList.length === 0
-    ? { type: 'eip1559', ...transaction }
-    : { type: 'eip7702', authorizationList: [...authorizationList], ...transaction }

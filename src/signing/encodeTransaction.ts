@@ -1,0 +1,41 @@
+import type { Hex, SignedAuthorization } from 'viem'
+import { encodeRlp, fromHex, integerBytes, type RlpItem } from '../evm/index.js'
+import type { ExecutorTransaction, Signature } from './executorSigner.js'
+
+/**
+ * The bytes of a transaction (EIP-1559, or EIP-7702 where it carries authorizations): with a signature
+ * what is sent, without one what is hashed for it.
+ */
+export const encodeTransaction = (
+  transaction: ExecutorTransaction,
+  signature?: Signature,
+): Uint8Array => {
+  const { chainId, nonce, to, data, value = 0n, gas, authorizationList = [] } = transaction
+  const { maxFeePerGas, maxPriorityFeePerGas } = transaction
+  const delegates = authorizationList.length > 0
+  const fields: RlpItem[] = [
+    ...[BigInt(chainId), BigInt(nonce), maxPriorityFeePerGas, maxFeePerGas, gas].map(integerBytes),
+    fromHex(to),
+    integerBytes(value),
+    fromHex(data),
+    [],
+  ]
+  if (delegates) fields.push(authorizationList.map(tuple))
+  if (signature) fields.push(...signed(signature))
+  const body = encodeRlp(fields)
+  const typed = new Uint8Array(1 + body.length)
+  typed[0] = delegates ? 4 : 2
+  typed.set(body, 1)
+  return typed
+}
+
+const tuple = ({ chainId, address, nonce, ...signature }: SignedAuthorization): RlpItem => [
+  integerBytes(BigInt(chainId)),
+  fromHex(address),
+  integerBytes(BigInt(nonce)),
+  ...signed({ ...signature, yParity: signature.yParity === 1 ? 1 : 0 }),
+]
+
+/** As integers: leading zeros go. */
+const signed = ({ yParity, r, s }: { yParity: 0 | 1; r: Hex; s: Hex }): RlpItem[] =>
+  [BigInt(yParity), BigInt(r), BigInt(s)].map(integerBytes)
