@@ -20,16 +20,16 @@ const transaction = fc
     data: hexOf({ maxLength: 300 }),
     value: wei,
     gas: fc.bigInt({ min: 0n, max: 2n ** 63n }),
-    fees: fc.tuple(wei, wei),
+    maxPriorityFeePerGas: wei,
+    aboveTip: wei,
     authorizationList: fc.array(
       fc.record({ chainId: fc.nat(), address, nonce: fc.nat(), signature }),
       { maxLength: 3 },
     ),
   })
-  .map(({ fees: [a, b], authorizationList, ...rest }) => ({
+  .map(({ aboveTip, authorizationList, ...rest }) => ({
     ...rest,
-    maxFeePerGas: a > b ? a : b,
-    maxPriorityFeePerGas: a > b ? b : a,
+    maxFeePerGas: rest.maxPriorityFeePerGas + aboveTip,
     authorizationList: authorizationList.map(({ signature, ...each }) => ({
       ...each,
       ...signature,
