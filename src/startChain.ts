@@ -9,6 +9,7 @@ import { type BundlingCandidate, leadBundling } from './bundling/leadBundling.js
 import { operationByHash } from './bundling/operationByHash.js'
 import { operationReceipt } from './bundling/operationReceipt.js'
 import { operationStatus } from './bundling/operationStatus.js'
+import { createReceiptMemory } from './bundling/receiptMemory.js'
 import { type Bundler, startBundler } from './bundling/startBundler.js'
 import type { ChainDefinition } from './chain/definition.js'
 import { adviseFees } from './chain/fees.js'
@@ -115,7 +116,8 @@ export const startChain = async (
     ...{ definition, database, node, heads, engine, logger, ...share },
     onJudged: (how) => metrics.judged(chainId, how),
   })
-  const views = { definition, entryPoints, database, node, heads }
+  const receipts = createReceiptMemory(database, chainId)
+  const views = { definition, entryPoints, database, node, heads, receipts }
   const terms = {
     ...defaultTerms,
     minDuration: config.minSponsorshipSeconds,

@@ -1,5 +1,4 @@
 import type { Hex } from 'viem'
-import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import { findInclusion } from '../store/inclusions.js'
 import { findOperation } from '../store/operations.js'
 import type { OperationReceipt } from './operationViews.js'
@@ -15,10 +14,18 @@ export async function operationReceipt(
   hash: Hex,
 ): Promise<OperationReceipt | undefined> {
   const { chainId } = context.definition
-  const stored = await findInclusion<TransactionReceipt>(context.database, chainId, hash)
-  if (stored) {
-    const { outcome, entryPoint, receipt } = stored
-    return toReceipt(context, { outcome, entryPoint: { address: entryPoint }, receipt })
+  let readBefore: Hex | undefined
+  for (;;) {
+    const stored = await findInclusion(context.database, chainId, hash)
+    if (stored === undefined) break
+    const { outcome, entryPoint, transactionHash, blockHash } = stored
+    const receipt = await context.receipts(transactionHash, blockHash)
+    if (receipt)
+      return toReceipt(context, { outcome, entryPoint: { address: entryPoint }, receipt })
+    // Between the two reads a reorg moved it to another block, or undid it.
+    if (blockHash === readBefore)
+      throw new Error(`${transactionHash} is stored without its receipt`)
+    readBefore = blockHash
   }
   const operation = await findOperation(context.database, chainId, hash)
   if (operation?.state === 'pooled' || operation?.state === 'bundled') return undefined

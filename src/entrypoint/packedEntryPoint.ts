@@ -26,6 +26,7 @@ export const packedEntryPoint = (
 ): Shared => {
   const codec: OperationCodec = {
     selector: '0x765e827f',
+    // On its way to the chain an operation is encoded a dozen times.
     encode: remembered(encodePackedOperation),
     read: (reader, at) => readPackedOperation(reader, at, splitInitCode),
   }

@@ -1,13 +1,13 @@
-import type { Operation } from './operation.js'
-
-/** `encode`, done once for each operation: one on its way to the chain is encoded a dozen times. */
-export const remembered = (encode: (op: Operation) => string): ((op: Operation) => string) => {
-  const known = new WeakMap<Operation, string>()
-  return (op) => {
-    const before = known.get(op)
+/** `make`, done once for each object, which must not change; the result lives as long as the object. */
+export const remembered = <Key extends object, Value>(
+  make: (key: Key) => Value,
+): ((key: Key) => Value) => {
+  const known = new WeakMap<Key, Value>()
+  return (key) => {
+    const before = known.get(key)
     if (before !== undefined) return before
-    const encoded = encode(op)
-    known.set(op, encoded)
-    return encoded
+    const value = make(key)
+    known.set(key, value)
+    return value
   }
 }

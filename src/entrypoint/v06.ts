@@ -24,6 +24,7 @@ import {
 
 const codec: OperationCodec = {
   selector: '0x1fad948c',
+  // On its way to the chain an operation is encoded a dozen times.
   encode: remembered(encodeUserOperationV06),
   read: readUserOperationV06,
 }

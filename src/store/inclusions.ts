@@ -5,13 +5,12 @@ import { emitOperationEvents } from './events.js'
 import { fromJson, toJson } from './json.js'
 import type { Schema } from './schema.js'
 
-export type StoredInclusion<Receipt> = {
+export type StoredInclusion = {
   readonly outcome: OperationOutcome
   readonly entryPoint: Address
   readonly blockNumber: bigint
   readonly blockHash: Hex
   readonly transactionHash: Hex
-  readonly receipt: Receipt
 }
 
 /** The part of a receipt that the store needs to file it. */
@@ -113,21 +112,32 @@ const toRow = ({ entryPoint, outcome }: Included) => ({
   logs: outcome.logs,
 })
 
-/** An operation's outcome with its transaction's receipt as `putReceipt` got it. */
-export const findInclusion = async <Receipt>(
+/** A transaction's receipt as `putReceipt` got it. */
+export const findReceipt = async <Receipt>(
+  db: Kysely<Schema>,
+  chainId: number,
+  transactionHash: Hex,
+): Promise<Receipt | undefined> => {
+  const row = await db
+    .selectFrom('transaction_receipts')
+    .select('receipt')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('hash', '=', transactionHash)
+    .executeTakeFirst()
+  return row && (fromJson(row.receipt) as Receipt)
+}
+
+/** How and where an operation was included. */
+export const findInclusion = async (
   db: Kysely<Schema>,
   chainId: number,
   hash: Hex,
-): Promise<StoredInclusion<Receipt> | undefined> => {
+): Promise<StoredInclusion | undefined> => {
   const row = await db
-    .selectFrom('inclusions as i')
-    .innerJoin('transaction_receipts as r', (join) =>
-      join.onRef('r.chain_id', '=', 'i.chain_id').onRef('r.hash', '=', 'i.transaction_hash'),
-    )
-    .selectAll('i')
-    .select('r.receipt')
-    .where('i.chain_id', '=', BigInt(chainId))
-    .where('i.user_op_hash', '=', hash)
+    .selectFrom('inclusions')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('user_op_hash', '=', hash)
     .executeTakeFirst()
   if (!row) return undefined
   const logs = fromJson(row.logs) as readonly Log[]
@@ -150,6 +160,5 @@ export const findInclusion = async <Receipt>(
     blockNumber: row.block_number,
     blockHash: row.block_hash,
     transactionHash: row.transaction_hash,
-    receipt: fromJson(row.receipt) as Receipt,
   }
 }

@@ -13,6 +13,7 @@ import { followChain, keepLanes } from '../../src/bundling/followChain.js'
 import { operationReceipt } from '../../src/bundling/operationReceipt.js'
 import { operationStatus } from '../../src/bundling/operationStatus.js'
 import type { OperationReceipt, OperationStatus } from '../../src/bundling/operationViews.js'
+import { createReceiptMemory } from '../../src/bundling/receiptMemory.js'
 import { sendBundles } from '../../src/bundling/sendBundles.js'
 import type { ViewContext } from '../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../src/chain/definition.js'
@@ -170,8 +171,9 @@ export async function startBundlingChain(
   const { engine, close } = await openEngine(definition, entryPoint, node, heads)
   const executors = await openSigners(definition.executorKeys)
   const treasury = definition.treasury && (await openSigner(definition.treasury.key))
+  const receipts = createReceiptMemory(database, chainId)
   const context = {
-    ...{ definition, entryPoints: [entryPoint], database, node, heads, logger: silent },
+    ...{ definition, entryPoints: [entryPoint], database, node, heads, receipts, logger: silent },
     ...{ engine, rules: ruleSettings(definition), signers: executors, treasury },
   }
   const share = expectedShare(definition)

@@ -3,6 +3,7 @@ import type { Address, Hex } from 'viem'
 import type { BundlingContext } from '../../src/bundling/bundlingContext.js'
 import { followChain } from '../../src/bundling/followChain.js'
 import { operationReceipt } from '../../src/bundling/operationReceipt.js'
+import { createReceiptMemory } from '../../src/bundling/receiptMemory.js'
 import { sendBundles } from '../../src/bundling/sendBundles.js'
 import type { ViewContext } from '../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../src/chain/definition.js'
@@ -86,6 +87,7 @@ export async function startMixedBundling(
   const executors = await openSigners(definition.executorKeys)
   const context: BundlingContext & ViewContext = {
     ...{ definition, entryPoints, database, node, heads, engine },
+    receipts: createReceiptMemory(database, definition.chainId),
     ...{ rules: ruleSettings(definition), signers: executors, treasury: undefined },
     logger: silent,
   }

@@ -1,6 +1,7 @@
 import type { OperationReceipt, OperationStatus } from '../../../bundling/operationViews.js'
 import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
 import type { Log } from '../../../entrypoint/entryPoint.js'
+import { remembered } from '../../../entrypoint/remembered.js'
 import { encodeBigNumberFields, encodeNumber } from './numbers.js'
 
 /**
@@ -38,7 +39,7 @@ const encodeTransactionReceipt = (receipt: TransactionReceipt, confirmations: nu
   logsBloom: receipt.logsBloom,
   blockHash: receipt.blockHash,
   transactionHash: receipt.transactionHash,
-  logs: receipt.logs.map(encodeLog),
+  logs: encodeLogs(receipt),
   blockNumber: encodeNumber(receipt.blockNumber),
   confirmations,
   cumulativeGasUsed: encodeBigNumberFields(receipt.cumulativeGasUsed),
@@ -47,6 +48,9 @@ const encodeTransactionReceipt = (receipt: TransactionReceipt, confirmations: nu
   type: receipt.type,
   byzantium: true,
 })
+
+/** All operations of a bundle share them, and each of their senders asks. */
+const encodeLogs = remembered(({ logs }: TransactionReceipt) => logs.map(encodeLog))
 
 const encodeLog = (log: Log) => ({
   transactionIndex: log.transactionIndex,

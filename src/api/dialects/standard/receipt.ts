@@ -2,6 +2,7 @@ import { getAddress, numberToHex } from 'viem/utils'
 import type { OperationReceipt, OperationStatus } from '../../../bundling/operationViews.js'
 import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
 import type { Log } from '../../../entrypoint/entryPoint.js'
+import { remembered } from '../../../entrypoint/remembered.js'
 
 /** ERC-7769: the outer logs are all of the operation's own. */
 export const encodeReceipt = (receipt: OperationReceipt) => ({
@@ -25,7 +26,8 @@ export const encodeStatus = ({ state, message, transactionHash, receipt }: Opera
   ...(receipt !== undefined && { userOperationReceipt: encodeReceipt(receipt) }),
 })
 
-const encodeTransactionReceipt = (receipt: TransactionReceipt) => ({
+/** All operations of a bundle share it, and each of their senders asks. */
+const encodeTransactionReceipt = remembered((receipt: TransactionReceipt) => ({
   transactionHash: receipt.transactionHash,
   transactionIndex: numberToHex(receipt.transactionIndex),
   blockHash: receipt.blockHash,
@@ -40,7 +42,7 @@ const encodeTransactionReceipt = (receipt: TransactionReceipt) => ({
   logsBloom: receipt.logsBloom,
   status: numberToHex(receipt.status),
   type: numberToHex(receipt.type),
-})
+}))
 
 const encodeLog = (log: Log) => ({
   address: log.address,
