@@ -15,17 +15,30 @@ export type Grant = {
 }
 
 /** A later grant for the same operation replaces an earlier one. */
-export const putGrant = async (trx: Database, grant: Grant): Promise<void> => {
-  const terms = {
-    app_id: grant.appId,
-    max_fee_per_gas: grant.maxFeePerGas,
-    max_priority_fee_per_gas: grant.maxPriorityFeePerGas,
-    valid_until: BigInt(grant.validUntil),
-  }
+export const putGrants = async (trx: Database, grants: readonly Grant[]): Promise<void> => {
+  // One statement must not change a row twice.
+  const latest = new Map(grants.map((grant) => [`${grant.chainId} ${grant.userOpHash}`, grant]))
+  if (latest.size === 0) return
   await trx
     .insertInto('grants')
-    .values({ chain_id: BigInt(grant.chainId), user_op_hash: grant.userOpHash, ...terms })
-    .onConflict((conflict) => conflict.columns(['chain_id', 'user_op_hash']).doUpdateSet(terms))
+    .values(
+      [...latest.values()].map((grant) => ({
+        chain_id: BigInt(grant.chainId),
+        user_op_hash: grant.userOpHash,
+        app_id: grant.appId,
+        max_fee_per_gas: grant.maxFeePerGas,
+        max_priority_fee_per_gas: grant.maxPriorityFeePerGas,
+        valid_until: BigInt(grant.validUntil),
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['chain_id', 'user_op_hash']).doUpdateSet(({ ref }) => ({
+        app_id: ref('excluded.app_id'),
+        max_fee_per_gas: ref('excluded.max_fee_per_gas'),
+        max_priority_fee_per_gas: ref('excluded.max_priority_fee_per_gas'),
+        valid_until: ref('excluded.valid_until'),
+      })),
+    )
     .execute()
 }
 

@@ -11,6 +11,7 @@ import * as spending from './migrations/0022-spending.js'
 import * as dashboard from './migrations/0031-dashboard.js'
 import * as tokens from './migrations/0040-tokens.js'
 import * as largePools from './migrations/0050-large-pools.js'
+import * as payers from './migrations/0060-payers.js'
 
 const migrations: Record<string, Migration> = {
   '0001-initial': initial,
@@ -24,6 +25,7 @@ const migrations: Record<string, Migration> = {
   '0031-dashboard': dashboard,
   '0040-tokens': tokens,
   '0050-large-pools': largePools,
+  '0060-payers': payers,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */

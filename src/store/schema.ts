@@ -196,6 +196,18 @@ type ReservationRow = {
   updated_at: Generated<Date>
 }
 
+/** What the live reservations of a payer lock of its deposit, as of one block. */
+type PayerRow = {
+  chain_id: bigint
+  entry_point: Address
+  paymaster: Address
+  /** wei, of the reservations that could still be charged to the deposit as it was at that block */
+  locked: bigint
+  block_number: bigint
+  /** Unix seconds, of the block */
+  timestamp: bigint
+}
+
 export type BudgetUnit = 'wei' | 'usd' | 'count'
 
 /** What one sponsorship takes from one budget, in the budget's unit (usd: millionths). */
@@ -490,6 +502,7 @@ export type Schema = {
   dashboards: DashboardRow
   dashboard_rules: DashboardRuleRow
   reservations: ReservationRow
+  payers: PayerRow
   charges: ChargeRow
   budget_counters: BudgetCounterRow
   webhook_calls: WebhookCallRow

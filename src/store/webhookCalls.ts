@@ -9,17 +9,18 @@ export type NewWebhookCall = Omit<
   'id' | 'decision_id' | 'app_id'
 >
 
-/** The calls of one decision, in the transaction that stores it. */
+/** The calls of decisions, in the transaction that stores these. */
 export const insertWebhookCalls = async (
   trx: Database,
-  decision: { readonly id: string; readonly app_id: string },
-  calls: readonly NewWebhookCall[],
+  decided: readonly {
+    readonly decision: { readonly id: string; readonly app_id: string }
+    readonly calls: readonly NewWebhookCall[]
+  }[],
 ): Promise<void> => {
-  if (calls.length === 0) return
-  await trx
-    .insertInto('webhook_calls')
-    .values(calls.map((call) => ({ ...call, decision_id: decision.id, app_id: decision.app_id })))
-    .execute()
+  const rows = decided.flatMap(({ decision: { id, app_id }, calls }) =>
+    calls.map((call) => ({ ...call, decision_id: id, app_id })),
+  )
+  if (rows.length > 0) await trx.insertInto('webhook_calls').values(rows).execute()
 }
 
 export const listWebhookCalls = (db: Database, decisionId: string): Promise<StoredWebhookCall[]> =>
