@@ -12,6 +12,7 @@ import * as dashboard from './migrations/0031-dashboard.js'
 import * as tokens from './migrations/0040-tokens.js'
 import * as largePools from './migrations/0050-large-pools.js'
 import * as payers from './migrations/0060-payers.js'
+import * as oneAlarm from './migrations/0061-one-alarm.js'
 
 const migrations: Record<string, Migration> = {
   '0001-initial': initial,
@@ -26,6 +27,7 @@ const migrations: Record<string, Migration> = {
   '0040-tokens': tokens,
   '0050-large-pools': largePools,
   '0060-payers': payers,
+  '0061-one-alarm': oneAlarm,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */

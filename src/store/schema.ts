@@ -58,10 +58,6 @@ type TankRow = {
   signer: Address
   signer_key: Buffer
   created_at: Generated<Date>
-  /** wei: the owner is told when what is free of the deposit falls below it. */
-  low_threshold: bigint | null
-  /** Since when it is below; told once. */
-  low_since: Date | null
 }
 
 /** What an app pays with on a chain. */
@@ -94,9 +90,6 @@ type CreditRow = {
 type AlarmRow = {
   /** Id of the tank or fund. */
   holder: string
-  /** wei */
-  available: bigint
-  days: number | null
   since: Generated<Date>
 }
 
