@@ -19,27 +19,20 @@ export const putGrants = async (trx: Database, grants: readonly Grant[]): Promis
   // One statement must not change a row twice.
   const latest = new Map(grants.map((grant) => [`${grant.chainId} ${grant.userOpHash}`, grant]))
   if (latest.size === 0) return
-  await trx
-    .insertInto('grants')
-    .values(
-      [...latest.values()].map((grant) => ({
-        chain_id: BigInt(grant.chainId),
-        user_op_hash: grant.userOpHash,
-        app_id: grant.appId,
-        max_fee_per_gas: grant.maxFeePerGas,
-        max_priority_fee_per_gas: grant.maxPriorityFeePerGas,
-        valid_until: BigInt(grant.validUntil),
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['chain_id', 'user_op_hash']).doUpdateSet(({ ref }) => ({
-        app_id: ref('excluded.app_id'),
-        max_fee_per_gas: ref('excluded.max_fee_per_gas'),
-        max_priority_fee_per_gas: ref('excluded.max_priority_fee_per_gas'),
-        valid_until: ref('excluded.valid_until'),
-      })),
-    )
-    .execute()
+  const rows = [...latest.values()]
+  await sql`insert into grants (chain_id, user_op_hash, app_id, max_fee_per_gas,
+      max_priority_fee_per_gas, valid_until)
+    select * from unnest(
+      ${rows.map(({ chainId }) => BigInt(chainId))}::bigint[],
+      ${rows.map(({ userOpHash }) => userOpHash)}::text[],
+      ${rows.map(({ appId }) => appId)}::uuid[],
+      ${rows.map(({ maxFeePerGas }) => maxFeePerGas)}::numeric[],
+      ${rows.map(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas)}::numeric[],
+      ${rows.map(({ validUntil }) => BigInt(validUntil))}::bigint[])
+    on conflict (chain_id, user_op_hash) do update set app_id = excluded.app_id,
+      max_fee_per_gas = excluded.max_fee_per_gas,
+      max_priority_fee_per_gas = excluded.max_priority_fee_per_gas,
+      valid_until = excluded.valid_until`.execute(trx)
 }
 
 /** The grant for an operation that the app sends at `now` (Unix seconds). */

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Database } from './database.js'
 import { type Page, type PageQuery, toPage } from './page.js'
 import type { Schema } from './schema.js'
@@ -20,7 +20,17 @@ export const insertWebhookCalls = async (
   const rows = decided.flatMap(({ decision: { id, app_id }, calls }) =>
     calls.map((call) => ({ ...call, decision_id: id, app_id })),
   )
-  if (rows.length > 0) await trx.insertInto('webhook_calls').values(rows).execute()
+  if (rows.length === 0) return
+  // Lists as parameters, so that the statement is the same for any number.
+  await sql`insert into webhook_calls (decision_id, app_id, webhook_id, outcome, http_status, reason,
+      attempts, duration_ms, started_at)
+    select * from unnest(
+      ${rows.map((row) => row.decision_id)}::uuid[], ${rows.map((row) => row.app_id)}::uuid[],
+      ${rows.map((row) => row.webhook_id)}::uuid[], ${rows.map((row) => row.outcome)}::text[],
+      ${rows.map((row) => row.http_status)}::integer[], ${rows.map((row) => row.reason)}::text[],
+      ${rows.map((row) => row.attempts)}::integer[],
+      ${rows.map((row) => row.duration_ms)}::double precision[],
+      ${rows.map((row) => row.started_at)}::timestamptz[])`.execute(trx)
 }
 
 export const listWebhookCalls = (db: Database, decisionId: string): Promise<StoredWebhookCall[]> =>
