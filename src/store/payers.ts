@@ -24,6 +24,7 @@ export const lockPayer = async (
   payer: Payer,
   policies: readonly string[],
 ): Promise<void> => {
+  // The condition is judged before the payer is looked for, so policies come first also for a new one.
   // What follows is long, and its plan is the same for one sponsorship and for many: planning it for
   // each would cost more than carrying it out.
   const lock = () =>
