@@ -152,7 +152,8 @@ const bench = async (database: Database): Promise<Row[]> => {
         ...{ entry_point: entryPoint.address, sender: alice, user_op_hash: null, sponsored: true },
         ...{ code: 'SPONSORED', message: '', max_cost: maxCost, valid_after: 0n, valid_until: 9n },
       })
-      const reserved = await reserve(database, { slot, claim, head, validUntil: 9n }, decide, [])
+      const request = { slot, claim, head, validUntil: 9n }
+      const reserved = await reserve(database, { request, decide, calls: [] })
       if (reserved.kind !== 'granted') throw new Error(reserved.kind)
     }
     return await compare(database, {

@@ -1,5 +1,5 @@
 import { TankError } from '../errors/tankErrors.js'
-import { isAlarmed } from '../store/alarms.js'
+import { alarmSince } from '../store/alarms.js'
 import { addToCounters } from '../store/budgetCounters.js'
 import type { Database } from '../store/database.js'
 import {
@@ -53,7 +53,7 @@ export const createFunds = ({ database, chainId }: FundsContext): Funds => {
     mode: fund?.mode ?? 'tank',
     alarm: alarmOf(fund),
     credit: fund === undefined ? noCredit : await creditOf(database, chainId, fund),
-    isLow: fund !== undefined && (await isAlarmed(database, fund.id)),
+    isLow: fund !== undefined && (await alarmSince(database, fund.id)) !== undefined,
   })
 
   const take = async (trx: Database, fund: StoredFund, wei: bigint): Promise<void> => {

@@ -1,6 +1,7 @@
 import { zeroAddress } from '../entrypoint/extremes.js'
+import type { ReservationRequest } from '../policy/ledgerView.js'
 import type { Refusal } from '../policy/refusal.js'
-import type { ReservationRequest, Reserved } from '../policy/reserve.js'
+import type { Reserved } from '../policy/reserve.js'
 import type { SponsorshipRequest } from './sponsorship.js'
 import { creditEmpty, tankEmpty } from './tankRefusals.js'
 import type { Sponsorable } from './weighSponsorship.js'

@@ -7,13 +7,12 @@ import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
 import { faultPoint } from '../faults.js'
 import { explainClaims, explainVerdicts } from '../policy/explain.js'
 import type { Refusal } from '../policy/refusal.js'
-import { type Reserved, reserve } from '../policy/reserve.js'
+import type { Reserved } from '../policy/reserve.js'
 import { insertDecision } from '../store/decisions.js'
-import { putGrant } from '../store/grants.js'
 import { decryptSecret } from '../tenancy/secrets.js'
 import type { WebhookCall } from '../webhook/approval.js'
 import type { Approver } from '../webhook/approve.js'
-import { createLine } from './createLine.js'
+import { createReserving } from './createReserving.js'
 import { type DecisionSubject, type Reasons, toCallRows, toDecisionRow } from './decisionRow.js'
 import { previewSponsorship } from './previewSponsorship.js'
 import { refusalOf, reservationFor } from './reservationFor.js'
@@ -65,7 +64,7 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
   const { database, definition, terms, logger } = context
   const { chainId } = definition
   const { weigh, requirePayer } = createWeigher(context)
-  const inLine = createLine()
+  const reserve = createReserving(database)
 
   const askWebhooks =
     (request: SponsorshipRequest, decisionId: string): AskWebhooks =>
@@ -155,24 +154,19 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
     const userOpHash = entryPoint.hash(signed, chainId, delegate)
     const reservation = { userOpHash, maxCost, ...range }
     const { maxFeePerGas, maxPriorityFeePerGas } = offer
-    const grant = { chainId, userOpHash, appId, maxFeePerGas, maxPriorityFeePerGas }
+    const { validUntil } = range
+    const grant = { chainId, userOpHash, appId, maxFeePerGas, maxPriorityFeePerGas, validUntil }
     const reasonsOf = (reserved: Reserved): Reasons => ({
       policyId: policyIdOf(weighed, reserved),
       details: { policies, ...numbers(weighed, reserved) },
     })
     const asked = reservationFor(weighed, request, chainId)
-    const reserved = await inLine(`${asked.slot.entryPoint} ${asked.slot.paymaster}`, () =>
-      reserve(
-        database,
-        { ...asked, validUntil: BigInt(range.validUntil) },
-        (granted) => toDecisionRow(subject, decision, reasonsOf(granted), reservation),
-        toCallRows(calls),
-        async (trx) => {
-          if (signed.paymaster !== undefined) return
-          await putGrant(trx, { ...grant, validUntil: range.validUntil })
-        },
-      ),
-    )
+    const reserved = await reserve({
+      request: { ...asked, validUntil: BigInt(validUntil) },
+      decide: (granted) => toDecisionRow(subject, decision, reasonsOf(granted), reservation),
+      calls: toCallRows(calls),
+      grant: signed.paymaster === undefined ? grant : undefined,
+    })
     faultPoint('sponsorship:committed')
     if (reserved.kind !== 'granted') {
       const refusal = refusalOf(weighed, reserved)

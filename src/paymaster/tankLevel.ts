@@ -2,7 +2,7 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import { getBlock } from '../chain/nodeReads.js'
 import type { Database } from '../store/database.js'
 import { recentSpending } from '../store/funds.js'
-import { lockedOf } from '../store/reservations.js'
+import { lockedAt } from '../store/payers.js'
 import type { StoredTank } from '../store/tanks.js'
 import { depositOf } from './entryPointDeposit.js'
 import { type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
@@ -30,9 +30,9 @@ export const tankLevel = async (
   if (head === undefined) throw new Error('the node has no newest block')
   const { number: blockNumber, timestamp } = head
   const payer = { chainId, entryPoint, paymaster: address }
-  const [deposit, locked, spending] = await Promise.all([
+  const [deposit, [locked = 0n], spending] = await Promise.all([
     depositOf(node, entryPoint, address, blockNumber),
-    lockedOf(database, payer, { blockNumber, timestamp }),
+    lockedAt(database, payer, [{ blockNumber, timestamp }]),
     recentSpending(database, { chainId, appId, paymaster: address }, SPENDING_DAYS),
   ])
   return { deposit, locked, runway: runwayOf(deposit - locked, spending) }

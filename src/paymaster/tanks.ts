@@ -9,6 +9,7 @@ import { DETERMINISTIC_DEPLOYER, type Deployment, TANK_FACTORY } from '../contra
 import { abi as tankAbi } from '../contracts/generated/Tank06.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { TankError } from '../errors/tankErrors.js'
+import { alarmSince } from '../store/alarms.js'
 import type { Database } from '../store/database.js'
 import type { TankKind } from '../store/schema.js'
 import { findTank, insertTank, type StoredTank } from '../store/tanks.js'
@@ -140,11 +141,12 @@ export const createTanks = (context: TanksContext): Tanks => {
     async show(appId, entryPoint, kind = 'gas') {
       const stored = await findTank(database, appId, chainId, entryPoint.address, kind)
       if (stored === undefined) return undefined
-      const [deployed, level] = await Promise.all([
+      const [deployed, level, since] = await Promise.all([
         has(stored.address),
         tankLevel({ database, node, chainId }, stored),
+        alarmSince(database, stored.id),
       ])
-      return { ...toTank(stored), deployed, ...level, isLow: stored.low_since !== null }
+      return { ...toTank(stored), deployed, ...level, isLow: since !== undefined }
     },
 
     async deposit(tank, wei, key) {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { NodeClient } from '../chain/nodeClient.js'
-import { type Holder, setAlarm } from '../store/alarms.js'
+import { setAlarm } from '../store/alarms.js'
 import type { Database } from '../store/database.js'
 import { emitEvent } from '../store/events.js'
 import { findFund, listFunds } from '../store/funds.js'
@@ -18,7 +18,8 @@ type WatchContext = {
 
 /** What is looked at, and whom it concerns. */
 type Level = {
-  readonly holder: Holder
+  /** Id of the tank, or of the fund whose credit it is. */
+  readonly holder: string
   /** null = the operator */
   readonly appId: string | null
   readonly available: bigint
@@ -60,7 +61,7 @@ const judge = async ({ database, chainId, logger }: WatchContext, level: Level):
   const low = isLow(available, runway, terms)
   const data = { chainId, ...facts, available: String(available), days: runway.days ?? null }
   const changed = await database.transaction().execute(async (trx) => {
-    const changed = await setAlarm(trx, holder, low, available)
+    const changed = await setAlarm(trx, holder, low)
     if (changed && low && appId !== null) await emitEvent(trx, appId, 'tank.low', data)
     return changed
   })
@@ -74,15 +75,14 @@ const tankLevels = async (context: WatchContext): Promise<Level[]> => {
   const { database, chainId } = context
   const levels: Level[] = []
   for (const tank of await listTanks(database, chainId)) {
-    const { app_id: appId, low_threshold: threshold } = tank
+    const { app_id: appId } = tank
     const fund = appId === null ? undefined : await findFund(database, appId, chainId)
     if (fund !== undefined && fund.mode !== 'tank') continue
     const { deposit, locked, runway } = await tankLevel(context, tank)
-    const terms = alarmOf(fund)
     levels.push({
-      holder: { kind: 'tank', id: tank.id },
+      holder: tank.id,
       ...{ appId, runway, available: deposit - locked },
-      terms: { ...terms, wei: threshold ?? terms.wei },
+      terms: alarmOf(fund),
       facts: { tank: tank.address, entryPoint: tank.entry_point },
     })
   }
@@ -95,7 +95,7 @@ const creditLevels = async ({ database, chainId }: WatchContext): Promise<Level[
     if (fund.mode === 'tank') continue
     const { available, runway } = await creditOf(database, chainId, fund)
     levels.push({
-      holder: { kind: 'credit', id: fund.id },
+      holder: fund.id,
       ...{ appId: fund.app_id, available, runway, terms: alarmOf(fund) },
       facts: { mode: fund.mode },
     })

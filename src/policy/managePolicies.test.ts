@@ -7,7 +7,7 @@ import { silent } from '../../test/support/logger.js'
 import { usedOf } from '../../test/support/usedOf.js'
 import { InvalidPolicyError, PolicyNotFoundError } from '../errors/policyErrors.js'
 import { findDecision, findDecisionEntry, listDecisions } from '../store/decisions.js'
-import { grantedFees, putGrant } from '../store/grants.js'
+import { grantedFees, putGrants } from '../store/grants.js'
 import { settleLedger } from '../store/ledger.js'
 import { judgeRequest } from './judgePolicies.js'
 import { loadPolicies } from './loadPolicies.js'
@@ -209,8 +209,7 @@ describe('decisions', () => {
       ...{ chainId, userOpHash, appId, maxFeePerGas: 1n, maxPriorityFeePerGas: 0n },
       validUntil: now - age * 86_400,
     })
-    await putGrant(database(), grant('0x01', 91))
-    await putGrant(database(), grant('0x02', 89))
+    await putGrants(database(), [grant('0x01', 91), grant('0x02', 89)])
     await prune({ database: database(), logger: silent, days: 90 }, new Date())
     expect([...(await grantedFees(database(), chainId, ['0x01', '0x02'])).keys()]).toEqual(['0x02'])
     expect(await findDecision(database(), ended.decisionId)).toBeUndefined()

@@ -16,7 +16,8 @@ import {
 import { usedOf } from '../../test/support/usedOf.js'
 import { findDecision } from '../store/decisions.js'
 import { settleLedger } from '../store/ledger.js'
-import { lockedOf, type Slot } from '../store/reservations.js'
+import { lockedAt } from '../store/payers.js'
+import type { Slot } from '../store/reservations.js'
 import { listWebhookCalls, type NewWebhookCall } from '../store/webhookCalls.js'
 import type { BudgetClaim } from './budget.js'
 import type { Claim } from './decideReservation.js'
@@ -62,7 +63,7 @@ const ask = async (
 const grants = async (given: Given, at: ReturnType<typeof head>) =>
   (await ask(given, at)).reserved.kind === 'granted'
 
-const locked = (at = head(0n)) => lockedOf(database(), slotOf(), at)
+const locked = async (at = head(0n)) => (await lockedAt(database(), slotOf(), [at]))[0]
 
 const include = (sender: Address, nonce: bigint, block: bigint) =>
   database()

@@ -1,129 +1,107 @@
 import { faultPoint } from '../faults.js'
 import type { Database } from '../store/database.js'
 import type { NewDecision } from '../store/decisions.js'
-import { type LedgerBooks, readLedger } from '../store/ledgerBooks.js'
-import { recordSponsorship } from '../store/recordSponsorship.js'
-import {
-  chargesHeld,
-  type DepositAtHead,
-  lockReservation,
-  lockReserving,
-  type Slot,
-} from '../store/reservations.js'
+import { readLedger } from '../store/ledgerBooks.js'
+import { keepLocked, lockPayer } from '../store/payers.js'
+import { recordSponsorships } from '../store/recordSponsorships.js'
+import { chargesHeld } from '../store/reservations.js'
 import type { NewWebhookCall } from '../store/webhookCalls.js'
-import type { BudgetClaim } from './budget.js'
+import { decideReservation, type ReservationDecision } from './decideReservation.js'
 import {
-  addition,
-  type Books,
-  type Claim,
-  decideReservation,
-  type JudgedClaim,
-  type ReservationDecision,
-} from './decideReservation.js'
-
-/** A sponsorship, ready but for its money. */
-export type ReservationRequest = {
-  readonly slot: Slot
-  readonly claim: Claim
-  readonly head: DepositAtHead
-  readonly validUntil: bigint
-}
+  claimsOf,
+  createLedgerView,
+  type LedgerView,
+  queryOf,
+  type ReservationRequest,
+} from './ledgerView.js'
 
 /** wei that other slots lock, beside the decision. */
 export type Reserved = ReservationDecision & { readonly locked: bigint }
 
+/** A sponsorship that asks the ledger, and what to store when it is granted. */
+export type Reservation = {
+  readonly request: ReservationRequest
+  readonly decide: (reserved: Reserved) => NewDecision
+  readonly calls: readonly NewWebhookCall[]
+}
+
 /**
- * Checks deposit and budgets and, when all have room, reserves the maximum cost and stores the
- * decision with its calls, in one transaction. Decisions that share a payer or a policy wait for each
- * other, in all processes. Of a refusal nothing is stored. `besides` stores with it what else must
- * hold when it does.
+ * Decides about sponsorships of one payer, in their order, in one transaction; resolves after the
+ * commit. For each that deposit and budgets have room for, its maximum cost is reserved and its
+ * decision stored with its calls, and those after it see that. Decisions that share a payer or a policy
+ * wait for each other, in all processes. Of a refusal nothing is stored, and it costs the others
+ * nothing; when something is thrown, nothing of it was done. `besides` stores what else must hold when
+ * the granted ones do.
  */
-export const reserve = (
+export const reserveTogether = <Each extends Reservation>(
   db: Database,
-  request: ReservationRequest,
-  decide: (reserved: Reserved) => NewDecision,
-  calls: readonly NewWebhookCall[],
-  besides?: (trx: Database) => Promise<void>,
-): Promise<Reserved> =>
+  reservations: readonly Each[],
+  besides?: (trx: Database, granted: readonly Each[]) => Promise<void>,
+): Promise<Reserved[]> =>
   db.transaction().execute(async (trx) => {
-    const { slot, claim, head, validUntil } = request
-    const claims = claimsOf(claim)
-    const payer = `${slot.chainId} ${slot.entryPoint} ${slot.paymaster}`
-    await lockReserving(trx, [payer, ...claims.map(({ policyId }) => policyId)])
-    const found = await readLedger(trx, slot, head, queriesOf(claims))
-    if (found.slot !== undefined) await lockReservation(trx, found.slot.id)
-    // What was read before the lock may have been settled meanwhile.
-    const ledger =
-      found.slot === undefined ? found : await readLedger(trx, slot, head, queriesOf(claims))
-    const books = await toBooks(trx, ledger, head, claims)
-    const reserved = { ...decideReservation(claim, books), locked: books.locked }
-    if (reserved.kind === 'granted') {
-      const { maxCost } = claim
-      await recordSponsorship(trx, {
-        ...{ slot, known: ledger.slot, maxCost, validUntil, calls },
-        decision: decide(reserved),
-        charges: reserved.charges.map((charge) => ({
-          ...charge,
-          bucket: BigInt(charge.bucket),
-          added: addition(charge),
-        })),
-      })
-      await besides?.(trx)
-    }
+    const requests = reservations.map(({ request }) => request)
+    const payer = payerOf(requests)
+    const claims = requests.flatMap(({ claim }) => claimsOf(claim))
+    await lockPayer(trx, payer, [...new Set(claims.map(({ policyId }) => policyId))])
+    const view = await readView(trx, requests)
+    const granted: Each[] = []
+    const sponsorships: Parameters<typeof recordSponsorships>[2]['sponsorships'][number][] = []
+    const results = reservations.map((each) => {
+      const { request, decide, calls } = each
+      const reserved = decideNext(view, request)
+      if (reserved.kind !== 'granted') return reserved
+      const { charges } = reserved
+      view.take(request, charges)
+      granted.push(each)
+      sponsorships.push({ decision: decide(reserved), calls, charges })
+      return reserved
+    })
+    const changes = view.changes()
+    if (granted.length > 0) {
+      await recordSponsorships(trx, payer, { ...changes, sponsorships })
+      await besides?.(trx, granted)
+    } else if (view.hasPassed) await keepLocked(payer, changes.locked).execute(trx)
     faultPoint('sponsorship:reserved')
-    return reserved
+    return results
   })
+
+/** The same for one. */
+export const reserve = async (
+  db: Database,
+  reservation: Reservation,
+  besides?: (trx: Database) => Promise<void>,
+): Promise<Reserved> => {
+  const [reserved] = await reserveTogether(db, [reservation], besides)
+  if (reserved === undefined) throw new Error('a reservation without an answer')
+  return reserved
+}
 
 /** What `reserve` would say now. Reserves, locks and stores nothing. */
 export const previewReservation = async (
   db: Database,
-  { slot, claim, head }: Omit<ReservationRequest, 'validUntil'>,
-): Promise<Reserved> => {
-  const claims = claimsOf(claim)
-  const ledger = await readLedger(db, slot, head, queriesOf(claims))
-  const books = await toBooks(db, ledger, head, claims)
-  return { ...decideReservation(claim, books), locked: books.locked }
+  request: Omit<ReservationRequest, 'validUntil'>,
+): Promise<Reserved> => decideNext(await readView(db, [request]), request)
+
+type Request = Omit<ReservationRequest, 'validUntil'>
+
+const decideNext = (view: LedgerView, request: Request): Reserved => {
+  const books = view.booksFor(request)
+  return { ...decideReservation(request.claim, books), locked: books.locked }
 }
 
-const claimsOf = ({ ofAccount, ofApp = [] }: Claim): readonly BudgetClaim[] =>
-  [...ofAccount, ...ofApp].flatMap(({ claims }) => claims)
+const readView = async (db: Database, requests: readonly Request[]): Promise<LedgerView> => {
+  const query = queryOf(requests)
+  const read = await readLedger(db, payerOf(requests), query)
+  const live = read.slots.flatMap((slot) => slot?.id ?? [])
+  const needed = live.length > 0 && query.counters.length > 0
+  return createLedgerView(query, read, needed ? await chargesHeld(db, live) : [])
+}
 
-const queriesOf = (claims: readonly BudgetClaim[]) =>
-  claims.map((claim) => ({ ...claim, oldest: BigInt(claim.oldest) }))
-
-const toBooks = async (
-  db: Database,
-  { slot, locked, used }: LedgerBooks,
-  head: DepositAtHead,
-  claims: readonly BudgetClaim[],
-): Promise<Books> => {
-  const held = slot && claims.length > 0 ? await chargesHeld(db, slot.id) : []
-  const judged = new Map<BudgetClaim, JudgedClaim>()
-  for (const [index, claim] of claims.entries()) {
-    // A slot stays in the bucket that it was counted in, as long as the window reaches there.
-    const own = held
-      .filter(
-        ({ policyId, budget, subject, bucket }) =>
-          policyId === claim.policyId &&
-          budget === claim.budget &&
-          subject === claim.subject &&
-          bucket >= claim.oldest,
-      )
-      .reduce<(typeof held)[number] | undefined>(
-        (newest, each) => (newest === undefined || each.bucket > newest.bucket ? each : newest),
-        undefined,
-      )
-    judged.set(claim, {
-      ...claim,
-      bucket: own === undefined ? claim.bucket : Number(own.bucket),
-      used: used[index] ?? 0n,
-      held: own?.amount ?? 0n,
-    })
-  }
-  const judge = (claim: BudgetClaim): JudgedClaim => {
-    const found = judged.get(claim)
-    if (found === undefined) throw new Error(`budget ${claim.budget} was not read`)
-    return found
-  }
-  return { deposit: head.deposit, locked, slot, judge }
+const payerOf = ([first, ...others]: readonly Request[]) => {
+  if (first === undefined) throw new Error('no sponsorship asks')
+  const { chainId, entryPoint, paymaster } = first.slot
+  for (const { slot } of others)
+    if (slot.chainId !== chainId || slot.entryPoint !== entryPoint || slot.paymaster !== paymaster)
+      throw new Error('sponsorships of several payers were put together')
+  return { chainId, entryPoint, paymaster }
 }

@@ -15,7 +15,7 @@ export const insertDecision = async (
   calls: readonly NewWebhookCall[],
 ): Promise<void> => {
   await trx.insertInto('decisions').values(decision).execute()
-  await insertWebhookCalls(trx, decision, calls)
+  await insertWebhookCalls(trx, [{ decision, calls }])
 }
 
 /** What `sponsorship.signed` says. */

@@ -26,26 +26,31 @@ export const emitEvent = async (
   type: EventType,
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
-  const { parts, deliver } = eventParts(appId, type, data)
+  const { parts, deliver } = eventParts([{ appId, type, data }])
   await sql`with ${parts} ${deliver}`.execute(trx)
 }
 
-/** The same as parts of a statement: members of its `with`, and what it ends in. */
-export const eventParts = (
-  appId: string,
-  type: EventType,
-  data: Readonly<Record<string, unknown>>,
-) => ({
-  parts: sql`wanted as (
-      select id from event_subscriptions
-      where app_id = ${appId} and active and ${type} = any(event_types)
-    ), event as (
+type NewEvent = {
+  readonly appId: string
+  readonly type: EventType
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** The same for many, as parts of a statement: members of its `with`, and what it ends in. */
+export const eventParts = (events: readonly NewEvent[]) => ({
+  parts: sql`event as (
       insert into events (app_id, type, data)
-      select ${appId}::uuid, ${type}, ${JSON.stringify(data)}::jsonb
-      where exists (select from wanted) returning id
+      select e.app_id, e.type, e.data from unnest(
+        ${events.map(({ appId }) => appId)}::uuid[],
+        ${events.map(({ type }) => type)}::text[],
+        ${events.map(({ data }) => JSON.stringify(data))}::jsonb[]) as e (app_id, type, data)
+      where exists (select from event_subscriptions s
+        where s.app_id = e.app_id and s.active and e.type = any(s.event_types))
+      returning id, app_id, type
     )`,
   deliver: sql`insert into event_deliveries (event_id, subscription_id)
-    select event.id, wanted.id from event cross join wanted`,
+    select event.id, s.id from event join event_subscriptions s
+      on s.app_id = event.app_id and s.active and event.type = any(s.event_types)`,
 })
 
 /** Writes what became of operations that were included, dropped or replaced just now. */

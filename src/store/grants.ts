@@ -15,18 +15,24 @@ export type Grant = {
 }
 
 /** A later grant for the same operation replaces an earlier one. */
-export const putGrant = async (trx: Database, grant: Grant): Promise<void> => {
-  const terms = {
-    app_id: grant.appId,
-    max_fee_per_gas: grant.maxFeePerGas,
-    max_priority_fee_per_gas: grant.maxPriorityFeePerGas,
-    valid_until: BigInt(grant.validUntil),
-  }
-  await trx
-    .insertInto('grants')
-    .values({ chain_id: BigInt(grant.chainId), user_op_hash: grant.userOpHash, ...terms })
-    .onConflict((conflict) => conflict.columns(['chain_id', 'user_op_hash']).doUpdateSet(terms))
-    .execute()
+export const putGrants = async (trx: Database, grants: readonly Grant[]): Promise<void> => {
+  // One statement must not change a row twice.
+  const latest = new Map(grants.map((grant) => [`${grant.chainId} ${grant.userOpHash}`, grant]))
+  if (latest.size === 0) return
+  const rows = [...latest.values()]
+  await sql`insert into grants (chain_id, user_op_hash, app_id, max_fee_per_gas,
+      max_priority_fee_per_gas, valid_until)
+    select * from unnest(
+      ${rows.map(({ chainId }) => BigInt(chainId))}::bigint[],
+      ${rows.map(({ userOpHash }) => userOpHash)}::text[],
+      ${rows.map(({ appId }) => appId)}::uuid[],
+      ${rows.map(({ maxFeePerGas }) => maxFeePerGas)}::numeric[],
+      ${rows.map(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas)}::numeric[],
+      ${rows.map(({ validUntil }) => BigInt(validUntil))}::bigint[])
+    on conflict (chain_id, user_op_hash) do update set app_id = excluded.app_id,
+      max_fee_per_gas = excluded.max_fee_per_gas,
+      max_priority_fee_per_gas = excluded.max_priority_fee_per_gas,
+      valid_until = excluded.valid_until`.execute(trx)
 }
 
 /** The grant for an operation that the app sends at `now` (Unix seconds). */

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { addToCounters, type CounterChange, counterName } from './budgetCounters.js'
 import { emitReservationEvents } from './events.js'
 import type { Included } from './inclusions.js'
+import { addShares, lockPayersOf, sharesOf } from './payers.js'
 import type { Schema } from './schema.js'
 
 type Trx = Kysely<Schema>
@@ -34,31 +35,51 @@ export const settleLedger = async (
   included: readonly Settled[],
   progress: LedgerProgress | undefined,
 ): Promise<void> => {
-  const taken = await reservationsTaken(trx, chainId, included)
+  const found = await reservationsTaken(trx, chainId, included)
   const over = progress === undefined ? [] : await reservationsOver(trx, chainId, progress)
-  const ids = [...new Set([...taken, ...over])]
+  const ids = await lockReservations(trx, [...new Set([...found, ...over])])
   if (ids.length === 0) return
+  const locked = new Set(ids)
+  const still = (id: bigint) => locked.has(id)
+  const taken = found.filter(still)
   await rebook(trx, ids, async () => {
     await include(trx, taken, included)
-    if (progress !== undefined) await end(trx, over, progress)
+    if (progress !== undefined) await end(trx, over.filter(still), progress)
   })
   await emitReservationEvents(trx, ids)
 }
 
 /** Undoes what was read from blocks above `fork`; what had ended there can be included again. */
 export const undoLedger = async (trx: Trx, chainId: number, fork: bigint): Promise<void> => {
+  const undone = sql`state in ('included', 'expired') and block_number > ${fork}`
   const { rows } = await sql<{ id: bigint }>`select id from reservations
-    where chain_id = ${chainId} and state in ('included', 'expired') and block_number > ${fork}
-    order by id for no key update`.execute(trx)
-  const ids = rows.map(({ id }) => id)
+    where chain_id = ${chainId} and ${undone}`.execute(trx)
+  const ids = await lockReservations(
+    trx,
+    rows.map(({ id }) => id),
+  )
   if (ids.length === 0) return
   await rebook(trx, ids, async () => {
     await sql`update charges set settled = 0 where reservation_id = any(${ids}::bigint[])`.execute(
       trx,
     )
     await sql`update reservations set state = 'open', block_number = null, user_op_hash = null,
-      actual_cost = 0, updated_at = now() where id = any(${ids}::bigint[])`.execute(trx)
+      actual_cost = 0, updated_at = now()
+      where id = any(${ids}::bigint[]) and ${undone}`.execute(trx)
   })
+}
+
+/**
+ * Locks their payers and then, of these reservations, those that can still change. What is not among
+ * the given was reserved while we waited, after what we have to say.
+ */
+const lockReservations = async (trx: Trx, ids: readonly bigint[]): Promise<bigint[]> => {
+  if (ids.length === 0) return []
+  await lockPayersOf(trx, ids)
+  const { rows } = await sql<{ id: bigint }>`select id from reservations
+    where id = any(${ids}::bigint[]) and state <> 'settled'
+    order by id for no key update`.execute(trx)
+  return rows.map(({ id }) => id)
 }
 
 /**
@@ -78,8 +99,7 @@ const reservationsTaken = async (
         where r.chain_id = ${chainId} and r.state in ('open', 'included', 'expired')
       union
       select d.reservation_id from decisions d join ${events(included)} on d.user_op_hash = e.hash
-        where d.chain_id = ${chainId} and d.reservation_id is not null)
-    order by id for no key update`.execute(trx)
+        where d.chain_id = ${chainId} and d.reservation_id is not null)`.execute(trx)
   return rows.map(({ id }) => id)
 }
 
@@ -88,13 +108,11 @@ const reservationsOver = async (
   chainId: number,
   { timestamp, final }: LedgerProgress,
 ): Promise<bigint[]> => {
-  const { rows } = await sql<{ id: bigint }>`select id from reservations where id in (
-      select id from reservations where chain_id = ${chainId} and state = 'open'
-        and valid_until < ${timestamp}
-      union all
-      select id from reservations where chain_id = ${chainId}
-        and state in ('included', 'expired') and block_number <= ${final})
-    order by id for no key update`.execute(trx)
+  const { rows } = await sql<{ id: bigint }>`select id from reservations
+      where chain_id = ${chainId} and state = 'open' and valid_until < ${timestamp}
+    union all
+    select id from reservations where chain_id = ${chainId}
+      and state in ('included', 'expired') and block_number <= ${final}`.execute(trx)
   return rows.map(({ id }) => id)
 }
 
@@ -144,14 +162,19 @@ const end = async (
     where ${ended} and state in ('included', 'expired') and block_number <= ${final}`.execute(trx)
 }
 
-/** Changes locked reservations and adds to the counters whatever that made of their charges. */
+/**
+ * Changes locked reservations and adds what that made of them to what their payers' reservations lock,
+ * and what it made of their charges to the counters.
+ */
 const rebook = async (
   trx: Trx,
   ids: readonly bigint[],
   change: () => Promise<void>,
 ): Promise<void> => {
+  const shares = await sharesOf(trx, ids)
   const before = await booked(trx, ids)
   await change()
+  await addShares(trx, shares, await sharesOf(trx, ids))
   const changes = new Map(
     before.map((entry) => [
       counterName(entry),

@@ -11,6 +11,8 @@ import * as spending from './migrations/0022-spending.js'
 import * as dashboard from './migrations/0031-dashboard.js'
 import * as tokens from './migrations/0040-tokens.js'
 import * as largePools from './migrations/0050-large-pools.js'
+import * as payers from './migrations/0060-payers.js'
+import * as oneAlarm from './migrations/0061-one-alarm.js'
 
 const migrations: Record<string, Migration> = {
   '0001-initial': initial,
@@ -24,6 +26,8 @@ const migrations: Record<string, Migration> = {
   '0031-dashboard': dashboard,
   '0040-tokens': tokens,
   '0050-large-pools': largePools,
+  '0060-payers': payers,
+  '0061-one-alarm': oneAlarm,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */

@@ -35,58 +35,39 @@ export type LiveReservation = {
   /** wei */
   readonly maxCost: bigint
   readonly validUntil: bigint
+  /** Where it ended; null while open. */
+  readonly blockNumber: bigint | null
 }
 
 export const live = sql<boolean>`state in ('open', 'included', 'expired')`
 
 /**
- * Until the transaction ends, no other reservation is decided for these payers and policies, in any
- * process. Locks are taken in one order.
+ * Until the transaction ends, no other reservation is decided for these names (policies, credits,
+ * tokens), in any process. Locks are taken in one order.
  */
 export const lockReserving = async (trx: Trx, names: readonly string[]): Promise<void> => {
-  await sql`select pg_advisory_xact_lock(key) from (
+  await advisoryLocks(names).execute(trx)
+}
+
+/** The same as a statement. */
+export const advisoryLocks = (names: readonly string[]) =>
+  sql`select pg_advisory_xact_lock(key) from (
     select distinct hashtextextended('reserve ' || name, 0) as key
-    from unnest(${names}::text[]) as name order by key) as keys`.execute(trx)
-}
+    from unnest(${names}::text[]) as name order by key) as keys`
 
-/** Nothing ends this reservation before the transaction does. */
-export const lockReservation = async (trx: Trx, id: bigint): Promise<void> => {
-  await sql`select from reservations where id = ${id} for no key update`.execute(trx)
-}
+/** What a reservation holds of a counter. */
+export type Held = CounterKey & { readonly reservationId: bigint; readonly amount: bigint }
 
-/**
- * wei that live reservations take from the payer's deposit as it was at `head`. Deposit, inclusions
- * and expiry are taken at one block: what was included later, or can still be, has not been charged
- * to that deposit.
- */
-export const lockedOf = async (
-  db: Trx,
-  payer: Payer,
-  head: Pick<DepositAtHead, 'blockNumber' | 'timestamp'>,
-): Promise<bigint> => {
-  const { rows } = await sql<{ locked: bigint }>`
-    select coalesce(sum(max_cost), 0)::numeric(78, 0) as locked
-    from reservations where ${locking(payer, head)}`.execute(db)
-  return rows[0]?.locked ?? 0n
-}
-
-/** Reservations that may still be charged to the payer's deposit as it was at `head`. */
-export const locking = (
-  { chainId, entryPoint, paymaster }: Payer,
-  head: Pick<DepositAtHead, 'blockNumber' | 'timestamp'>,
-) => sql<boolean>`chain_id = ${BigInt(chainId)} and entry_point = ${entryPoint}
-    and paymaster = ${paymaster} and valid_until >= ${BigInt(head.timestamp)} and ${live}
-    and (block_number is null or state <> 'included' or block_number > ${head.blockNumber})`
-
-/** The dearest charge of a reservation to each counter. */
+/** The dearest charge of each of these reservations to each counter. */
 export const chargesHeld = async (
   trx: Trx,
-  reservationId: bigint,
-): Promise<(CounterKey & { readonly amount: bigint })[]> => {
-  const { rows } = await sql<CounterKey & { amount: bigint }>`
-    select policy_id as "policyId", budget, subject, bucket, max(amount) as amount
-    from charges where reservation_id = ${reservationId}
-    group by policy_id, budget, subject, bucket`.execute(trx)
+  reservationIds: readonly bigint[],
+): Promise<readonly Held[]> => {
+  const { rows } = await sql<Held>`
+    select reservation_id as "reservationId", policy_id as "policyId", budget, subject, bucket,
+      max(amount) as amount
+    from charges where reservation_id = any(${reservationIds}::bigint[])
+    group by reservation_id, policy_id, budget, subject, bucket`.execute(trx)
   return rows
 }
 

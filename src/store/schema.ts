@@ -58,10 +58,6 @@ type TankRow = {
   signer: Address
   signer_key: Buffer
   created_at: Generated<Date>
-  /** wei: the owner is told when what is free of the deposit falls below it. */
-  low_threshold: bigint | null
-  /** Since when it is below; told once. */
-  low_since: Date | null
 }
 
 /** What an app pays with on a chain. */
@@ -94,9 +90,6 @@ type CreditRow = {
 type AlarmRow = {
   /** Id of the tank or fund. */
   holder: string
-  /** wei */
-  available: bigint
-  days: number | null
   since: Generated<Date>
 }
 
@@ -194,6 +187,18 @@ type ReservationRow = {
   actual_cost: Generated<bigint>
   created_at: Generated<Date>
   updated_at: Generated<Date>
+}
+
+/** What the live reservations of a payer lock of its deposit, as of one block. */
+type PayerRow = {
+  chain_id: bigint
+  entry_point: Address
+  paymaster: Address
+  /** wei, of the reservations that could still be charged to the deposit as it was at that block */
+  locked: bigint
+  block_number: bigint
+  /** Unix seconds, of the block */
+  timestamp: bigint
 }
 
 export type BudgetUnit = 'wei' | 'usd' | 'count'
@@ -490,6 +495,7 @@ export type Schema = {
   dashboards: DashboardRow
   dashboard_rules: DashboardRuleRow
   reservations: ReservationRow
+  payers: PayerRow
   charges: ChargeRow
   budget_counters: BudgetCounterRow
   webhook_calls: WebhookCallRow

@@ -83,18 +83,3 @@ export const findTankById = async (
         .where('id', '=', id)
         .executeTakeFirst()
     : undefined
-
-/** @param threshold wei; null = nobody is told. It is told anew when the tank is below already. */
-export const setLowThreshold = async (
-  db: Database,
-  appId: string,
-  id: string,
-  threshold: bigint | null,
-): Promise<StoredTank | undefined> =>
-  db
-    .updateTable('tanks')
-    .set({ low_threshold: threshold, low_since: null })
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()

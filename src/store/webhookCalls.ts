@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Database } from './database.js'
 import { type Page, type PageQuery, toPage } from './page.js'
 import type { Schema } from './schema.js'
@@ -9,17 +9,28 @@ export type NewWebhookCall = Omit<
   'id' | 'decision_id' | 'app_id'
 >
 
-/** The calls of one decision, in the transaction that stores it. */
+/** The calls of decisions, in the transaction that stores these. */
 export const insertWebhookCalls = async (
   trx: Database,
-  decision: { readonly id: string; readonly app_id: string },
-  calls: readonly NewWebhookCall[],
+  decided: readonly {
+    readonly decision: { readonly id: string; readonly app_id: string }
+    readonly calls: readonly NewWebhookCall[]
+  }[],
 ): Promise<void> => {
-  if (calls.length === 0) return
-  await trx
-    .insertInto('webhook_calls')
-    .values(calls.map((call) => ({ ...call, decision_id: decision.id, app_id: decision.app_id })))
-    .execute()
+  const rows = decided.flatMap(({ decision: { id, app_id }, calls }) =>
+    calls.map((call) => ({ ...call, decision_id: id, app_id })),
+  )
+  if (rows.length === 0) return
+  // Lists as parameters, so that the statement is the same for any number.
+  await sql`insert into webhook_calls (decision_id, app_id, webhook_id, outcome, http_status, reason,
+      attempts, duration_ms, started_at)
+    select * from unnest(
+      ${rows.map((row) => row.decision_id)}::uuid[], ${rows.map((row) => row.app_id)}::uuid[],
+      ${rows.map((row) => row.webhook_id)}::uuid[], ${rows.map((row) => row.outcome)}::text[],
+      ${rows.map((row) => row.http_status)}::integer[], ${rows.map((row) => row.reason)}::text[],
+      ${rows.map((row) => row.attempts)}::integer[],
+      ${rows.map((row) => row.duration_ms)}::double precision[],
+      ${rows.map((row) => row.started_at)}::timestamptz[])`.execute(trx)
 }
 
 export const listWebhookCalls = (db: Database, decisionId: string): Promise<StoredWebhookCall[]> =>

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openApi } from '../../src/api/admin/openApi.js'
 import { routes } from '../../src/api/admin/routeTable.js'
+import { setAlarm } from '../../src/store/alarms.js'
 import { findBrokenAudit } from '../../src/store/audit.js'
 import { emitEvent } from '../../src/store/events.js'
 import { fillTenant, storeCall } from '../support/fillTenant.js'
@@ -90,9 +91,10 @@ describe('every answer is as the OpenAPI document says', () => {
     const [tank] = (await ask('GET', '/apps/{appId}/tanks', ids)).items
     expect(tank).toMatchObject({ deposit: '5', chainId: 31_337 })
     expect(await ask('GET', '/apps/{appId}/tanks/{tankId}', tankIds)).toEqual(tank)
-    const level = { lowThreshold: '7' }
-    const low = await ask('PATCH', '/apps/{appId}/tanks/{tankId}', tankIds, level)
-    expect(low).toEqual({ ...tank, ...level })
+    expect(tank.lowSince).toBeNull()
+    await setAlarm(database(), tank.id, true)
+    const low = await ask('GET', '/apps/{appId}/tanks/{tankId}', tankIds)
+    expect(low).toEqual({ ...tank, lowSince: expect.any(String) })
     const alarm = { alarmWei: String(2n ** 100n) }
     const chainIds = { ...ids, chainId: '31337' }
     const fund = await ask('PATCH', '/apps/{appId}/funds/{chainId}', chainIds, alarm)
@@ -138,15 +140,7 @@ describe('every answer is as the OpenAPI document says', () => {
     const mine = audit.items.filter((entry: Json) => entry.appId === app.id)
     expect(mine.map((entry: Json) => entry.action)).toEqual([
       ...['app.revoke', 'webhook.delete', 'webhook.rotate_secret', 'webhook.update'],
-      ...[
-        'webhook.create',
-        'fund.update',
-        'tank.update',
-        'key.revoke',
-        'key.rotate',
-        'key.update',
-        'key.create',
-      ],
+      ...['webhook.create', 'fund.update', 'key.revoke', 'key.rotate', 'key.update', 'key.create'],
       ...['app.update', 'app.create'],
     ])
     expect(mine.at(-2)).toMatchObject({ before: { name: 'shop' }, after: { name: 'store' } })

@@ -2,7 +2,7 @@ import { type Hex, parseGwei } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { FeeTooLowError, ReplacementUnderpricedError } from '../../src/errors/operationErrors.js'
-import { type Grant, putGrant } from '../../src/store/grants.js'
+import { type Grant, putGrants } from '../../src/store/grants.js'
 import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
 import { createApp } from '../support/createApp.js'
 import { useDatabase } from '../support/database.js'
@@ -28,7 +28,7 @@ describe('operations without fees', () => {
     const userOpHash = chain.entryPoint.hash(op, chainId)
     const { appId } = chain
     const validUntil = now() + 600
-    await putGrant(database(), { chainId, userOpHash, appId, validUntil, ...fees, ...terms })
+    await putGrants(database(), [{ chainId, userOpHash, appId, validUntil, ...fees, ...terms }])
     return userOpHash
   }
 

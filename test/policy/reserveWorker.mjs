@@ -5,13 +5,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
+import { createReserving } from '../../dist/paymaster/createReserving.js'
 import { claimBudgets } from '../../dist/policy/budget.js'
 import { termsSchema } from '../../dist/policy/policySchema.js'
-import { reserve } from '../../dist/policy/reserve.js'
 import { openDatabase } from '../../dist/store/database.js'
 
 let database
 let policies
+let reserve
 
 const answer = async ({ id, slot, maxCost, validUntil, head, at, price, ofAccount, ofApp }) => {
   const spending = { appId: slot.appId, sender: slot.sender, maxCost, at, price }
@@ -39,7 +40,7 @@ const answer = async ({ id, slot, maxCost, validUntil, head, at, price, ofAccoun
     valid_after: 0n,
     valid_until: validUntil,
   })
-  const reserved = await reserve(database, { slot, claim, head, validUntil }, decide, [])
+  const reserved = await reserve({ request: { slot, claim, head, validUntil }, decide, calls: [] })
   return {
     id,
     kind: reserved.kind,
@@ -51,6 +52,7 @@ const answer = async ({ id, slot, maxCost, validUntil, head, at, price, ofAccoun
 process.on('message', async (message) => {
   if (message.connection) {
     database = openDatabase(message.connection, pino({ level: 'silent' }), 8)
+    reserve = createReserving(database)
     policies = new Map(
       message.policies.map((policy) => [
         policy.id,

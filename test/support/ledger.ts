@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { type Address, type Hex, keccak256, toHex, zeroHash } from 'viem'
 import type { BudgetClaim } from '../../src/policy/budget.js'
 import type { Claim } from '../../src/policy/decideReservation.js'
-import { type Reserved, reserve } from '../../src/policy/reserve.js'
+import { type Reservation, type Reserved, reserve } from '../../src/policy/reserve.js'
 import type { Database } from '../../src/store/database.js'
 import type { NewDecision } from '../../src/store/decisions.js'
 import type { Included } from '../../src/store/inclusions.js'
-import type { DepositAtHead, Slot } from '../../src/store/reservations.js'
+import type { Moment } from '../../src/store/payers.js'
+import type { DepositAtHead, Payer, Slot } from '../../src/store/reservations.js'
 import type { NewWebhookCall } from '../../src/store/webhookCalls.js'
 
 export const entryPoint: Address = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
@@ -34,6 +36,14 @@ export type Answered = {
 
 /** Reserves as a sponsor does. */
 export const askLedger = async (db: Database, asked: Asked): Promise<Answered> => {
+  const { decisionId, hash, ...reservation } = toReservation(asked)
+  return { decisionId, hash, reserved: await reserve(db, reservation) }
+}
+
+/** What a sponsor would ask the ledger. */
+export const toReservation = (
+  asked: Asked,
+): Reservation & Pick<Answered, 'decisionId' | 'hash'> => {
   const { slot, maxCost, validUntil, head } = asked
   const decisionId = randomUUID()
   const hash = asked.hash ?? keccak256(toHex(decisionId))
@@ -54,8 +64,8 @@ export const askLedger = async (db: Database, asked: Asked): Promise<Answered> =
     valid_until: validUntil,
     policy_id: (reserved.kind === 'granted' && reserved.policyId) || null,
   })
-  const reserved = await reserve(db, { slot, claim, head, validUntil }, decide, asked.calls ?? [])
-  return { decisionId, hash, reserved }
+  const request = { slot, claim, head, validUntil }
+  return { decisionId, hash, request, decide, calls: asked.calls ?? [] }
 }
 
 export const budgetClaim = (given: Partial<BudgetClaim> & { policyId: string }): BudgetClaim => ({
@@ -106,4 +116,18 @@ export const inclusionOf = ({ slot, hash, cost, block, paymaster = tank }: Event
       logs: [event],
     },
   }
+}
+
+/** wei that live reservations lock at a moment, counted one by one. */
+export const sumLocked = async (
+  db: Database,
+  { chainId, entryPoint, paymaster }: Payer,
+  { blockNumber, timestamp }: Moment,
+): Promise<bigint> => {
+  const { rows } = await sql<{ locked: bigint }>`
+    select coalesce(sum(max_cost), 0)::numeric as locked from reservations
+    where chain_id = ${BigInt(chainId)} and entry_point = ${entryPoint} and paymaster = ${paymaster}
+      and state in ('open', 'included', 'expired') and valid_until >= ${BigInt(timestamp)}
+      and not (state = 'included' and block_number <= ${blockNumber})`.execute(db)
+  return rows[0]?.locked ?? 0n
 }

@@ -114,15 +114,18 @@ export const createTokenPaymaster = (context: TokenPaymasterContext): TokenPayma
     const reserved = await reserve(
       database,
       {
-        slot: {
-          ...{ chainId, entryPoint: entryPoint.address, appId, paymaster: tank.address },
-          ...{ sender: draft.sender, nonce: draft.nonce },
+        request: {
+          slot: {
+            ...{ chainId, entryPoint: entryPoint.address, appId, paymaster: tank.address },
+            ...{ sender: draft.sender, nonce: draft.nonce },
+          },
+          ...{ claim: { maxCost, ofAccount: [], ofApp: undefined }, head },
+          validUntil: BigInt(validUntil),
         },
-        ...{ claim: { maxCost, ofAccount: [], ofApp: undefined }, head },
-        validUntil: BigInt(validUntil),
+        decide: () =>
+          toDecisionRow(subject, decision, { details }, { userOpHash, maxCost, ...quote }),
+        calls: [],
       },
-      () => toDecisionRow(subject, decision, { details }, { userOpHash, maxCost, ...quote }),
-      [],
       async (trx) => {
         const { address } = token
         const terms = { chainId, token: address, mode, rate, markup, maxCharge }

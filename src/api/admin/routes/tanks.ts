@@ -1,13 +1,9 @@
 import { z } from 'zod'
 import { NotFoundError } from '../../../errors/restErrors.js'
+import { alarmSince } from '../../../store/alarms.js'
 import { audited } from '../../../store/audit.js'
 import { findFund, listFundsOfApp, putFund, type StoredFund } from '../../../store/funds.js'
-import {
-  findTankById,
-  listTanksOfApp,
-  type StoredTank,
-  setLowThreshold,
-} from '../../../store/tanks.js'
+import { findTankById, listTanksOfApp, type StoredTank } from '../../../store/tanks.js'
 import type { AdminContext } from '../adminContext.js'
 import { type Route, route } from '../route.js'
 import { address, appParams, id, listOf, time, wei } from '../schemas.js'
@@ -22,12 +18,12 @@ const tank = z.object({
   owner: address,
   /** wei in the EntryPoint now; null = this Purser does not serve the chain. */
   deposit: wei.nullable(),
-  lowThreshold: wei.nullable(),
+  /** Since when less is available than the alarm of the app's fund says. */
   lowSince: time.nullable(),
   createdAt: time,
 })
 
-const encode = async (stored: StoredTank, { depositOf }: AdminContext) => {
+const encode = async (stored: StoredTank, { database, depositOf }: AdminContext) => {
   const chainId = Number(stored.chain_id)
   return {
     id: stored.id,
@@ -37,8 +33,7 @@ const encode = async (stored: StoredTank, { depositOf }: AdminContext) => {
     address: stored.address,
     owner: stored.owner,
     deposit: (await depositOf(chainId, stored.entry_point, stored.address)) ?? null,
-    lowThreshold: stored.low_threshold,
-    lowSince: stored.low_since,
+    lowSince: (await alarmSince(database, stored.id)) ?? null,
     createdAt: stored.created_at,
   }
 }
@@ -88,31 +83,6 @@ export const tankRoutes: readonly Route[] = [
     },
   }),
   route({
-    method: 'PATCH',
-    path: '/apps/{appId}/tanks/{tankId}',
-    summary: 'Below what the event tank.low is sent, in wei; null = never',
-    who: 'account',
-    params: appParams.extend({ tankId: id }),
-    body: z.strictObject({ lowThreshold: wei.nullable() }).partial(),
-    answer: tank,
-    async run({ context, caller, app, params: { tankId }, body: { lowThreshold } }) {
-      const changed = await audited(context.database, caller.actor, async ({ trx, record }) => {
-        const before = await findTankById(trx, app.id, tankId)
-        if (before === undefined) throw new NotFoundError('Tank')
-        if (lowThreshold === undefined) return before
-        const threshold = lowThreshold === null ? null : BigInt(lowThreshold)
-        await setLowThreshold(trx, app.id, tankId, threshold)
-        await record({
-          ...{ action: 'tank.update', objectId: tankId, appId: app.id, accountId: app.accountId },
-          before: { lowThreshold: before.low_threshold },
-          after: { lowThreshold: threshold },
-        })
-        return { ...before, low_threshold: threshold, low_since: null }
-      })
-      return encode(changed, context)
-    },
-  }),
-  route({
     method: 'GET',
     path: '/apps/{appId}/funds',
     summary: 'What the app pays with on each chain, where that was set',
@@ -126,7 +96,8 @@ export const tankRoutes: readonly Route[] = [
   route({
     method: 'PATCH',
     path: '/apps/{appId}/funds/{chainId}',
-    summary: 'Below what, in wei or in days of average use, an alarm is raised',
+    summary:
+      'Below what is available, in wei or in days of average use, tank.low is sent; 0 = never',
     who: 'account',
     params: appParams.extend({
       chainId: z.coerce

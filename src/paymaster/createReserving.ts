@@ -1,0 +1,34 @@
+import { type Reservation, type Reserved, reserveTogether } from '../policy/reserve.js'
+import { createGroup, type Group } from '../store/createGroup.js'
+import type { Database } from '../store/database.js'
+import { type Grant, putGrants } from '../store/grants.js'
+
+/** A sponsorship that asks the ledger; without a paymaster the grant stands for its signature. */
+export type SponsorshipReservation = Reservation & { readonly grant: Grant | undefined }
+
+/** Reservations that share a transaction at most. */
+const GROUP = 64
+
+/**
+ * Reserves, as `reserveTogether` says. Reservations of one payer have to wait for each other in the
+ * database, so those that come while it decides about others wait here, where they hold no connection,
+ * and share the next transaction.
+ */
+export const createReserving = (database: Database): Group<SponsorshipReservation, Reserved> => {
+  // As many as there are tanks that sponsored something.
+  const groups = new Map<string, Group<SponsorshipReservation, Reserved>>()
+  const commit = (reservations: readonly SponsorshipReservation[]) =>
+    reserveTogether(database, reservations, (trx, granted) =>
+      putGrants(
+        trx,
+        granted.flatMap(({ grant }) => grant ?? []),
+      ),
+    )
+  return (reservation) => {
+    const { chainId, entryPoint, paymaster } = reservation.request.slot
+    const name = `${chainId} ${entryPoint} ${paymaster}`
+    const group = groups.get(name) ?? createGroup(commit, GROUP)
+    groups.set(name, group)
+    return group(reservation)
+  }
+}

@@ -1,0 +1,196 @@
+import { type CounterChange, type CounterQuery, counterName } from '../store/budgetCounters.js'
+import type { LedgerBooks, LedgerQuery } from '../store/ledgerBooks.js'
+import type { LockedAt, Moment } from '../store/payers.js'
+import type { DepositAtHead, Held, LiveReservation, Slot } from '../store/reservations.js'
+import type { BudgetClaim } from './budget.js'
+import { addition, type Books, type Claim, type JudgedClaim } from './decideReservation.js'
+
+/** A sponsorship, ready but for its money. */
+export type ReservationRequest = {
+  readonly slot: Slot
+  readonly claim: Claim
+  readonly head: DepositAtHead
+  readonly validUntil: bigint
+}
+
+/** A reservation that is to be made, or to become this one, when it has an id. */
+export type SlotChange = {
+  readonly slot: Slot
+  readonly id: bigint | undefined
+  /** wei */
+  readonly maxCost: bigint
+  readonly validUntil: bigint
+}
+
+/** The ledger as sponsorships of one payer see it that are decided one after the other. */
+export type LedgerView = {
+  /** For a request, what is left by those before it. */
+  booksFor(request: Omit<ReservationRequest, 'validUntil'>): Books
+  /** Takes for a request what it was granted. */
+  take(request: ReservationRequest, charges: readonly JudgedClaim[]): void
+  /** What all that was taken makes of the ledger; `locked` at the latest moment that is known. */
+  changes(): {
+    readonly slots: readonly SlotChange[]
+    readonly counters: readonly CounterChange[]
+    readonly locked: LockedAt
+  }
+  /** Whether what is locked was looked for among reservations that have ended meanwhile. */
+  readonly hasPassed: boolean
+}
+
+type Reservation = Omit<LiveReservation, 'id'>
+
+type SlotState = {
+  readonly slot: Slot
+  readonly id: bigint | undefined
+  live: Reservation | undefined
+  isTaken: boolean
+  readonly held: Map<string, Omit<Held, 'reservationId'>>
+}
+
+/** What is to be read for these requests, everything once. */
+export const queryOf = (
+  requests: readonly Omit<ReservationRequest, 'validUntil'>[],
+): LedgerQuery => {
+  const slots = new Map(requests.map(({ slot }) => [slotName(slot), slot]))
+  const moments = new Map(requests.map(({ head }) => [momentName(head), head]))
+  const claims = requests.flatMap(({ claim }) => claimsOf(claim))
+  const counters = new Map(claims.map((claim) => [queryName(claim), toQuery(claim)]))
+  return {
+    slots: [...slots.values()],
+    moments: [...moments.values()],
+    counters: [...counters.values()],
+  }
+}
+
+/** Everything that a claim may be charged to. */
+export const claimsOf = ({ ofAccount, ofApp = [] }: Claim): readonly BudgetClaim[] =>
+  [...ofAccount, ...ofApp].flatMap(({ claims }) => claims)
+
+/** `read` answers `query`; `held` is what the live reservations among it hold of counters. */
+export const createLedgerView = (
+  query: LedgerQuery,
+  read: LedgerBooks,
+  held: readonly Held[],
+): LedgerView => {
+  const slots = new Map<string, SlotState>()
+  for (const [place, slot] of query.slots.entries()) {
+    const live = read.slots[place]
+    const own = held.filter(({ reservationId }) => reservationId === live?.id)
+    slots.set(slotName(slot), {
+      ...{ slot, id: live?.id, live, isTaken: false },
+      held: new Map(own.map((each) => [counterName(each), each])),
+    })
+  }
+  const all = [read.kept, ...read.locked]
+  const locked = new Map(all.map((each) => [momentName(each), each]))
+  const budgets = new Map<string, { readonly oldest: bigint; used: bigint }[]>()
+  for (const [place, counter] of query.counters.entries()) {
+    const entry = { oldest: counter.oldest, used: read.used[place] ?? 0n }
+    budgets.set(budgetName(counter), [...(budgets.get(budgetName(counter)) ?? []), entry])
+  }
+  const added = new Map<string, CounterChange>()
+
+  const judge = (claim: BudgetClaim, { held }: SlotState): JudgedClaim => {
+    const oldest = BigInt(claim.oldest)
+    const used = budgets.get(budgetName(claim))?.find((each) => each.oldest === oldest)
+    if (used === undefined) throw new Error(`budget ${claim.budget} was not read`)
+    // A slot stays in the bucket that it was counted in, as long as the window reaches there.
+    const own = [...held.values()]
+      .filter((each) => budgetName(each) === budgetName(claim) && each.bucket >= oldest)
+      .reduce<Omit<Held, 'reservationId'> | undefined>(
+        (newest, each) => (newest === undefined || each.bucket > newest.bucket ? each : newest),
+        undefined,
+      )
+    return {
+      ...claim,
+      bucket: own === undefined ? claim.bucket : Number(own.bucket),
+      used: used.used,
+      held: own?.amount ?? 0n,
+    }
+  }
+
+  const charge = (charged: JudgedClaim, { held }: SlotState): void => {
+    const { policyId, budget, subject, amount } = charged
+    const key = { policyId, budget, subject, bucket: BigInt(charged.bucket) }
+    const name = counterName(key)
+    const more = addition(charged)
+    const before = added.get(name)?.used ?? 0n
+    added.set(name, { ...key, used: before + more, settled: 0n })
+    held.set(name, { ...key, amount: greater(amount, held.get(name)?.amount ?? 0n) })
+    for (const entry of budgets.get(budgetName(key)) ?? [])
+      if (key.bucket >= entry.oldest) entry.used += more
+  }
+
+  return {
+    hasPassed: read.locked.some((each) => each.locked !== read.kept.locked),
+    booksFor: ({ slot, head }) => {
+      const state = required(slots.get(slotName(slot)))
+      const { locked: total } = required(locked.get(momentName(head)))
+      return {
+        deposit: head.deposit,
+        locked: total - lockedBy(state.live, head),
+        slot: state.live,
+        judge: (claim) => judge(claim, state),
+      }
+    },
+    take: ({ slot, claim, validUntil }, charges) => {
+      const state = required(slots.get(slotName(slot)))
+      const before = state.live
+      const after: Reservation = {
+        ...{ state: 'open', blockNumber: null },
+        maxCost: greater(claim.maxCost, before?.maxCost ?? 0n),
+        validUntil: greater(validUntil, before?.validUntil ?? 0n),
+      }
+      state.live = after
+      state.isTaken = true
+      for (const [name, at] of locked) {
+        const more = lockedBy(after, at) - lockedBy(before, at)
+        locked.set(name, { ...at, locked: at.locked + more })
+      }
+      for (const each of charges) charge(each, state)
+    },
+    changes: () => ({
+      slots: [...slots.values()].flatMap(({ slot, id, live, isTaken }) =>
+        isTaken && live ? { slot, id, maxCost: live.maxCost, validUntil: live.validUntil } : [],
+      ),
+      counters: [...added.values()],
+      locked: [...locked.values()].reduce((latest, each) =>
+        isLater(each, latest) ? each : latest,
+      ),
+    }),
+  }
+}
+
+/** wei that a live reservation takes from its payer's deposit as it was at a moment. */
+const lockedBy = (reservation: Reservation | undefined, at: Moment): bigint => {
+  if (reservation === undefined || reservation.validUntil < BigInt(at.timestamp)) return 0n
+  const { state, blockNumber, maxCost } = reservation
+  return state === 'included' && (blockNumber ?? 0n) <= at.blockNumber ? 0n : maxCost
+}
+
+const isLater = (one: Moment, other: Moment): boolean =>
+  one.timestamp === other.timestamp
+    ? one.blockNumber > other.blockNumber
+    : one.timestamp > other.timestamp
+
+const greater = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+
+const slotName = ({ appId, sender, nonce }: Slot): string => `${appId} ${sender} ${nonce}`
+
+const momentName = ({ blockNumber, timestamp }: Moment): string => `${blockNumber} ${timestamp}`
+
+const budgetName = ({ policyId, budget, subject }: Omit<CounterQuery, 'oldest'>): string =>
+  `${policyId} ${budget} ${subject}`
+
+const queryName = (claim: BudgetClaim): string => `${budgetName(claim)} ${claim.oldest}`
+
+const toQuery = ({ policyId, budget, subject, oldest }: BudgetClaim): CounterQuery => ({
+  ...{ policyId, budget, subject },
+  oldest: BigInt(oldest),
+})
+
+const required = <Value>(value: Value | undefined): Value => {
+  if (value === undefined) throw new Error('a sponsorship asks for what was not read')
+  return value
+}
