@@ -127,13 +127,15 @@ export async function createStateProvider(context: StateProviderContext): Promis
     return hash === undefined ? [...names] : [...names.map((name) => `${name} ${hash}`), ...names]
   }
 
-  function expected(kind: RunKind, known: State): Miss[] {
-    const recalled = withCode(kind.names, kind.sender, known)
-      .map((name) => touches.recall(name, kind))
-      .find((reads) => reads !== undefined)
+  /** What it will touch, and whether runs of just this kind have told it. */
+  function expected(kind: RunKind, known: State): { reads: Miss[]; isLearnt: boolean } {
+    const names = withCode(kind.names, kind.sender, known)
+    const at = names.findIndex((name) => touches.knows(name))
+    const recalled = at < 0 ? [] : touches.recall(names[at] as string, kind)
     const slots = kind.slots.map(([address, slot]) => ({ kind: 'slot', address, slot }) as const)
     const nonces = kind.creators.map((address) => ({ kind: 'nonce', address }) as const)
-    return [...kind.accounts.flatMap(readsOfContract), ...nonces, ...slots, ...(recalled ?? [])]
+    const sure = [...kind.accounts.flatMap(readsOfContract), ...nonces, ...slots]
+    return { reads: [...sure, ...recalled], isLearnt: at === 0 }
   }
 
   /** A contract that is met for the first time may be a proxy: its slot saves a round. */
@@ -155,7 +157,8 @@ export async function createStateProvider(context: StateProviderContext): Promis
     kind: RunKind,
     attempt: (state: State, view: BlockView) => Outcome,
   ): Promise<Provided> {
-    let asked = await known.fetch(expected(kind, known))
+    const { reads: first, isLearnt } = expected(kind, known)
+    let asked = await known.fetch(first)
     let reads = 0
     for (let round = 0; round < maxRounds; round++) {
       const { state, touched } = track(known)
@@ -171,7 +174,8 @@ export async function createStateProvider(context: StateProviderContext): Promis
       }
       if (outcome.kind === 'invalid') throw new Error(`no node would run it: ${outcome.reason}`)
       if (asked && !rules.rules.readsByHash) await requireCanonical(known.head)
-      if (asked) learn(kind, known, touched, outcome.record)
+      const isNews = !isLearnt || reads > 0
+      if (asked && isNews) learn(kind, known, touched, outcome.record)
       return { result: outcome, view: known }
     }
     throw new CannotSimulateError(`its state is not known after ${maxRounds} rounds of reading`)

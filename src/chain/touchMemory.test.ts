@@ -68,6 +68,6 @@ test('a run that touches very much is not remembered, nor one of another kind re
   const slots = new Set(Array.from({ length: 301 }, (_, at) => numberToHex(at, { size: 32 })))
   const touched = { accounts: new Set<Address>(), slots: new Map([[contract, slots]]) }
   memory.learn(['large'], subject, touched, [])
-  expect(memory.recall('large', subject)).toBeUndefined()
-  expect(memory.recall('other', subject)).toBeUndefined()
+  expect(memory.recall('large', subject)).toEqual([])
+  expect(memory.recall('other', subject)).toEqual([])
 })

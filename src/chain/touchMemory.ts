@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { fromHex, keccak, type Miss, type Preimage, toHex } from '../evm/index.js'
+import { keccak } from '../entrypoint/keccak.js'
+import { type Miss, type Preimage, toHex } from '../evm/index.js'
 import { Lru } from './lru.js'
 
 /** What changes from one run of the same code to the next. */
@@ -41,10 +42,14 @@ const maxDistance = 16n
 export class TouchMemory {
   readonly #patterns = new Lru<string, Pattern>(maxPatterns)
 
+  knows(kind: string): boolean {
+    return this.#patterns.get(kind) !== undefined
+  }
+
   /** What a run of this kind by `subject` will likely touch. */
-  recall(kind: string, subject: RunSubject): readonly Miss[] | undefined {
+  recall(kind: string, subject: RunSubject): readonly Miss[] {
     const pattern = this.#patterns.get(kind)
-    return pattern && applyPattern(pattern, subject)
+    return pattern ? applyPattern(pattern, subject) : []
   }
 
   learn(
@@ -121,7 +126,7 @@ function applyPattern(pattern: Pattern, { sender, nonceKey }: RunSubject): Miss[
     const known = made.get(position)
     if (known !== undefined) return known
     const terms = pattern.hashes[position] ?? []
-    const hash = toHex(keccak(fromHex(`0x${terms.map((term) => wordOf(term).slice(2)).join('')}`)))
+    const hash: Hex = `0x${keccak(terms.map((term) => wordOf(term).slice(2)).join(''))}`
     made.set(position, hash)
     return hash
   }
