@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, QueryExecutorProvider } from 'kysely'
 import type { Hex } from 'viem'
 import { faultPoint } from '../faults.js'
 import {
@@ -17,11 +17,19 @@ import {
 } from '../store/admissions.js'
 import { emitOperationEvents } from '../store/events.js'
 import { offerOf } from '../store/operations.js'
+import { pipelined } from '../store/pipelined.js'
 import { countReputations, type EntityFacts, readEntityFacts } from '../store/reputations.js'
 import type { OperationState, Schema } from '../store/schema.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
 import { createEntityView, type EntityView, usesOf } from './entityView.js'
-import { type Admission, createPoolView, type PoolFacts, senderName, slotName } from './poolView.js'
+import {
+  type Admission,
+  createPoolView,
+  type PoolFacts,
+  type PoolView,
+  senderName,
+  slotName,
+} from './poolView.js'
 
 /**
  * Decides about admissions to one chain's pool, in their order, and carries the decisions out in one
@@ -37,9 +45,19 @@ export const commitAdmissions = (
   limits: AdmissionLimits,
 ): Promise<AdmissionDecision[]> =>
   database.transaction().execute(async (trx) => {
-    await lockPool(trx, chainId)
-    const view = createPoolView(await readPool(trx, chainId, admissions, limits))
-    const entityView = createEntityView(await readEntities(trx, chainId, admissions))
+    const [, facts, entityFacts] = await pipelined(trx, (statements) =>
+      Promise.all([
+        lockPool(statements, chainId),
+        readFacts(
+          statements,
+          chainId,
+          admissions.map(({ entry }) => entry),
+        ),
+        readEntities(statements, chainId, admissions),
+      ]),
+    )
+    const view = createPoolView(await readPool(trx, chainId, admissions, facts, limits))
+    const entityView = createEntityView(entityFacts)
     const decisions = admissions.map((admission) => {
       const decision = decideNext(admission, view, entityView, limits)
       const { entities } = admission
@@ -48,21 +66,31 @@ export const commitAdmissions = (
       if (entities && decision.kind === 'insert') entityView.take(entities, decision.replaces)
       return decision
     })
-    if (view.displaced.size > 0) await displaceOperations(trx, chainId, view.displaced)
     const puts = view.puts()
-    if (puts.length > 0) await putOperations(trx, chainId, puts, view.totals)
-    const gone = puts.filter(({ standing }) => standing.state !== 'pooled')
-    const ended = [...view.displaced.keys(), ...gone.map(({ entry }) => entry.hash)]
-    await emitOperationEvents(trx, chainId, ended)
+    await pipelined(trx, (statements) => carryOut(statements, chainId, view, puts))
     for (const _ of puts) faultPoint('admission:inserted')
-    await countReputations(trx, chainId, {
-      seen: puts
-        .filter(({ standing }) => standing.state === 'pooled')
-        .map(({ entry }) => entry.hash),
-      unseen: [...view.displaced.keys()],
-    })
     return decisions
   })
+
+/** In this order: what counts and tells reads what was put before. */
+const carryOut = async (
+  statements: QueryExecutorProvider,
+  chainId: number,
+  { displaced, totals }: PoolView,
+  puts: ReturnType<PoolView['puts']>,
+): Promise<void> => {
+  const hashes = ({ pooled }: { pooled: boolean }) =>
+    puts
+      .filter(({ standing }) => (standing.state === 'pooled') === pooled)
+      .map(({ entry }) => entry.hash)
+  const unseen = [...displaced.keys()]
+  await Promise.all([
+    displaceOperations(statements, chainId, displaced),
+    putOperations(statements, chainId, puts, totals),
+    emitOperationEvents(statements, chainId, [...unseen, ...hashes({ pooled: false })]),
+    countReputations(statements, chainId, { seen: hashes({ pooled: true }), unseen }),
+  ])
+}
 
 /** What the pool and then the entities say; a staked sender has no limit of its own (SREP-040). */
 const decideNext = (
@@ -86,7 +114,7 @@ const decideNext = (
 }
 
 const readEntities = (
-  trx: Kysely<Schema>,
+  statements: QueryExecutorProvider,
   chainId: number,
   admissions: readonly Admission[],
 ): Promise<EntityFacts[]> => {
@@ -95,21 +123,17 @@ const readEntities = (
       ? usesOf(entities).map(({ address }) => ({ entryPoint: entities.entryPoint, address }))
       : [],
   )
-  return named.length > 0 ? readEntityFacts(trx, chainId, named) : Promise.resolve([])
+  return named.length > 0 ? readEntityFacts(statements, chainId, named) : Promise.resolve([])
 }
 
-/** Reads what decides, and counts only where a bound leaves a limit in doubt. */
+/** Holds what may be replaced, and counts only where a bound leaves a limit in doubt. */
 const readPool = async (
   trx: Kysely<Schema>,
   chainId: number,
   admissions: readonly Admission[],
+  facts: readonly AdmissionFacts[],
   limits: AdmissionLimits,
 ): Promise<PoolFacts> => {
-  const facts = await readFacts(
-    trx,
-    chainId,
-    admissions.map(({ entry }) => entry),
-  )
   const known = new Map<Hex, OperationState>()
   const slots = new Map<string, PoolSlot>()
   const ofSender = new Map<string, number>()

@@ -167,3 +167,5 @@ export const createPoolView = (facts: PoolFacts) => {
     totals,
   }
 }
+
+export type PoolView = ReturnType<typeof createPoolView>

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type QueryExecutorProvider, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { toJson } from './json.js'
 import { type NewOperation, offerOf } from './operations.js'
@@ -50,7 +50,7 @@ const patience = { turn: '2s', idle: '3s' }
  * changes only by what bundling takes out. A process that stands still inside is cut off by the
  * database, so the others do not wait for it for long.
  */
-export const lockPool = async (trx: Kysely<Schema>, chainId: number): Promise<void> => {
+export const lockPool = async (trx: QueryExecutorProvider, chainId: number): Promise<void> => {
   await sql`select set_config('lock_timeout', ${patience.turn}, true),
     set_config('idle_in_transaction_session_timeout', ${patience.idle}, true),
     pg_advisory_xact_lock(hashtextextended(${`pool ${chainId}`}, 0))`.execute(trx)
@@ -73,7 +73,7 @@ type FactsRow = {
 
 /** All that decides about the candidates, in their order, in one statement. */
 export const readFacts = async (
-  trx: Kysely<Schema>,
+  trx: QueryExecutorProvider,
   chainId: number,
   candidates: readonly Omit<NewOperation, 'counted'>[],
 ): Promise<AdmissionFacts[]> => {
@@ -248,10 +248,11 @@ export type Standing = {
 
 /** Operations that were pooled before give way. */
 export const displaceOperations = async (
-  trx: Kysely<Schema>,
+  trx: QueryExecutorProvider,
   chainId: number,
   displaced: ReadonlyMap<Hex, Standing>,
 ): Promise<void> => {
+  if (displaced.size === 0) return
   const list = [...displaced].map(([hash, standing]) => ({ hash, ...standing }))
   await sql`update operations o set state = d.state, reason_code = d.code, reason = d.reason,
       updated_at = now()
@@ -266,11 +267,12 @@ export const displaceOperations = async (
  * failed with it.
  */
 export const putOperations = async (
-  trx: Kysely<Schema>,
+  trx: QueryExecutorProvider,
   chainId: number,
   entries: readonly { readonly entry: NewOperation; readonly standing: Standing }[],
   bounds: ReadonlyMap<string, bigint>,
 ): Promise<void> => {
+  if (entries.length === 0) return
   const list = entries.map(({ entry, standing }) => ({
     hash: entry.hash,
     entry_point: entry.entryPoint,

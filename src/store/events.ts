@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import type { Hex } from 'viem'
 import type { Database } from './database.js'
 
@@ -55,7 +55,7 @@ export const eventParts = (events: readonly NewEvent[]) => ({
 
 /** Writes what became of operations that were included, dropped or replaced just now. */
 export const emitOperationEvents = async (
-  trx: Database,
+  trx: QueryExecutorProvider,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<void> => {

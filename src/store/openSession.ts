@@ -18,8 +18,15 @@ export const openSession = (client: pg.PoolClient): Session => {
   let begun: Promise<unknown> | undefined
   let isSpent = false
 
+  /** What is sent in one turn of the event loop goes to the server in one packet. */
+  const gather = (): void => {
+    stream.cork()
+    process.nextTick(() => stream.uncork())
+  }
+
   const send: Query = async (text, values) => {
     const name = values.length === 0 ? undefined : nameOf(text)
+    gather()
     try {
       return await client.query({ ...(name && { name }), text, values: [...values] })
     } catch (error) {

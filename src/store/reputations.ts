@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type QueryExecutorProvider, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Schema } from './schema.js'
 
@@ -27,7 +27,7 @@ const live = sql`o.state in ('pooled', 'bundled') and o.chain_id = e.chain_id
 
 /** What is known of these entities; of one that was never seen, zeros. */
 export const readEntityFacts = async (
-  db: Kysely<Schema>,
+  db: QueryExecutorProvider,
   chainId: number,
   entities: readonly Named[],
 ): Promise<EntityFacts[]> => {
@@ -92,7 +92,7 @@ export type ReputationChanges = {
  * same time cannot deadlock; call it at most once in a transaction, as its last statement.
  */
 export const countReputations = async (
-  trx: Kysely<Schema>,
+  trx: QueryExecutorProvider,
   chainId: number,
   { seen = [], unseen = [], included = [], excluded = [], blamed = [] }: ReputationChanges,
 ): Promise<void> => {
