@@ -35,11 +35,25 @@ export const signalProcess = (
   }
 }
 
+/** Its memory, and with it the command line, goes before its files and ports do. */
+const isEnding = (pid: number): boolean => {
+  if (process.platform !== 'linux') return false
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return !['Z', 'X'].includes(stat.charAt(stat.lastIndexOf(')') + 2))
+  } catch {
+    return false
+  }
+}
+
 const GRACE_MS = 1_000
 
 /** Returns when the process is gone: SIGTERM first, SIGKILL after a second. */
 export const endProcess = async (identity: ProcessIdentity): Promise<void> => {
-  const lives = () => commandLineOf(identity.pid) === identity.commandLine
+  const lives = () => {
+    const line = commandLineOf(identity.pid)
+    return line === undefined ? isEnding(identity.pid) : line === identity.commandLine
+  }
   const deadline = Date.now() + GRACE_MS
   signalProcess(identity, 'SIGTERM')
   while (lives() && Date.now() < deadline) await delay(10)

@@ -111,10 +111,15 @@ export const spawnServer = async (cluster: Cluster): Promise<Server> => {
     })
     await once(child, 'spawn')
     child.unref()
+    const said = () => readFileSync(log).subarray(start).toString()
     return {
       isRunning: () => child.exitCode === null && child.signalCode === null,
-      wasEnded: () => child.exitCode === 0 || child.signalCode === 'SIGKILL',
-      lastWords: () => lastWords(readFileSync(log).subarray(start).toString()),
+      wasEnded: () =>
+        child.exitCode === 0 ||
+        child.signalCode === 'SIGKILL' ||
+        // In the midst of its start, or by SIGQUIT, it ends with 1 like one that cannot start.
+        /received (?:fast|immediate) shutdown request/.test(said()),
+      lastWords: () => lastWords(said()),
       abort: () => child.kill('SIGQUIT'),
     }
   } catch (error) {
