@@ -52,7 +52,7 @@ export const startOwnService = async (options: ServiceOptions): Promise<OwnServi
   const chain = { chainId, rpcUrls: [rpcUrl], entryPoints, executorKeys, maxOperations }
   const chains = [{ ...chain, pollInterval: 100 }]
   const config = join(folder, 'purser.json')
-  writeFileSync(config, JSON.stringify({ chains, port: 0, logLevel: 'warn' }))
+  writeFileSync(config, JSON.stringify({ chains, port: 0, logLevel: 'warn', senderRate: 0 }))
   const environment = { PURSER_CONFIG: config, PAYER: devKey(0) }
 
   const command = async (...args: string[]): Promise<Record<string, string>> => {

@@ -71,7 +71,10 @@ type FactsRow = {
   slot_app: string
 }
 
-/** All that decides about the candidates, in their order, in one statement. */
+/**
+ * All that decides about the candidates, in their order, in one statement. Each is looked up by itself:
+ * the server may join a new table, of which it knows nothing, by reading all of it for each.
+ */
 export const readFacts = async (
   trx: QueryExecutorProvider,
   chainId: number,
@@ -99,9 +102,11 @@ export const readFacts = async (
     from rows from (jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as (hash text,
       entry_point text, sender text, nonce numeric, app_scope text, paymaster_scope text))
       with ordinality as c(hash, entry_point, sender, nonce, app_scope, paymaster_scope, place)
-    left join operations known on known.chain_id = ${chainId} and known.hash = c.hash
-    left join operations slot on slot.chain_id = ${chainId} and slot.entry_point = c.entry_point
-      and slot.sender = c.sender and slot.nonce = c.nonce and slot.state in ('pooled', 'bundled')
+    left join lateral (select * from operations o where o.chain_id = ${chainId}
+      and o.hash = c.hash limit 1) known on true
+    left join lateral (select * from operations o where o.chain_id = ${chainId}
+      and o.entry_point = c.entry_point and o.sender = c.sender and o.nonce = c.nonce
+      and o.state in ('pooled', 'bundled') limit 1) slot on true
     order by c.place`.execute(trx)
   return rows.map((row) => ({
     known: row.known ?? undefined,
@@ -139,10 +144,10 @@ export const countApp = async (
   chainId: number,
   appId: string,
 ): Promise<bigint> => {
+  // The last condition is that of the index; every id is above it.
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
-    where chain_id = ${chainId} and app_id = ${appId} and state in ('pooled', 'bundled')`.execute(
-    trx,
-  )
+    where chain_id = ${chainId} and app_id = ${appId} and state in ('pooled', 'bundled')
+      and app_id > '00000000-0000-0000-0000-000000000000'`.execute(trx)
   return rows[0]!.count
 }
 

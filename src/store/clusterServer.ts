@@ -22,6 +22,9 @@ const settings = {
   max_logical_replication_workers: '0',
   io_method: 'sync',
   jit: 'off',
+  // Tables of a new cluster grow from nothing to thousands of rows within seconds; until they are
+  // analysed for the first time, plans are guesses.
+  autovacuum_naptime: '5s',
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',

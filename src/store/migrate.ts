@@ -13,6 +13,7 @@ import * as tokens from './migrations/0040-tokens.js'
 import * as largePools from './migrations/0050-large-pools.js'
 import * as payers from './migrations/0060-payers.js'
 import * as oneAlarm from './migrations/0061-one-alarm.js'
+import * as appIndex from './migrations/0062-app-index.js'
 
 const migrations: Record<string, Migration> = {
   '0001-initial': initial,
@@ -28,6 +29,7 @@ const migrations: Record<string, Migration> = {
   '0050-large-pools': largePools,
   '0060-payers': payers,
   '0061-one-alarm': oneAlarm,
+  '0062-app-index': appIndex,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */

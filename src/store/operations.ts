@@ -120,21 +120,14 @@ export const pooledOperations = async (
     .where('o.entry_point', '=', entryPoint)
     .where(sql<boolean>`o.state = 'pooled'`)
     .where('o.max_fee_per_gas', '>=', baseFee)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('operations as other')
-            .select(sql`1`.as('one'))
-            .whereRef('other.chain_id', '=', 'o.chain_id')
-            .whereRef('other.entry_point', '=', 'o.entry_point')
-            .whereRef('other.sender', '=', 'o.sender')
-            .where(sql<boolean>`other.state in ('pooled', 'bundled')`)
-            .where(
-              sql<boolean>`(other.state = 'bundled' or (other.nonce < o.nonce
-                and div(other.nonce, ${nonceKeyUnit}) = div(o.nonce, ${nonceKeyUnit})))`,
-            ),
-        ),
-      ),
+    // Not as a join, which the server may begin with all operations of the EntryPoint for each one.
+    .where(
+      sql<boolean>`(select 1 from operations other
+        where other.chain_id = o.chain_id and other.entry_point = o.entry_point
+          and other.sender = o.sender and other.state in ('pooled', 'bundled')
+          and (other.state = 'bundled' or (other.nonce < o.nonce
+            and div(other.nonce, ${nonceKeyUnit}) = div(o.nonce, ${nonceKeyUnit})))
+        limit 1) is null`,
     )
     .orderBy('o.max_priority_fee_per_gas', 'desc')
     .orderBy('o.received_at')

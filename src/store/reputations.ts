@@ -111,7 +111,8 @@ export const countReputations = async (
       from unnest(${operations.map(({ hash }) => hash)}::text[],
         ${operations.map((each) => each.seen)}::bigint[],
         ${operations.map((each) => each.included)}::bigint[]) as c(hash, seen, included)
-      join operations o on o.chain_id = ${chainId} and o.hash = c.hash
+      cross join lateral (select entry_point, counted from operations
+        where chain_id = ${chainId} and hash = c.hash limit 1) as o
       cross join unnest(o.counted) as counted(address)
       union all
       select e.entry_point, e.address, 1, 0

@@ -1,0 +1,17 @@
+import { type Kysely, sql } from 'kysely'
+import { faultPoint } from '../../faults.js'
+
+/**
+ * While a table is new the server knows nothing of what is in it, and takes any index that fits at all:
+ * that of apps was read whole for each sender looked for. Now it fits only who says that it is meant.
+ */
+const statements = [
+  `drop index operations_app`,
+  `create index operations_app on operations (app_id, chain_id)
+    where state in ('pooled', 'bundled') and app_id > '00000000-0000-0000-0000-000000000000'`,
+]
+
+export const up = async (db: Kysely<unknown>): Promise<void> => {
+  for (const statement of statements) await sql.raw(statement).execute(db)
+  faultPoint('migration:applied')
+}
