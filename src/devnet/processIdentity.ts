@@ -50,6 +50,8 @@ const GRACE_MS = 1_000
 
 /** Returns when the process is gone: SIGTERM first, SIGKILL after a second. */
 export const endProcess = async (identity: ProcessIdentity): Promise<void> => {
+  // What has no command line from the first may be anything, such as a thread of the kernel.
+  if (commandLineOf(identity.pid) !== identity.commandLine) return
   const lives = () => {
     const line = commandLineOf(identity.pid)
     return line === undefined ? isEnding(identity.pid) : line === identity.commandLine

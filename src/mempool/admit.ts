@@ -109,9 +109,10 @@ export function createMempool(context: MempoolContext): Mempool {
     requireAuthorizationSigner(op)
     const hash = entryPoint.hash(op, chainId, await delegateToHash(context.node, op))
     const first = findValid(entryPoint, op, hash, options)
-    // What was accepted before need not be valid any more.
-    first.catch(() => {})
-    if (await isAccepted(hash)) return hash
+    // What was accepted before need not be valid any more. It waits all the same: what goes on behind
+    // an answer would not count among the admissions under way.
+    const [isKnown] = await Promise.all([isAccepted(hash), first.catch(() => {})])
+    if (isKnown) return hash
 
     const decide = async (finding: typeof first): Promise<AdmissionDecision> => {
       const { grant, found } = await finding

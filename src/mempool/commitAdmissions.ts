@@ -79,16 +79,15 @@ const carryOut = async (
   { displaced, totals }: PoolView,
   puts: ReturnType<PoolView['puts']>,
 ): Promise<void> => {
-  const hashes = ({ pooled }: { pooled: boolean }) =>
-    puts
-      .filter(({ standing }) => (standing.state === 'pooled') === pooled)
-      .map(({ entry }) => entry.hash)
+  const seen = puts.filter(({ standing }) => standing.state === 'pooled')
+  const gone = puts.filter(({ standing }) => standing.state !== 'pooled')
+  const hashes = (of: typeof puts) => of.map(({ entry }) => entry.hash)
   const unseen = [...displaced.keys()]
   await Promise.all([
     displaceOperations(statements, chainId, displaced),
     putOperations(statements, chainId, puts, totals),
-    emitOperationEvents(statements, chainId, [...unseen, ...hashes({ pooled: false })]),
-    countReputations(statements, chainId, { seen: hashes({ pooled: true }), unseen }),
+    emitOperationEvents(statements, chainId, [...unseen, ...hashes(gone)]),
+    countReputations(statements, chainId, { seen: hashes(seen), unseen }),
   ])
 }
 

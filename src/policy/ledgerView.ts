@@ -1,6 +1,7 @@
 import { type CounterChange, type CounterQuery, counterName } from '../store/budgetCounters.js'
 import type { LedgerBooks, LedgerQuery } from '../store/ledgerBooks.js'
-import type { LockedAt, Moment } from '../store/payers.js'
+import type { Moment } from '../store/payers.js'
+import type { SponsorshipChanges } from '../store/recordSponsorships.js'
 import type { DepositAtHead, Held, LiveReservation, Slot } from '../store/reservations.js'
 import type { BudgetClaim } from './budget.js'
 import { addition, type Books, type Claim, type JudgedClaim } from './decideReservation.js'
@@ -13,15 +14,6 @@ export type ReservationRequest = {
   readonly validUntil: bigint
 }
 
-/** A reservation that is to be made, or to become this one, when it has an id. */
-export type SlotChange = {
-  readonly slot: Slot
-  readonly id: bigint | undefined
-  /** wei */
-  readonly maxCost: bigint
-  readonly validUntil: bigint
-}
-
 /** The ledger as sponsorships of one payer see it that are decided one after the other. */
 export type LedgerView = {
   /** For a request, what is left by those before it. */
@@ -29,11 +21,7 @@ export type LedgerView = {
   /** Takes for a request what it was granted. */
   take(request: ReservationRequest, charges: readonly JudgedClaim[]): void
   /** What all that was taken makes of the ledger; `locked` at the latest moment that is known. */
-  changes(): {
-    readonly slots: readonly SlotChange[]
-    readonly counters: readonly CounterChange[]
-    readonly locked: LockedAt
-  }
+  changes(): Omit<SponsorshipChanges, 'sponsorships'>
   /** Whether what is locked was looked for among reservations that have ended meanwhile. */
   readonly hasPassed: boolean
 }

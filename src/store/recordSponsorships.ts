@@ -28,7 +28,7 @@ export type GrantedSponsorship = {
 }
 
 /** A reservation as it is from now on. */
-export type ReservationChange = {
+type ReservationChange = {
   readonly slot: { readonly appId: string; readonly sender: Address; readonly nonce: bigint }
   /** undefined = there is none yet */
   readonly id: bigint | undefined
