@@ -2,8 +2,8 @@ import type { Fees } from '../chain/feeAdvice.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { highestPrice } from './coverage.js'
-import { greatest } from './greatest.js'
-import { least } from './least.js'
+import { greatest } from '../base/greatest.js'
+import { least } from '../base/least.js'
 import { raisedFee } from './replacementFees.js'
 
 /**

@@ -5,7 +5,7 @@ import type { Version } from '../entrypoint/entryPoint.js'
 import { createEntryPoint } from '../entrypoint/index.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { highestPrice, type Paying, paysForItself } from './coverage.js'
-import { least } from './least.js'
+import { least } from '../base/least.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const wei = fc.bigInt({ min: 0n, max: 60n })

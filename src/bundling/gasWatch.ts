@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
-import { Lru } from '../chain/lru.js'
+import { Lru } from '../base/lru.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { toHex } from '../evm/index.js'

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { least } from './least.js'
+import { least } from '../base/least.js'
 
 type Refillable = { readonly address: Address /** wei */; readonly balance: bigint }
 

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { Lru } from '../chain/lru.js'
+import { Lru } from '../base/lru.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { Database } from '../store/database.js'
 import { findReceipt } from '../store/inclusions.js'

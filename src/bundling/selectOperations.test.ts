@@ -5,7 +5,7 @@ import { createEntryPoint } from '../entrypoint/index.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { effectiveTip } from './bundleFees.js'
 import { bundleGasLimit } from './bundleGas.js'
-import { least } from './least.js'
+import { least } from '../base/least.js'
 import { type Selection, selectOperations } from './selectOperations.js'
 import { groupSize, maxAttempts } from './suspects.js'
 

@@ -5,7 +5,7 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { effectiveTip } from './bundleFees.js'
 import { authorizationGas } from './bundleGas.js'
-import { least } from './least.js'
+import { least } from '../base/least.js'
 import { pricedOperation } from './pricedOperation.js'
 import { groupSize } from './suspects.js'
 

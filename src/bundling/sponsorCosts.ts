@@ -6,7 +6,7 @@ import { grantedFees } from '../store/grants.js'
 import type { Included } from '../store/inclusions.js'
 import type { Settled } from '../store/ledger.js'
 import type { Schema } from '../store/schema.js'
-import { least } from './least.js'
+import { least } from '../base/least.js'
 
 /**
  * What each inclusion cost its sponsor, in wei. That is what the EntryPoint charged, but nothing was

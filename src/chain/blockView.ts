@@ -3,7 +3,7 @@ import type { AccountState, BlockEnv, Fork, State } from '../evm/index.js'
 import { type Answers, BlockGone, type Header, type Read, slotName } from './blockReads.js'
 import type { ChainRules } from './chainRules.js'
 import type { CodeMemory } from './codeMemory.js'
-import type { Lru } from './lru.js'
+import type { Lru } from '../base/lru.js'
 import type { Head } from './nodeReads.js'
 import type { ReadState } from './readState.js'
 

@@ -5,7 +5,7 @@ import { createEndpoint, type Endpoint } from './endpoint.js'
 import { type Call, decodeAnswers, encodeCalls, type Settled } from './jsonRpc.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 import { decodeHead, type Head, headRequest } from './nodeReads.js'
-import { awake, type Rest, restAfter } from './restAfter.js'
+import { awake, type Rest, restAfter } from '../base/restAfter.js'
 
 /** JSON-RPC to the nodes of one chain. */
 export type NodeClient = {

@@ -14,7 +14,7 @@ import {
 } from './handleOps.js'
 import type { Operation } from './operation.js'
 import { encodePackedOperation, paymasterAndData, readPackedOperation } from './packedOperation.js'
-import { remembered } from './remembered.js'
+import { remembered } from '../base/remembered.js'
 import { readStakePacked, stakeSlotsPacked } from './stakeLayout.js'
 
 type Shared = Omit<EntryPoint, 'version' | 'overhead' | 'hash'>

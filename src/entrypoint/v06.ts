@@ -14,7 +14,7 @@ import {
   type OperationCodec,
 } from './handleOps.js'
 import type { Operation } from './operation.js'
-import { remembered } from './remembered.js'
+import { remembered } from '../base/remembered.js'
 import { readStakeV06, stakeSlotsV06 } from './stakeLayout.js'
 import {
   encodeUserOperationV06,

@@ -15,7 +15,7 @@ import {
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
 import { faultPoint } from '../faults.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
-import { createGroup } from '../store/createGroup.js'
+import { createGroup } from '../base/createGroup.js'
 import { findGrant } from '../store/grants.js'
 import { acceptedHashes } from '../store/operations.js'
 import {

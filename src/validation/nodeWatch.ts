@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
-import { Lru } from '../chain/lru.js'
+import { Lru } from '../base/lru.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Lru } from '../../chain/lru.js'
+import { Lru } from '../../base/lru.js'
 import { type LimitName, RateLimitError } from '../../errors/limitErrors.js'
 import type { MethodName } from '../rpc/signatures.js'
 import { methodCosts } from './methodCosts.js'

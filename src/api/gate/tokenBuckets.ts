@@ -1,4 +1,4 @@
-import { Lru } from '../../chain/lru.js'
+import { Lru } from '../../base/lru.js'
 
 export type Rate = {
   /** Units that come back each second; 0 = no limit. */
