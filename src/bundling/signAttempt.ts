@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { keccak } from '../entrypoint/keccak.js'
+import { keccak } from '../encoding/keccak.js'
 import type { ExecutorSigner, ExecutorTransaction } from '../signing/executorSigner.js'
 import type { NewAttempt } from '../store/bundles.js'
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Hex } from 'viem'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
-import { zeroAddress } from '../entrypoint/extremes.js'
+import { zeroAddress } from '../encoding/extremes.js'
 import { grantedFees } from '../store/grants.js'
 import type { Included } from '../store/inclusions.js'
 import type { Settled } from '../store/ledger.js'

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { decodeAbiParameters, toEventSelector } from 'viem/utils'
-import { zeroAddress } from '../entrypoint/extremes.js'
+import { zeroAddress } from '../encoding/extremes.js'
 import type { Included } from '../store/inclusions.js'
 import type { PaidOperation } from '../store/tokenPayments.js'
 

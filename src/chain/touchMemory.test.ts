@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Address, concatHex, type Hex, keccak256, numberToHex, pad } from 'viem'
 import { expect, test } from 'vitest'
-import { depositSlot, nonceSlot } from '../entrypoint/storageLayout.js'
+import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
 import { fromHex, type Preimage } from '../evm/index.js'
 import { TouchMemory } from './touchMemory.js'
 

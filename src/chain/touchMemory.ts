@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { keccak } from '../entrypoint/keccak.js'
+import { keccak } from '../encoding/keccak.js'
 import { type Miss, type Preimage, toHex } from '../evm/index.js'
 import { Lru } from '../base/lru.js'
 

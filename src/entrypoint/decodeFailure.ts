@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { readAbi } from './abiReader.js'
+import { readAbi } from '../encoding/abiReader.js'
 import type { Failure } from './entryPoint.js'
 import { entryPointErrors } from './knownErrors.js'
 import {

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { readAbi } from './abiReader.js'
+import { readAbi } from '../encoding/abiReader.js'
 import type { Log, OperationOutcome } from './entryPoint.js'
 
 const BEFORE_EXECUTION = '0xbb47ee3e183a558b1a2ff0874b079f3fc5478b7454eacf2bfc5af2ff5878f972'

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { malformed } from './abiReader.js'
+import { malformed } from '../encoding/abiReader.js'
 
 /** A factory or paymaster with the bytes meant for it. */
 export type EntityAndData = { readonly entity: Address | undefined; readonly data: Hex }

@@ -19,7 +19,7 @@ import { toStructV06 } from '../../test/support/viemStructs.js'
 import { OperationLimitError } from '../errors/operationErrors.js'
 import type { Version } from './entryPoint.js'
 import { canonicalAddresses, createEntryPoint } from './index.js'
-import { keccak } from './keccak.js'
+import { keccak } from '../encoding/keccak.js'
 import type { Operation } from './operation.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']

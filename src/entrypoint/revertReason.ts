@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type AbiReader, readAbi } from './abiReader.js'
+import { type AbiReader, readAbi } from '../encoding/abiReader.js'
 import { knownErrors } from './knownErrors.js'
 
 const ERROR_STRING = '0x08c379a0'

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { type AbiReader, readAbi } from './abiReader.js'
-import { addressWord, digits, encodeTuple } from './abiWriter.js'
+import { type AbiReader, readAbi } from '../encoding/abiReader.js'
+import { addressWord, digits, encodeTuple } from '../encoding/abiWriter.js'
 import { decodeFailure } from './decodeFailure.js'
 import type { Failure, StakeInfo } from './entryPoint.js'
 import type { Operation } from './operation.js'

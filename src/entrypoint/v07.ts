@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { boundHash } from './boundHash.js'
 import { joinEntity, splitEntity } from './entity.js'
 import type { EntryPoint } from './entryPoint.js'
-import { keccak } from './keccak.js'
+import { keccak } from '../encoding/keccak.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 

@@ -4,7 +4,7 @@ import type { EntryPoint } from './entryPoint.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 import { hashedPaymasterAndData } from './paymasterSignature.js'
-import { createTypedDataHash } from './typedDataHash.js'
+import { createTypedDataHash } from '../encoding/typedDataHash.js'
 
 export const createEntryPointV09 = (address: Address): EntryPoint => {
   const typedDataHash = createTypedDataHash(address)

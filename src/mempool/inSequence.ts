@@ -4,7 +4,7 @@ import type { StateOverride } from '../chain/stateOverride.js'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { depositSlot, nonceSlot } from '../entrypoint/storageLayout.js'
+import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
 import { type Pending, pendingOfSender } from '../store/successors.js'
 import type { MempoolContext } from './mempoolContext.js'
 

@@ -1,4 +1,4 @@
-import { zeroAddress } from '../entrypoint/extremes.js'
+import { zeroAddress } from '../encoding/extremes.js'
 import type { ReservationRequest } from '../policy/ledgerView.js'
 import type { Refusal } from '../policy/refusal.js'
 import type { Reserved } from '../policy/reserve.js'

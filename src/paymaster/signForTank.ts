@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { bytesToHex, hexToBytes } from 'viem/utils'
-import { keccak } from '../entrypoint/keccak.js'
+import { keccak } from '../encoding/keccak.js'
 import { recoverKey } from '../evm/index.js'
 import { signHash } from '../signing/signHash.js'
 

@@ -10,7 +10,7 @@ import {
 } from '../contracts/deployments.js'
 import { abi as factoryAbi } from '../contracts/generated/TankFactory.js'
 import type { Version } from '../entrypoint/entryPoint.js'
-import { zeroAddress, zeroHash } from '../entrypoint/extremes.js'
+import { zeroAddress, zeroHash } from '../encoding/extremes.js'
 import type { TankKind } from '../store/schema.js'
 
 /** What a tank runs on each EntryPoint version. */

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { digits } from '../entrypoint/abiWriter.js'
+import { digits } from '../encoding/abiWriter.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { joinPaymasterSignature } from '../entrypoint/paymasterSignature.js'
 import { promiseHash, type TankOperation, timeDigits, timeWord } from './tankTypedData.js'

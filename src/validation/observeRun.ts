@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { depositSlot } from '../entrypoint/storageLayout.js'
+import { depositSlot } from '../encoding/storageLayout.js'
 import {
   codeHash,
   type ExecutionRecord,

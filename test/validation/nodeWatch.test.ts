@@ -1,6 +1,6 @@
 import { type Hex, numberToHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { depositSlot } from '../../src/entrypoint/storageLayout.js'
+import { depositSlot } from '../../src/encoding/storageLayout.js'
 import type { ValidationResult } from '../../src/validation/engine.js'
 import { startChangedNode } from '../support/changedNode.js'
 import { type EngineChain, openEngineChain } from '../support/engineChain.js'

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { decodeFunctionData, parseAbi } from 'viem/utils'
-import { maxUint256 } from '../../entrypoint/extremes.js'
+import { maxUint256 } from '../../encoding/extremes.js'
 import { decodeCalls, isNesting } from '../../policy/calls/decodeCalls.js'
 
 const abi = parseAbi([

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { addressWord, digits, uintWord } from '../../entrypoint/abiWriter.js'
+import { addressWord, digits, uintWord } from '../../encoding/abiWriter.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { encodeTankData, parseTankData, stubSignature, type TimeRange } from '../tankData.js'
 import { promiseHash, type TankOperation, timeWord } from '../tankTypedData.js'

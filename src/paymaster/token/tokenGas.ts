@@ -1,4 +1,4 @@
-import { zeroAddress } from '../../entrypoint/extremes.js'
+import { zeroAddress } from '../../encoding/extremes.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { wordGas } from '../tankGas.js'
 import type { TokenMode, TokenQuote } from './tokenData.js'

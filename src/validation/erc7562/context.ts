@@ -1,4 +1,4 @@
-import { readAbi } from '../../entrypoint/abiReader.js'
+import { readAbi } from '../../encoding/abiReader.js'
 import { toHex } from '../../evm/index.js'
 import type { Limits } from './limits.js'
 import type { Entity, Phase, PhaseRule } from './scene.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { maxUint256 } from '../../../entrypoint/extremes.js'
+import { maxUint256 } from '../../../encoding/extremes.js'
 import { PurserError } from '../../../errors/purserError.js'
 import {
   decodeGas,

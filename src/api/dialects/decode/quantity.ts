@@ -1,4 +1,4 @@
-import { maxUint256 } from '../../../entrypoint/extremes.js'
+import { maxUint256 } from '../../../encoding/extremes.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 
 /** Gas limits and fees above this make the EntryPoint fail with AA94. */
