@@ -18,7 +18,7 @@ import type { DevInfo } from './cli/devInfo.js'
 import { devWallet } from './devnet/devWallet.js'
 import { fundAccount } from './devnet/fundAccount.js'
 import { type SimpleAccount, simpleAccount, toInterfaceOperation } from './devnet/simpleAccount.js'
-import { createEntryPoint } from './entrypoint/index.js'
+import { createEntryPoint } from './entrypoint/createEntryPoint.js'
 import type { Operation } from './entrypoint/operation.js'
 
 /*

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Address, numberToHex, parseGwei } from 'viem'
 import { expect, test } from 'vitest'
-import { createEntryPoint } from '../entrypoint/index.js'
+import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { effectiveTip } from './bundleFees.js'
 import { bundleGasLimit } from './bundleGas.js'

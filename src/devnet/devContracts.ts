@@ -13,7 +13,7 @@ import {
 } from 'viem'
 import { type Deployment, deployment } from '../contracts/deployments.js'
 import type { Version } from '../entrypoint/entryPoint.js'
-import { canonicalAddresses } from '../entrypoint/index.js'
+import { canonicalAddresses } from '../entrypoint/createEntryPoint.js'
 
 /** Every version, the preferred one first. */
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { readAbi } from '../encoding/abiReader.js'
 import type { Failure } from './entryPoint.js'
-import { entryPointErrors } from './knownErrors.js'
+import { entryPointErrors } from './versions/knownErrors.js'
 import {
   boundText,
   describeKnownError,

@@ -18,7 +18,7 @@ import {
 import { toStructV06 } from '../../test/support/viemStructs.js'
 import { OperationLimitError } from '../errors/operationErrors.js'
 import type { Version } from './entryPoint.js'
-import { canonicalAddresses, createEntryPoint } from './index.js'
+import { canonicalAddresses, createEntryPoint } from './createEntryPoint.js'
 import { keccak } from '../encoding/keccak.js'
 import type { Operation } from './operation.js'
 

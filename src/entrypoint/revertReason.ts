@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { type AbiReader, readAbi } from '../encoding/abiReader.js'
-import { knownErrors } from './knownErrors.js'
+import { knownErrors } from './versions/knownErrors.js'
 
 const ERROR_STRING = '0x08c379a0'
 const PANIC = '0x4e487b71'

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
-import { createEntryPoint } from '../entrypoint/index.js'
+import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
 import { fromHex, toHex, type WatchedEnd } from '../evm/index.js'
 import { observeOperation } from './observeOperation.js'
 

@@ -18,7 +18,7 @@ import { devWallet } from '../../src/devnet/devWallet.js'
 import { type Call, keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
 import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
 import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
-import { createEntryPoint } from '../../src/entrypoint/index.js'
+import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { encodeTankData, sponsorshipHash, type TimeRange } from '../../src/paymaster/tankData.js'
 

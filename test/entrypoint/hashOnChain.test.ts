@@ -10,7 +10,7 @@ import {
 import { entryPoint06Abi, entryPoint09Abi } from 'viem/account-abstraction'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
-import { canonicalAddresses, createEntryPoint } from '../../src/entrypoint/index.js'
+import { canonicalAddresses, createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { arbitraryDelegatedOperation, arbitraryOperation } from '../support/arbitraryOperation.js'
 import { deployEntryPoint } from '../support/entryPointContracts.js'

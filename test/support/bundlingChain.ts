@@ -21,7 +21,7 @@ import { type HeadFollower, startHeadFollower } from '../../src/chain/headFollow
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { TANK_FACTORY } from '../../src/contracts/deployments.js'
 import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
-import { createEntryPoint } from '../../src/entrypoint/index.js'
+import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { expectedShare, preVerificationGas } from '../../src/gas/preVerificationGas.js'
 import { createMempool, type Mempool } from '../../src/mempool/admit.js'

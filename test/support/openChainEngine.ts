@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { startHeadFollower } from '../../src/chain/headFollower.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
-import { createEntryPoint } from '../../src/entrypoint/index.js'
+import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import {
   createChainEngine,
   type EngineChoice,

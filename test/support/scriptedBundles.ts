@@ -7,7 +7,7 @@ import {
   parseAbi,
 } from 'viem'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
-import { createEntryPoint } from '../../src/entrypoint/index.js'
+import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { deployEntryPoint } from './entryPointContracts.js'
 import { compileScripted } from './scripted.js'

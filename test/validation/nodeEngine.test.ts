@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import { abi as probeAbi } from '../../src/contracts/generated/Probe06.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
-import { createEntryPoint } from '../../src/entrypoint/index.js'
+import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { Engine } from '../../src/validation/engine.js'
 import { createNodeEngine } from '../../src/validation/nodeEngine.js'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { address, rpcOperation06, rpcOperation07 } from '../../../test/support/apiFixtures.js'
 import { rpcPath, useApi } from '../../../test/support/useApi.js'
-import { canonicalAddresses } from '../../entrypoint/index.js'
+import { canonicalAddresses } from '../../entrypoint/createEntryPoint.js'
 
 const { call, memory, post } = useApi()
 

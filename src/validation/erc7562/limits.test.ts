@@ -1,7 +1,7 @@
 import { size } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { operationOf } from '../../../test/validation/erc7562/world.js'
-import { canonicalAddresses, createEntryPoint } from '../../entrypoint/index.js'
+import { canonicalAddresses, createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { fitsBundleContexts, fitsBundleSize, judgeFields, LIMIT_PROFILES } from './limits.js'
 

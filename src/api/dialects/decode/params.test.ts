@@ -6,7 +6,7 @@ import {
   rpcOperation07,
 } from '../../../../test/support/apiFixtures.js'
 import type { Version } from '../../../entrypoint/entryPoint.js'
-import { canonicalAddresses } from '../../../entrypoint/index.js'
+import { canonicalAddresses } from '../../../entrypoint/createEntryPoint.js'
 import { decoders } from './params.js'
 
 const chainWith = (...versions: Version[]) => ({

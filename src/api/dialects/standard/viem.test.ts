@@ -15,7 +15,7 @@ import { expect, test } from 'vitest'
 import { address, receipt } from '../../../../test/support/apiFixtures.js'
 import { memoryKeys } from '../../../../test/support/memoryServices.js'
 import { useApi } from '../../../../test/support/useApi.js'
-import { canonicalAddresses } from '../../../entrypoint/index.js'
+import { canonicalAddresses } from '../../../entrypoint/createEntryPoint.js'
 import { ValidationRejectedError } from '../../../errors/operationErrors.js'
 
 const { memory, url } = useApi()

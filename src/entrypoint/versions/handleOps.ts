@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
-import { type AbiReader, readAbi } from '../encoding/abiReader.js'
-import { addressWord, encodeTuple, encodeTuples } from '../encoding/abiWriter.js'
-import type { Operation } from './operation.js'
+import { type AbiReader, readAbi } from '../../encoding/abiReader.js'
+import { addressWord, encodeTuple, encodeTuples } from '../../encoding/abiWriter.js'
+import type { Operation } from '../operation.js'
 
 /** How one version's operation struct is written and read. */
 export type OperationCodec = {

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { addressWord, uintWord } from '../encoding/abiWriter.js'
-import { keccak } from '../encoding/keccak.js'
+import { addressWord, uintWord } from '../../encoding/abiWriter.js'
+import { keccak } from '../../encoding/keccak.js'
 
 /** userOpHash of v0.6 and v0.7: the hash of the struct, bound to EntryPoint and chain. */
 export const boundHash = (structHash: string, entryPoint: Address, chainId: number): Hex =>

@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
 import type { EntryPoint, Version } from './entryPoint.js'
-import { createEntryPointV06 } from './v06.js'
-import { createEntryPointV07 } from './v07.js'
-import { createEntryPointV08 } from './v08.js'
-import { createEntryPointV09 } from './v09.js'
+import { createEntryPointV06 } from './versions/v06.js'
+import { createEntryPointV07 } from './versions/v07.js'
+import { createEntryPointV08 } from './versions/v08.js'
+import { createEntryPointV09 } from './versions/v09.js'
 
 export { canonicalAddresses } from './addresses.js'
 

@@ -1,4 +1,4 @@
-import type { Operation } from './operation.js'
+import type { Operation } from '../operation.js'
 
 /** wei per gas */
 export type OfferedFees = Pick<Operation, 'maxFeePerGas' | 'maxPriorityFeePerGas'>

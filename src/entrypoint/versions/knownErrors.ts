@@ -1,4 +1,4 @@
-import { keccak } from '../encoding/keccak.js'
+import { keccak } from '../../encoding/keccak.js'
 
 /** Custom errors that an EntryPoint itself reverts handleOps with (v0.7 guard, v0.9). */
 const entryPointSignatures = [

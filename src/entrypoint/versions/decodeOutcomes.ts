@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { readAbi } from '../encoding/abiReader.js'
-import type { Log, OperationOutcome } from './entryPoint.js'
+import { readAbi } from '../../encoding/abiReader.js'
+import type { Log, OperationOutcome } from '../entryPoint.js'
 
 const BEFORE_EXECUTION = '0xbb47ee3e183a558b1a2ff0874b079f3fc5478b7454eacf2bfc5af2ff5878f972'
 const USER_OPERATION_EVENT = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'

@@ -21,11 +21,11 @@ import {
   arbitraryAddress,
   arbitraryBytes,
   arbitraryOperation,
-} from '../../test/support/arbitraryOperation.js'
-import { toPackedStruct, toStructV06 } from '../../test/support/viemStructs.js'
-import type { Version } from './entryPoint.js'
-import { canonicalAddresses, createEntryPoint } from './index.js'
-import type { Operation } from './operation.js'
+} from '../../../test/support/arbitraryOperation.js'
+import { toPackedStruct, toStructV06 } from '../../../test/support/viemStructs.js'
+import type { Version } from '../entryPoint.js'
+import { canonicalAddresses, createEntryPoint } from '../createEntryPoint.js'
+import type { Operation } from '../operation.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const packedAbis = { '0.7': entryPoint07Abi, '0.8': entryPoint08Abi, '0.9': entryPoint09Abi }

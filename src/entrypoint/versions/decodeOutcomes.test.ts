@@ -9,9 +9,9 @@ import {
 } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { describe, expect, it } from 'vitest'
-import { arbitraryBytes } from '../../test/support/arbitraryOperation.js'
+import { arbitraryBytes } from '../../../test/support/arbitraryOperation.js'
 import { decodeOutcomes } from './decodeOutcomes.js'
-import type { Log } from './entryPoint.js'
+import type { Log } from '../entryPoint.js'
 
 const ENTRY_POINT: Address = `0x${'e'.repeat(40)}`
 const SENDER: Address = `0x${'a'.repeat(40)}`
