@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { CONTRACT, done, messageTo, OTHER, runOn, worldOf } from '../../test/evm/harness.js'
 import { type Authorization, authorityOf } from './authorization.js'
 import { call } from './call.js'
-import { fromHex } from './hex.js'
-import { overlay } from './state.js'
+import { fromHex } from './bytes/hex.js'
+import { overlay } from './state/state.js'
 
 const signer = privateKeyToAccount(keccak256('0x5a'))
 const AUTHORITY = signer.address.toLowerCase() as `0x${string}`

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
-import { fromHex, toBytes, toHex } from './hex.js'
-import { keccak } from './keccak.js'
-import { encodeRlp, integerBytes } from './rlp.js'
+import { fromHex, toBytes, toHex } from './bytes/hex.js'
+import { keccak } from './bytes/keccak.js'
+import { encodeRlp, integerBytes } from './bytes/rlp.js'
 
 /** Address of what `creator` creates by CREATE or by a transaction with this nonce. */
 export function createAddress(creator: Address, nonce: bigint): Address {

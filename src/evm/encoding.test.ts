@@ -3,10 +3,10 @@ import { fromRlp, getContractAddress, keccak256, toRlp, toHex as viemHex } from 
 import { describe, expect, it } from 'vitest'
 import { addressOf } from '../../test/evm/harness.js'
 import { create2Address, createAddress } from './createAddress.js'
-import { fromHex, toBigInt, toBytes, toHex } from './hex.js'
-import { keccak } from './keccak.js'
-import { addressKey, hexOfLimbs, limbsOf, slotKey } from './limbs.js'
-import { encodeRlp, integerBytes, type RlpItem } from './rlp.js'
+import { fromHex, toBigInt, toBytes, toHex } from './bytes/hex.js'
+import { keccak } from './bytes/keccak.js'
+import { addressKey, hexOfLimbs, limbsOf, slotKey } from './bytes/limbs.js'
+import { encodeRlp, integerBytes, type RlpItem } from './bytes/rlp.js'
 
 const anyBytes = fc.uint8Array({ maxLength: 100 })
 const anyWord = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n })

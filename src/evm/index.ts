@@ -2,14 +2,14 @@
 export { type Authorization, authorityOf } from './authorization.js'
 export type { BlockEnv } from './block.js'
 export { type Call, call } from './call.js'
-export { codeHash } from './code.js'
+export { codeHash } from './state/code.js'
 export { create2Address, createAddress } from './createAddress.js'
 export { FORKS, type Fork } from './forks.js'
-export { fromHex, toHex } from './hex.js'
-export { isAssigned } from './instructionTable.js'
+export { fromHex, toHex } from './bytes/hex.js'
+export { isAssigned } from './machine/instructionTable.js'
 export { type AccessList, type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
-export { keccak } from './keccak.js'
-export type { Log, Run } from './machine.js'
+export { keccak } from './bytes/keccak.js'
+export type { Log, Run } from './machine/machine.js'
 export type { Outcome, Result } from './outcome.js'
 export { type Precompile, precompilesOf } from './precompiles/index.js'
 export { p256VerifyRip7212 } from './precompiles/p256Verify.js'
@@ -23,9 +23,9 @@ export {
   opcodesOf,
   type Preimage,
   usesOpcode,
-} from './record.js'
-export { encodeRlp, integerBytes, type RlpItem } from './rlp.js'
-export type { FrameError } from './signal.js'
+} from './machine/record.js'
+export { encodeRlp, integerBytes, type RlpItem } from './bytes/rlp.js'
+export type { FrameError } from './machine/signal.js'
 export {
   type AccountOverride,
   type AccountState,
@@ -33,7 +33,7 @@ export {
   type Overrides,
   overlay,
   type State,
-} from './state.js'
+} from './state/state.js'
 export { type Transaction, transact } from './transact.js'
-export type { WatchedCall, WatchedEnd, Watcher } from './watcher.js'
-export type { OnMiss } from './world.js'
+export type { WatchedCall, WatchedEnd, Watcher } from './machine/watcher.js'
+export type { OnMiss } from './state/world.js'

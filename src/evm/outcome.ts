@@ -1,7 +1,7 @@
-import type { Log } from './machine.js'
-import type { ExecutionRecord } from './record.js'
-import type { FrameError } from './signal.js'
-import type { Miss, Overrides } from './state.js'
+import type { Log } from './machine/machine.js'
+import type { ExecutionRecord } from './machine/record.js'
+import type { FrameError } from './machine/signal.js'
+import type { Miss, Overrides } from './state/state.js'
 
 /** A message that ran to its end on known state. */
 export type Result = {

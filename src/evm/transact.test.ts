@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CONTRACT, done, runOn, SENDER, TEST_BLOCK, word, worldOf } from '../../test/evm/harness.js'
 import type { BlockEnv } from './block.js'
-import { overlay } from './state.js'
+import { overlay } from './state/state.js'
 import { type Transaction, transact } from './transact.js'
 
 const BALANCE = 10n ** 18n

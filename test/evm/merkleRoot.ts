@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { fromHex, keccak, toHex } from '../../src/evm/index.js'
-import { encodeRlp, integerBytes, type RlpItem } from '../../src/evm/rlp.js'
+import { encodeRlp, integerBytes, type RlpItem } from '../../src/evm/bytes/rlp.js'
 
 /** What a state root commits to. */
 export type PlainAccount = {

@@ -11,7 +11,7 @@ import {
   toHex,
   transact,
 } from '../../src/evm/index.js'
-import { encodeRlp } from '../../src/evm/rlp.js'
+import { encodeRlp } from '../../src/evm/bytes/rlp.js'
 import { type PlainAccount, stateRoot } from './merkleRoot.js'
 
 /** A GeneralStateTest, as far as it is used here. */

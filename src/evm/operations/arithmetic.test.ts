@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hex, runCode, word } from '../../../test/evm/harness.js'
-import { toBigInt } from '../hex.js'
+import { toBigInt } from '../bytes/hex.js'
 
 const LIMIT = 1n << 256n
 const wrap = (value: bigint) => BigInt.asUintN(256, value)

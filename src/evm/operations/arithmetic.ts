@@ -1,6 +1,6 @@
-import type { Frame } from '../frame.js'
-import type { Machine } from '../machine.js'
-import { CONTINUE, OUT_OF_GAS, type Signal } from '../signal.js'
+import type { Frame } from '../machine/frame.js'
+import type { Machine } from '../machine/machine.js'
+import { CONTINUE, OUT_OF_GAS, type Signal } from '../machine/signal.js'
 
 const WORD = 256
 

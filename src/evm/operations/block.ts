@@ -1,7 +1,7 @@
 import type { BlockEnv } from '../block.js'
-import type { Frame } from '../frame.js'
-import type { Machine } from '../machine.js'
-import { CONTINUE, type Signal } from '../signal.js'
+import type { Frame } from '../machine/frame.js'
+import type { Machine } from '../machine/machine.js'
+import { CONTINUE, type Signal } from '../machine/signal.js'
 
 /** Blocks whose hash BLOCKHASH still knows. */
 const HASH_WINDOW = 256n

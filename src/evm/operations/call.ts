@@ -1,10 +1,10 @@
-import type { Account } from '../account.js'
-import type { Frame } from '../frame.js'
+import type { Account } from '../state/account.js'
+import type { Frame } from '../machine/frame.js'
 import { CALL_NEW_ACCOUNT, CALL_STIPEND, CALL_VALUE } from '../gasCosts.js'
-import type { Machine } from '../machine.js'
-import { enterCall, type Message } from '../messages.js'
-import type { FrameKind } from '../record.js'
-import { OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../signal.js'
+import type { Machine } from '../machine/machine.js'
+import { enterCall, type Message } from '../machine/messages.js'
+import type { FrameKind } from '../machine/record.js'
+import { OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
 import { noteAccess } from './extCode.js'
 
 const KINDS: Readonly<Record<number, FrameKind>> = {

@@ -1,7 +1,7 @@
-import type { Frame } from '../frame.js'
+import type { Frame } from '../machine/frame.js'
 import { COPY_WORD, wordCount } from '../gasCosts.js'
-import type { Machine } from '../machine.js'
-import { CONTINUE, OUT_OF_GAS, RETURN_DATA_BOUNDS, type Signal } from '../signal.js'
+import type { Machine } from '../machine/machine.js'
+import { CONTINUE, OUT_OF_GAS, RETURN_DATA_BOUNDS, type Signal } from '../machine/signal.js'
 
 export function address(_: Machine, frame: Frame): Signal {
   frame.pushAddress(frame.self)

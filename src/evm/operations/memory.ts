@@ -1,11 +1,18 @@
 import type { Hex } from 'viem'
-import type { Frame } from '../frame.js'
+import type { Frame } from '../machine/frame.js'
 import { COPY_WORD, KECCAK_WORD, wordCount } from '../gasCosts.js'
-import { keccak } from '../keccak.js'
-import { hexOfLimbs } from '../limbs.js'
-import type { Machine } from '../machine.js'
-import { keepsPreimage } from '../record.js'
-import { CONTINUE, OUT_OF_GAS, RETURN, REVERT, type Signal, STATIC_VIOLATION } from '../signal.js'
+import { keccak } from '../bytes/keccak.js'
+import { hexOfLimbs } from '../bytes/limbs.js'
+import type { Machine } from '../machine/machine.js'
+import { keepsPreimage } from '../machine/record.js'
+import {
+  CONTINUE,
+  OUT_OF_GAS,
+  RETURN,
+  REVERT,
+  type Signal,
+  STATIC_VIOLATION,
+} from '../machine/signal.js'
 
 const LOG_BYTE = 8
 /** Bytes that are hashed in the time of one step. */

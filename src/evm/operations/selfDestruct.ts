@@ -1,7 +1,7 @@
-import type { Frame } from '../frame.js'
+import type { Frame } from '../machine/frame.js'
 import { CALL_NEW_ACCOUNT, COLD_ACCOUNT } from '../gasCosts.js'
-import type { Machine } from '../machine.js'
-import { OUT_OF_GAS, RETURN, type Signal, STATIC_VIOLATION } from '../signal.js'
+import type { Machine } from '../machine/machine.js'
+import { OUT_OF_GAS, RETURN, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
 
 /** SELFDESTRUCT; from Cancun on (EIP-6780) it deletes only what the transaction created. */
 export function selfDestruct(machine: Machine, frame: Frame): Signal {

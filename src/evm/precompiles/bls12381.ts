@@ -1,6 +1,6 @@
 import { pippenger } from '@noble/curves/abstract/curve.js'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { toBigInt, toBytes } from '../hex.js'
+import { toBigInt, toBytes } from '../bytes/hex.js'
 import { DISCOUNT_G1, DISCOUNT_G2 } from './blsDiscounts.js'
 import { isZero } from './input.js'
 import type { Precompile } from './precompile.js'

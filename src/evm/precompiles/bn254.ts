@@ -1,5 +1,5 @@
 import { bn254 } from '@noble/curves/bn254.js'
-import { toBigInt, toBytes } from '../hex.js'
+import { toBigInt, toBytes } from '../bytes/hex.js'
 import { bytesAt } from './input.js'
 import type { Precompile } from './precompile.js'
 

@@ -1,4 +1,4 @@
-import { keccak } from '../keccak.js'
+import { keccak } from '../bytes/keccak.js'
 import { bytesAt, isZero } from './input.js'
 import type { Precompile } from './precompile.js'
 import { recoverKey } from './recoverKey.js'

@@ -1,4 +1,4 @@
-import { toBigInt, toBytes } from '../hex.js'
+import { toBigInt, toBytes } from '../bytes/hex.js'
 import { bytesAt } from './input.js'
 import type { Precompile } from './precompile.js'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { toBigInt, toBytes } from '../hex.js'
+import { toBigInt, toBytes } from '../bytes/hex.js'
 import type { Precompile } from './precompile.js'
 
 const { G1, G2, fields, pairingBatch } = bls12_381

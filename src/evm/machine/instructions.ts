@@ -1,4 +1,4 @@
-import type { Fork } from './forks.js'
+import type { Fork } from '../forks.js'
 import type { Handler } from './instructionTable.js'
 import {
   addmod,
@@ -13,9 +13,9 @@ import {
   signedCompare,
   signedDivide,
   signedModulo,
-} from './operations/arithmetic.js'
-import { blobBaseFee, blobHash, blockHash, blockWord, origin } from './operations/block.js'
-import { callFamily } from './operations/call.js'
+} from '../operations/arithmetic.js'
+import { blobBaseFee, blobHash, blockHash, blockWord, origin } from '../operations/block.js'
+import { callFamily } from '../operations/call.js'
 import {
   address,
   balance,
@@ -32,12 +32,12 @@ import {
   returnDataCopy,
   returnDataSize,
   selfBalance,
-} from './operations/context.js'
-import { createFamily } from './operations/create.js'
-import { extCodeCopy, extCodeHash, extCodeSize } from './operations/extCode.js'
-import { hash, log, memoryCopy, returnOrRevert, storeByte } from './operations/memory.js'
-import { selfDestruct } from './operations/selfDestruct.js'
-import { sload, sstore, tload, tstore } from './operations/storage.js'
+} from '../operations/context.js'
+import { createFamily } from '../operations/create.js'
+import { extCodeCopy, extCodeHash, extCodeSize } from '../operations/extCode.js'
+import { hash, log, memoryCopy, returnOrRevert, storeByte } from '../operations/memory.js'
+import { selfDestruct } from '../operations/selfDestruct.js'
+import { sload, sstore, tload, tstore } from '../operations/storage.js'
 
 /** One instruction: `gas` is its fixed part, `pops` and `pushes` its effect on the stack. */
 export type Instruction = {

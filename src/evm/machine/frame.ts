@@ -1,5 +1,5 @@
-import type { Account } from './account.js'
-import { type Code, EMPTY_BYTES, EMPTY_CODE } from './code.js'
+import type { Account } from '../state/account.js'
+import { type Code, EMPTY_BYTES, EMPTY_CODE } from '../state/code.js'
 import type { Message } from './messages.js'
 import type { FrameRecord } from './record.js'
 import { Exhausted } from './stops.js'

@@ -7,8 +7,8 @@ import {
   pushAddress,
   runCode,
   word,
-} from '../../test/evm/harness.js'
-import { fromHex, toHex } from './hex.js'
+} from '../../../test/evm/harness.js'
+import { fromHex, toHex } from '../bytes/hex.js'
 import type { WatchedCall, WatchedEnd, Watcher } from './watcher.js'
 
 const THIRD = addressOf(0xc0003n)

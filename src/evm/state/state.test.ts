@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CONTRACT, OTHER, UNKNOWN, word, worldOf } from '../../test/evm/harness.js'
+import { CONTRACT, OTHER, UNKNOWN, word, worldOf } from '../../../test/evm/harness.js'
 import { overlay } from './state.js'
 
 const base = worldOf({

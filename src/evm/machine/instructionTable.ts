@@ -1,4 +1,4 @@
-import { FORKS, type Fork, includesFork } from './forks.js'
+import { FORKS, type Fork, includesFork } from '../forks.js'
 import { type Frame, STACK_LIMIT } from './frame.js'
 import { INSTRUCTIONS } from './instructions.js'
 import type { Machine } from './machine.js'

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import { toHex } from './hex.js'
-import { keccak } from './keccak.js'
+import { toHex } from '../bytes/hex.js'
+import { keccak } from '../bytes/keccak.js'
 
 /** EIP-7702 designator: `0xef0100` followed by the delegate's address. */
 const DELEGATION_SIZE = 23
