@@ -5,7 +5,7 @@ import { type Answers, BlockGone, type Read, slotName } from '../../src/chain/bl
 import type { Call } from '../../src/chain/jsonRpc.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import type { Head } from '../../src/chain/nodeReads.js'
-import { createReadState, type ReadState } from '../../src/chain/readState.js'
+import { createReadState, type ReadState } from '../../src/chain/state/readState.js'
 import { silent } from '../support/logger.js'
 import { type Anvil, startAnvil } from '../support/startAnvil.js'
 

@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
-import { runtime as slotReader } from '../contracts/generated/SlotReader.js'
-import { runtime as stateReader } from '../contracts/generated/StateReader.js'
-import { type Answers, type Read, slotName } from './blockReads.js'
-import type { Call, Settled } from './jsonRpc.js'
-import { type BlockId, blockParameter } from './nodeReads.js'
+import { runtime as slotReader } from '../../contracts/generated/SlotReader.js'
+import { runtime as stateReader } from '../../contracts/generated/StateReader.js'
+import { type Answers, type Read, slotName } from '../blockReads.js'
+import type { Call, Settled } from '../jsonRpc.js'
+import { type BlockId, blockParameter } from '../nodeReads.js'
 
 /** What one eth_call can read of any number of accounts. */
 export type JointRead = Extract<Read, { readonly kind: 'slot' | 'balance' }>

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { type Address, concatHex, type Hex, keccak256, numberToHex, pad } from 'viem'
 import { expect, test } from 'vitest'
-import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
-import { fromHex, type Preimage } from '../evm/index.js'
+import { depositSlot, nonceSlot } from '../../encoding/storageLayout.js'
+import { fromHex, type Preimage } from '../../evm/index.js'
 import { TouchMemory } from './touchMemory.js'
 
 const contract: Address = '0x00000000000000000000000000000000000000cc'

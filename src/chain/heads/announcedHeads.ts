@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { WebSocket } from 'ws'
-import { awake, restAfter } from '../base/restAfter.js'
+import { awake, restAfter } from '../../base/restAfter.js'
 
 type Options = {
   /** ws:// or wss:// */
