@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import { type Database, openDatabase } from '../../src/store/database.js'
-import { startEmbeddedPostgres } from '../../src/store/embeddedPostgres.js'
+import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres.js'
 import { silent } from '../../test/support/logger.js'
 import {
   makeDataFolder,

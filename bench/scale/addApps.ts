@@ -1,5 +1,5 @@
 import type { Database } from '../../src/store/database.js'
-import { insertKey } from '../../src/store/keys.js'
+import { insertKey } from '../../src/store/tenants/keys.js'
 import { generateApiKey, hashCredential } from '../../src/tenancy/credential.js'
 import { createApp } from '../../test/support/createApp.js'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { forgetBounds } from '../../src/store/admissions.js'
+import { forgetBounds } from '../../src/store/pool/admissions.js'
 import type { Database } from '../../src/store/database.js'
 import { createApp } from '../../test/support/createApp.js'
 

@@ -1,4 +1,4 @@
-import type { Actor } from '../store/audit.js'
+import type { Actor } from '../store/tenants/audit.js'
 import { hashCredential } from '../tenancy/credential.js'
 
 /** Where a request comes from. */

@@ -18,8 +18,8 @@ import type {
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
 import type { TokenPaymaster } from '../paymaster/token/createTokenPaymaster.js'
-import type { Actor } from '../store/audit.js'
-import type { KeyRestrictions } from '../store/keys.js'
+import type { Actor } from '../store/tenants/audit.js'
+import type { KeyRestrictions } from '../store/tenants/keys.js'
 
 /**
  * What the interface needs of one chain. All arguments are decoded and checked for form; refusals

@@ -12,8 +12,8 @@ import {
   dropOperations,
   pooledOperations,
   type StoredOperation,
-} from '../store/operations.js'
-import { readReputations } from '../store/reputations.js'
+} from '../store/pool/operations.js'
+import { readReputations } from '../store/pool/reputations.js'
 import type { AccessedStorage } from '../validation/erc7562/index.js'
 import { assessBundle } from './assessBundle.js'
 import { roleOfFailure } from './blame.js'

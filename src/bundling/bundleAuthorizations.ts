@@ -3,7 +3,7 @@ import { readDelegables } from '../chain/delegations.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { Operation } from '../entrypoint/operation.js'
-import type { Drop, StoredOperation } from '../store/operations.js'
+import type { Drop, StoredOperation } from '../store/pool/operations.js'
 import { authorizationStanding } from '../validation/authorization.js'
 import { authorizationOverride } from '../validation/evmOverrides.js'
 

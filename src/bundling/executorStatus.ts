@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
 import type { Head } from '../chain/nodeReads.js'
-import { openBundles } from '../store/bundles.js'
+import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { readStandings } from './standings.js'
 

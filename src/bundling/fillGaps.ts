@@ -1,5 +1,5 @@
 import { adviseFees } from '../chain/fees.js'
-import { openBundles } from '../store/bundles.js'
+import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
 import type { Followed } from './followBundles.js'
 import { missingNonces } from './lanes.js'

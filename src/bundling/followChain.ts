@@ -1,6 +1,6 @@
 import type { Head } from '../chain/nodeReads.js'
-import { dropExpired } from '../store/operations.js'
-import { decayReputations } from '../store/reputations.js'
+import { dropExpired } from '../store/pool/operations.js'
+import { decayReputations } from '../store/pool/reputations.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { fillGaps } from './fillGaps.js'
 import { type Followed, followBundles } from './followBundles.js'

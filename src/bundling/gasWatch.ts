@@ -5,7 +5,7 @@ import { Lru } from '../base/lru.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { toHex } from '../evm/index.js'
-import { readEntityFacts, throttleEntity } from '../store/reputations.js'
+import { readEntityFacts, throttleEntity } from '../store/pool/reputations.js'
 import type { Schema } from '../store/schema.js'
 import {
   type EntityGas,

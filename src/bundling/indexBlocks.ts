@@ -7,11 +7,16 @@ import {
   type TransactionReceipt,
 } from '../chain/transactionReceipt.js'
 import { faultPoint } from '../faults.js'
-import { openBundles } from '../store/bundles.js'
-import { type ChainBlock, indexedBlocks, pruneBlocks, putBlock } from '../store/chainBlocks.js'
-import { hasLiveOperations, knownHashes } from '../store/operations.js'
-import { hasOpenReservations } from '../store/reservations.js'
-import { forgetChain, rollBack } from '../store/rollBack.js'
+import { openBundles } from '../store/outbox/bundles.js'
+import {
+  type ChainBlock,
+  indexedBlocks,
+  pruneBlocks,
+  putBlock,
+} from '../store/outbox/chainBlocks.js'
+import { hasLiveOperations, knownHashes } from '../store/pool/operations.js'
+import { hasOpenReservations } from '../store/ledger/reservations.js'
+import { forgetChain, rollBack } from '../store/outbox/rollBack.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { findFork } from './findFork.js'
 import { noReceipt, userOperationEventTopic } from './searchInclusion.js'

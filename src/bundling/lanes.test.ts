@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Attempt, OpenBundle } from '../store/bundles.js'
+import type { Attempt, OpenBundle } from '../store/outbox/bundles.js'
 import {
   committedCost,
   type Lane,

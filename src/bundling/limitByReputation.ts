@@ -5,8 +5,8 @@ import {
   throttledBlocks,
   throttledOperations,
 } from '../mempool/reputation.js'
-import type { Drop, StoredOperation } from '../store/operations.js'
-import type { StoredReputation } from '../store/reputations.js'
+import type { Drop, StoredOperation } from '../store/pool/operations.js'
+import type { StoredReputation } from '../store/pool/reputations.js'
 
 type Limited = {
   /** In the order of the candidates. */

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import { findInclusion } from '../store/inclusions.js'
-import { findOperation } from '../store/operations.js'
+import { findInclusion } from '../store/pool/inclusions.js'
+import { findOperation } from '../store/pool/operations.js'
 import type { OperationReceipt } from './operationViews.js'
 import { type FoundInclusion, searchInclusion } from './searchInclusion.js'
 import type { ViewContext } from './viewContext.js'

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import { latestAttempt, minedTransaction } from '../store/bundles.js'
-import { findOperation, type StoredOperation } from '../store/operations.js'
+import { latestAttempt, minedTransaction } from '../store/outbox/bundles.js'
+import { findOperation, type StoredOperation } from '../store/pool/operations.js'
 import { operationReceipt } from './operationReceipt.js'
 import type { OperationReceipt, OperationStatus } from './operationViews.js'
 import type { ViewContext } from './viewContext.js'

@@ -1,5 +1,5 @@
 import type { Operation } from '../entrypoint/operation.js'
-import type { StoredOperation } from '../store/operations.js'
+import type { StoredOperation } from '../store/pool/operations.js'
 
 /** The operation with the fees that are paid for it: its own, or those that were granted for it. */
 export function pricedOperation({

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { Lru } from '../base/lru.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { Database } from '../store/database.js'
-import { findReceipt } from '../store/inclusions.js'
+import { findReceipt } from '../store/pool/inclusions.js'
 
 /** The stored receipt of a transaction as it is in this block; undefined where it is no longer. */
 export type ReceiptMemory = (

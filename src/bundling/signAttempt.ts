@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { keccak } from '../encoding/keccak.js'
 import type { ExecutorSigner, ExecutorTransaction } from '../signing/executorSigner.js'
-import type { NewAttempt } from '../store/bundles.js'
+import type { NewAttempt } from '../store/outbox/bundles.js'
 
 /** Signed bytes as the outbox keeps them. `noop`: they only use the nonce up. */
 export async function signAttempt(

@@ -1,6 +1,6 @@
 import type { ExecutorSigner } from '../signing/executorSigner.js'
-import type { OpenBundle } from '../store/bundles.js'
-import { storeBundle } from '../store/outbox.js'
+import type { OpenBundle } from '../store/outbox/bundles.js'
+import { storeBundle } from '../store/outbox/outbox.js'
 import type { BundleDraft } from './assembleBundle.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { signAttempt } from './signAttempt.js'

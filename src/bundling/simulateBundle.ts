@@ -3,7 +3,7 @@ import { ethCall } from '../chain/ethCall.js'
 import type { Fees } from '../chain/feeAdvice.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
-import type { StoredOperation } from '../store/operations.js'
+import type { StoredOperation } from '../store/pool/operations.js'
 import { delegationOverride } from './bundleAuthorizations.js'
 import { bundleGasLimit } from './bundleGas.js'
 

@@ -1,6 +1,6 @@
 import type { HeadFollower } from '../chain/headFollower.js'
 import { SendingTimeoutError } from '../errors/bundlingErrors.js'
-import { openBundles } from '../store/bundles.js'
+import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
 import type { Followed } from './followBundles.js'
 import { followChain, keepLanes } from './followChain.js'

@@ -8,7 +8,7 @@ import {
 } from 'viem'
 import { expect, test } from 'vitest'
 import { alice, bob, entryPoint, inclusionOf } from '../../test/support/ledger.js'
-import type { Included } from '../store/inclusions.js'
+import type { Included } from '../store/pool/inclusions.js'
 import { paidOperations } from './tokensPaid.js'
 
 const tank: Address = `0x${'7b'.repeat(20)}`

@@ -3,7 +3,7 @@ import type { Head } from '../chain/nodeReads.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../errors/simulationErrors.js'
 import { tokenTankUse, withStakedTank } from '../mempool/tokenTank.js'
-import type { Drop, StoredOperation } from '../store/operations.js'
+import type { Drop, StoredOperation } from '../store/pool/operations.js'
 import type { Observed, Validation } from '../validation/engine.js'
 import {
   type AccessedStorage,

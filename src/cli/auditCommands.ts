@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../errors/configError.js'
-import { findBrokenAudit, listAudit } from '../store/audit.js'
+import { findBrokenAudit, listAudit } from '../store/tenants/audit.js'
 import { printTable } from './printTable.js'
 import { onStore } from './storeCommand.js'
 

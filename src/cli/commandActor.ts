@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import type { Actor } from '../store/audit.js'
+import type { Actor } from '../store/tenants/audit.js'
 
 /** A command acts for whoever may run it on this machine. */
 export const commandActor = (): Actor => ({

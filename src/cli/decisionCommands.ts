@@ -5,8 +5,8 @@ import {
   type DecisionFilter,
   findDecisionEntry,
   listDecisions,
-} from '../store/decisions.js'
-import { listWebhookCalls } from '../store/webhookCalls.js'
+} from '../store/ledger/decisions.js'
+import { listWebhookCalls } from '../store/ledger/webhookCalls.js'
 import { parseAddress } from './parseFlags.js'
 import { printTable } from './printTable.js'
 import { type Flags, onStore } from './storeCommand.js'

@@ -10,7 +10,7 @@ import {
 } from '../devnet/deployDevContracts.js'
 import { startAnvil } from '../devnet/startAnvil.js'
 import { ConfigError } from '../errors/configError.js'
-import { indexedBlocks } from '../store/chainBlocks.js'
+import { indexedBlocks } from '../store/outbox/chainBlocks.js'
 import type { Database } from '../store/database.js'
 import { devChainDefinition } from './devChainDefinition.js'
 import { writeDevChain } from './devChainRecord.js'

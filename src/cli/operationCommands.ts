@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { Hex } from 'viem'
 import { ConfigError } from '../errors/configError.js'
-import { requestCancellation } from '../store/cancellations.js'
-import { announceOperations } from '../store/operations.js'
+import { requestCancellation } from '../store/pool/cancellations.js'
+import { announceOperations } from '../store/pool/operations.js'
 import { onStore } from './storeCommand.js'
 
 const HASH = /^0x[0-9a-fA-F]{64}$/

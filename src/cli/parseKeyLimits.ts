@@ -1,7 +1,7 @@
 import { defined } from '../api/admin/defined.js'
 import { keyLimits } from '../api/admin/schemas.js'
 import { ConfigError } from '../errors/configError.js'
-import type { KeyRestrictions } from '../store/keys.js'
+import type { KeyRestrictions } from '../store/tenants/keys.js'
 import type { Flags } from './storeCommand.js'
 
 /** Each limit by the flag that gives it. */

@@ -16,8 +16,8 @@ import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
 import { faultPoint } from '../faults.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
 import { createGroup } from '../base/createGroup.js'
-import { findGrant } from '../store/grants.js'
-import { acceptedHashes } from '../store/operations.js'
+import { findGrant } from '../store/ledger/grants.js'
+import { acceptedHashes } from '../store/pool/operations.js'
 import {
   requireAuthorizationApplies,
   requireAuthorizationSigner,

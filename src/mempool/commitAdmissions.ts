@@ -14,11 +14,11 @@ import {
   readFacts,
   scopeNames,
   sumPaymaster,
-} from '../store/admissions.js'
+} from '../store/pool/admissions.js'
 import { emitOperationEvents } from '../store/events.js'
-import { offerOf } from '../store/operations.js'
+import { offerOf } from '../store/pool/operations.js'
 import { pipelined } from '../store/pipelined.js'
-import { countReputations, type EntityFacts, readEntityFacts } from '../store/reputations.js'
+import { countReputations, type EntityFacts, readEntityFacts } from '../store/pool/reputations.js'
 import type { OperationState, Schema } from '../store/schema.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
 import { createEntityView, type EntityView, usesOf } from './entityView.js'

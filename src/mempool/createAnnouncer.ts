@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database } from '../store/database.js'
-import { announceOperations } from '../store/operations.js'
+import { announceOperations } from '../store/pool/operations.js'
 
 /**
  * Tells the bundlers of a chain, in this and other processes, that operations wait. Called after

@@ -9,7 +9,7 @@ import {
 } from '../errors/operationErrors.js'
 import type { PurserError } from '../errors/purserError.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
-import type { PooledOperation, PoolSlot } from '../store/admissions.js'
+import type { PooledOperation, PoolSlot } from '../store/pool/admissions.js'
 import type { OperationState } from '../store/schema.js'
 import { effectiveTip } from './effectiveTip.js'
 import { raiseFee, replacementFees } from './replacement.js'

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-import type { FirstValidation } from '../store/operations.js'
+import type { FirstValidation } from '../store/pool/operations.js'
 import type { Observed } from '../validation/engine.js'
 import { isStaked, type StakePolicy, type Verdict } from '../validation/erc7562/index.js'
 import type { AdmittedEntities } from './entityView.js'

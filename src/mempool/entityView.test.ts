@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { describe, expect, test } from 'vitest'
-import type { EntityFacts } from '../store/reputations.js'
+import type { EntityFacts } from '../store/pool/reputations.js'
 import { type AdmittedEntities, createEntityView } from './entityView.js'
 
 const entryPoint: Address = `0x${'ee'.repeat(20)}`

@@ -5,7 +5,7 @@ import {
   RuleViolationError,
   UnstakedEntityFullError,
 } from '../errors/ruleErrors.js'
-import type { EntityFacts } from '../store/reputations.js'
+import type { EntityFacts } from '../store/pool/reputations.js'
 import { opsAllowed, statusOf, throttledOperations } from './reputation.js'
 
 /** The entities of an operation that is to be taken into the pool. */

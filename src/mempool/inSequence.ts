@@ -5,7 +5,7 @@ import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
-import { type Pending, pendingOfSender } from '../store/successors.js'
+import { type Pending, pendingOfSender } from '../store/pool/successors.js'
 import type { MempoolContext } from './mempoolContext.js'
 
 type Attempt = { readonly ok: true } | { readonly ok: false; readonly failure: Failure }

@@ -4,8 +4,8 @@ import {
   type PoolSlot,
   type Standing,
   scopeNames,
-} from '../store/admissions.js'
-import { type NewOperation, offerOf } from '../store/operations.js'
+} from '../store/pool/admissions.js'
+import { type NewOperation, offerOf } from '../store/pool/operations.js'
 import type { OperationState } from '../store/schema.js'
 import { type AdmissionDecision, displacement, type Occupancy } from './decideAdmission.js'
 import type { AdmittedEntities } from './entityView.js'

@@ -1,7 +1,7 @@
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { Database } from '../store/database.js'
-import { isTokenTank } from '../store/tanks.js'
+import { isTokenTank } from '../store/ledger/tanks.js'
 import type { Observed } from '../validation/engine.js'
 import type { StakePolicy } from '../validation/erc7562/index.js'
 

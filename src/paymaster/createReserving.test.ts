@@ -15,7 +15,7 @@ import {
 import { silent } from '../../test/support/logger.js'
 import { usedOf } from '../../test/support/usedOf.js'
 import { openDatabase } from '../store/database.js'
-import { lockedAt } from '../store/payers.js'
+import { lockedAt } from '../store/ledger/payers.js'
 import { createReserving, type SponsorshipReservation } from './createReserving.js'
 
 const testDatabase = useDatabase()

@@ -1,6 +1,6 @@
 import { TankError } from '../errors/tankErrors.js'
-import { alarmSince } from '../store/alarms.js'
-import { addToCounters } from '../store/budgetCounters.js'
+import { alarmSince } from '../store/ledger/alarms.js'
+import { addToCounters } from '../store/ledger/budgetCounters.js'
 import type { Database } from '../store/database.js'
 import {
   findFund,
@@ -9,8 +9,8 @@ import {
   readCreditUse,
   recentSpending,
   type StoredFund,
-} from '../store/funds.js'
-import { lockReserving } from '../store/reservations.js'
+} from '../store/ledger/funds.js'
+import { lockReserving } from '../store/ledger/reservations.js'
 import type { FundMode } from '../store/schema.js'
 import { creditCounter } from './payer.js'
 import { type AlarmTerms, type Runway, runwayOf, SPENDING_DAYS } from './runway.js'

@@ -4,7 +4,7 @@ import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
 import type { Database } from '../store/database.js'
-import { findFund } from '../store/funds.js'
+import { findFund } from '../store/ledger/funds.js'
 
 type Advice = {
   readonly database: Database

@@ -6,8 +6,8 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Candidate } from '../policy/decideReservation.js'
 import type { Refusal } from '../policy/refusal.js'
 import type { Database } from '../store/database.js'
-import { findFund, type StoredFund } from '../store/funds.js'
-import { findTank, type StoredTank } from '../store/tanks.js'
+import { findFund, type StoredFund } from '../store/ledger/funds.js'
+import { findTank, type StoredTank } from '../store/ledger/tanks.js'
 import { noSharedTank, noTank, tankNotDeployed } from './tankRefusals.js'
 
 /** What pays for an app's operations on one EntryPoint. */

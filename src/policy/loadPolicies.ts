@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.js'
-import { type BindingPolicy, policiesForApp } from '../store/policies.js'
+import { type BindingPolicy, policiesForApp } from '../store/tenants/policies.js'
 import type { Policy } from './policy.js'
 import { termsSchema } from './policySchema.js'
 

@@ -1,4 +1,4 @@
-import type { Change } from '../store/audit.js'
+import type { Change } from '../store/tenants/audit.js'
 import {
   deleteRule,
   insertRule,
@@ -8,8 +8,8 @@ import {
   type StoredRule,
   setDashboard,
   updateRule,
-} from '../store/dashboard.js'
-import { findPolicy } from '../store/policies.js'
+} from '../store/tenants/dashboard.js'
+import { findPolicy } from '../store/tenants/policies.js'
 import { type DashboardRule, dashboardTerms } from './dashboardTerms.js'
 import { createPolicies } from './managePolicies.js'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { InvalidPolicyError, PolicyNotFoundError } from '../errors/policyErrors.js'
-import { findApp } from '../store/apps.js'
+import { findApp } from '../store/tenants/apps.js'
 import type { Database } from '../store/database.js'
 import {
   deletePolicy,
@@ -9,7 +9,7 @@ import {
   listPolicies,
   type StoredPolicy,
   updatePolicy,
-} from '../store/policies.js'
+} from '../store/tenants/policies.js'
 import { type TermsInput, termsSchema } from './policySchema.js'
 
 const name = z.string().min(1).max(100)

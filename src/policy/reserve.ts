@@ -1,11 +1,11 @@
 import { faultPoint } from '../faults.js'
 import type { Database } from '../store/database.js'
-import type { NewDecision } from '../store/decisions.js'
-import { readLedger } from '../store/ledgerBooks.js'
-import { keepLocked, lockPayer } from '../store/payers.js'
-import { recordSponsorships } from '../store/recordSponsorships.js'
-import { chargesHeld } from '../store/reservations.js'
-import type { NewWebhookCall } from '../store/webhookCalls.js'
+import type { NewDecision } from '../store/ledger/decisions.js'
+import { readLedger } from '../store/ledger/ledgerBooks.js'
+import { keepLocked, lockPayer } from '../store/ledger/payers.js'
+import { recordSponsorships } from '../store/ledger/recordSponsorships.js'
+import { chargesHeld } from '../store/ledger/reservations.js'
+import type { NewWebhookCall } from '../store/ledger/webhookCalls.js'
 import { decideReservation, type ReservationDecision } from './decideReservation.js'
 import {
   claimsOf,

@@ -11,8 +11,8 @@ import {
   tank,
   toReservation,
 } from '../../test/support/ledger.js'
-import { counterName } from '../store/budgetCounters.js'
-import { lockedAt } from '../store/payers.js'
+import { counterName } from '../store/ledger/budgetCounters.js'
+import { lockedAt } from '../store/ledger/payers.js'
 import { type Reservation, type Reserved, reserve, reserveTogether } from './reserve.js'
 
 const testDatabase = useDatabase()

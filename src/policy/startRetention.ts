@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import { pruneCounters } from '../store/budgetCounters.js'
+import { pruneCounters } from '../store/ledger/budgetCounters.js'
 import type { Database } from '../store/database.js'
-import { pruneDecisions } from '../store/decisions.js'
-import { pruneGrants } from '../store/grants.js'
+import { pruneDecisions } from '../store/ledger/decisions.js'
+import { pruneGrants } from '../store/ledger/grants.js'
 
 type RetentionContext = {
   readonly database: Database

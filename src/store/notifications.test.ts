@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { useDatabase } from '../../test/support/database.js'
 import { silent } from '../../test/support/logger.js'
 import { listen } from './notifications.js'
-import { announceOperations, operationsChannel } from './operations.js'
+import { announceOperations, operationsChannel } from './pool/operations.js'
 
 const shared = useDatabase()
 let heard: string[]

@@ -4,9 +4,9 @@ import { beforeEach, expect, test } from 'vitest'
 import { createApp } from '../../test/support/createApp.js'
 import { useDatabase } from '../../test/support/database.js'
 import { alice, bob, entryPoint, sumLocked, tank } from '../../test/support/ledger.js'
-import { alarmSince } from './alarms.js'
+import { alarmSince } from './ledger/alarms.js'
 import { migrate } from './migrate.js'
-import { lockedAt } from './payers.js'
+import { lockedAt } from './ledger/payers.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database

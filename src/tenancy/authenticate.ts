@@ -1,6 +1,6 @@
-import { findAccountByToken } from '../store/accounts.js'
+import { findAccountByToken } from '../store/tenants/accounts.js'
 import type { Database } from '../store/database.js'
-import { findKeyOwner, type KeyOwner } from '../store/keys.js'
+import { findKeyOwner, type KeyOwner } from '../store/tenants/keys.js'
 import { hashCredential } from './credential.js'
 
 export type Authenticator = {

@@ -4,8 +4,8 @@ import {
   insertAccount,
   replaceToken,
   revokeAccount,
-} from '../store/accounts.js'
-import type { Change } from '../store/audit.js'
+} from '../store/tenants/accounts.js'
+import type { Change } from '../store/tenants/audit.js'
 import { generateAuthToken, hashCredential } from './credential.js'
 
 /** The token is nowhere else: who loses it needs a new one. */

@@ -1,5 +1,5 @@
-import { type App, findApp, insertApp, renameApp, revokeApp } from '../store/apps.js'
-import type { Change } from '../store/audit.js'
+import { type App, findApp, insertApp, renameApp, revokeApp } from '../store/tenants/apps.js'
+import type { Change } from '../store/tenants/audit.js'
 
 const entryOf = (app: App) => ({ objectId: app.id, accountId: app.accountId, appId: app.id })
 

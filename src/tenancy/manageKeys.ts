@@ -1,5 +1,5 @@
-import { findAppOwner } from '../store/apps.js'
-import type { Change } from '../store/audit.js'
+import { findAppOwner } from '../store/tenants/apps.js'
+import type { Change } from '../store/tenants/audit.js'
 import {
   endKeyAt,
   findKey,
@@ -9,7 +9,7 @@ import {
   type NewKey,
   revokeKey,
   updateKey,
-} from '../store/keys.js'
+} from '../store/tenants/keys.js'
 import { generateApiKey, hashCredential } from './credential.js'
 
 /** The key itself is nowhere else: who loses it needs a new one. */

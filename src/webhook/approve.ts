@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.js'
-import { listActiveWebhooks, type StoredWebhook } from '../store/webhooks.js'
+import { listActiveWebhooks, type StoredWebhook } from '../store/tenants/webhooks.js'
 import { version } from '../version.js'
 import type { Approval, WebhookCall, WebhookOutcome } from './approval.js'
 import { approvalRequest, type WebhookData } from './approvalRequest.js'

@@ -1,4 +1,4 @@
-import type { StoredWebhook } from '../store/webhooks.js'
+import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import type { WebhookCall } from './approval.js'
 import { readAnswer } from './approvalAnswer.js'
 import type { OutboundRequest } from './exchange.js'

@@ -6,9 +6,9 @@ import {
   claimDeliveries,
   finishDelivery,
   returnDelivery,
-} from '../store/deliveries.js'
+} from '../store/tenants/deliveries.js'
 import { pruneEvents } from '../store/events.js'
-import { disableSubscription, noteFailing, noteWorking } from '../store/subscriptions.js'
+import { disableSubscription, noteFailing, noteWorking } from '../store/tenants/subscriptions.js'
 import { version } from '../version.js'
 import type { OutboundRequest, OutboundResponse } from './exchange.js'
 import type { OutboundClient } from './guardedRequest.js'

@@ -1,7 +1,7 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
-import { type AppOwner, findAppOwner } from '../store/apps.js'
-import { type Actor, audited, type Change } from '../store/audit.js'
+import { type AppOwner, findAppOwner } from '../store/tenants/apps.js'
+import { type Actor, audited, type Change } from '../store/tenants/audit.js'
 import type { Database } from '../store/database.js'
 import { isUuid } from '../store/uuid.js'
 import {
@@ -12,7 +12,7 @@ import {
   replaceWebhookSecret,
   type StoredWebhook,
   updateWebhook,
-} from '../store/webhooks.js'
+} from '../store/tenants/webhooks.js'
 import { decryptSecret, encryptSecret } from '../tenancy/secrets.js'
 import type { NetworkGuard } from './networkGuard.js'
 import { overlap } from './secrets.js'

@@ -1,9 +1,9 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { SubscriptionLimitError } from '../errors/webhookErrors.js'
-import { findAppOwner } from '../store/apps.js'
-import { audited, type Change } from '../store/audit.js'
+import { findAppOwner } from '../store/tenants/apps.js'
+import { audited, type Change } from '../store/tenants/audit.js'
 import type { Database } from '../store/database.js'
-import { type Replay, replayDeliveries } from '../store/deliveries.js'
+import { type Replay, replayDeliveries } from '../store/tenants/deliveries.js'
 import type { EventType } from '../store/events.js'
 import {
   deleteSubscription,
@@ -13,7 +13,7 @@ import {
   replaceSubscriptionSecret,
   type StoredSubscription,
   updateSubscription,
-} from '../store/subscriptions.js'
+} from '../store/tenants/subscriptions.js'
 import { isUuid } from '../store/uuid.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { requireCallable, type WebhooksContext } from './manage.js'

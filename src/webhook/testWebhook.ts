@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { StoredWebhook } from '../store/webhooks.js'
+import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import { version } from '../version.js'
 import { approvalRequest } from './approvalRequest.js'
 import { type Call, callWebhook } from './callWebhook.js'

@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, parseEther, parseGwei } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { operationByHash } from '../../src/bundling/operationByHash.js'
-import { openBundles } from '../../src/store/bundles.js'
+import { openBundles } from '../../src/store/outbox/bundles.js'
 import {
   type BundlingChain,
   executorKeys,

@@ -4,7 +4,11 @@ import { createGasWatch, type GasCompared } from '../../src/bundling/gasWatch.js
 import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import { statusOf } from '../../src/mempool/reputation.js'
-import { readReputations, setReputations, throttleEntity } from '../../src/store/reputations.js'
+import {
+  readReputations,
+  setReputations,
+  throttleEntity,
+} from '../../src/store/pool/reputations.js'
 import { useDatabase } from '../support/database.js'
 import { startHttpNode } from '../support/httpNode.js'
 import { silent } from '../support/logger.js'

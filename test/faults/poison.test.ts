@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, parseGwei } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openBundles } from '../../src/store/bundles.js'
-import { operationsInBundle } from '../../src/store/operations.js'
+import { openBundles } from '../../src/store/outbox/bundles.js'
+import { operationsInBundle } from '../../src/store/pool/operations.js'
 import {
   type BundlingChain,
   executorKeys,

@@ -29,8 +29,8 @@ import {
   type TokenPaymaster,
 } from '../../src/paymaster/token/createTokenPaymaster.js'
 import type { TokenRequest } from '../../src/paymaster/token/tokenPayment.js'
-import { listDecisions } from '../../src/store/decisions.js'
-import { promisedTokens } from '../../src/store/tokenQuotes.js'
+import { listDecisions } from '../../src/store/ledger/decisions.js'
+import { promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
 import { createNodeEngine } from '../../src/validation/nodeEngine.js'
 import { compileSolidity } from '../support/compileSolidity.js'
 import { createApp } from '../support/createApp.js'

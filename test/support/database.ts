@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Connection, type Database, openDatabase } from '../../src/store/database.js'
-import { startEmbeddedPostgres } from '../../src/store/embeddedPostgres.js'
+import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres.js'
 import { migrate } from '../../src/store/migrate.js'
 import { silent } from './logger.js'
 

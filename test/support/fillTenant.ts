@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../src/store/database.js'
-import { insertDecision } from '../../src/store/decisions.js'
+import { insertDecision } from '../../src/store/ledger/decisions.js'
 import { emitEvent, eventTypes } from '../../src/store/events.js'
-import { insertPolicy } from '../../src/store/policies.js'
+import { insertPolicy } from '../../src/store/tenants/policies.js'
 import type { Tenant } from './useAdmin.js'
 
 /** Ids by the names that paths give them, such as `keyId`. */

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/store/database.js'
 import { openDatabase } from '../../src/store/database.js'
-import { startEmbeddedPostgres } from '../../src/store/embeddedPostgres.js'
+import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres.js'
 import { silent } from './logger.js'
 
 /** Looks into the database of a data folder, beside the service that may be using it. */

@@ -5,7 +5,7 @@ import type { TokenDefinition } from '../../src/chain/tokenDefinition.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
-import { unrestricted } from '../../src/store/keys.js'
+import { unrestricted } from '../../src/store/tenants/keys.js'
 import { address, entryPointNamed, operation, receipt } from './apiFixtures.js'
 
 /** What a service was called with, in the order of the calls. */

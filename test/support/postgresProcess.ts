@@ -26,7 +26,7 @@ export const ownPostgres = async (
   dataFolder: string,
   { checkout = '.', uid }: { checkout?: string; uid?: number } = {},
 ): Promise<Owner> => {
-  const program = join(resolve(checkout), 'dist/store/embeddedPostgres.js')
+  const program = join(resolve(checkout), 'dist/store/postgres/embeddedPostgres.js')
   const child = spawn(
     process.execPath,
     ['--input-type=module', '-e', SCRIPT, program, dataFolder],

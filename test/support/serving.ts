@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import { devKey } from '../../src/devnet/devKeys.js'
-import { startEmbeddedPostgres } from '../../src/store/embeddedPostgres.js'
+import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres.js'
 import { commandsOn } from './cliAnswers.js'
 import { silent } from './logger.js'
 import { type PublicChain, startPublicChain } from './publicChain.js'

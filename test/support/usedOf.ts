@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { CounterQuery } from '../../src/store/budgetCounters.js'
+import type { CounterQuery } from '../../src/store/ledger/budgetCounters.js'
 import type { Database } from '../../src/store/database.js'
 
 /** What the counters of a budget hold together from `oldest` on, in its unit. */

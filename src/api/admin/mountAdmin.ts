@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { InvalidFieldError, NotFoundError, RouteNotFoundError } from '../../errors/restErrors.js'
-import { findApp } from '../../store/apps.js'
+import { findApp } from '../../store/tenants/apps.js'
 import type { Env, Mount } from '../createApp.js'
 import { parseJson } from '../parseJson.js'
 import { readBody } from '../readBody.js'

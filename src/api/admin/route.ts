@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { App } from '../../store/apps.js'
-import type { Actor } from '../../store/audit.js'
+import type { App } from '../../store/tenants/apps.js'
+import type { Actor } from '../../store/tenants/audit.js'
 import type { AdminContext } from './adminContext.js'
 
 /** Who may ask: the operator's token, an account's token, or either. */

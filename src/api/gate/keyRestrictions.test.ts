@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { KeyRestrictedError } from '../../errors/limitErrors.js'
-import { unrestricted } from '../../store/keys.js'
+import { unrestricted } from '../../store/tenants/keys.js'
 import { clientIp } from './clientIp.js'
 import { contains, requireMethod, requirePlace } from './keyRestrictions.js'
 

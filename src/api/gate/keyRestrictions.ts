@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { KeyRestrictedError } from '../../errors/limitErrors.js'
-import type { KeyRestrictions } from '../../store/keys.js'
+import type { KeyRestrictions } from '../../store/tenants/keys.js'
 import type { MethodName } from '../rpc/signatures.js'
 import { methodCosts } from './methodCosts.js'
 

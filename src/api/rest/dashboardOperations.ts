@@ -1,7 +1,7 @@
 import { InvalidFieldError, NotFoundError, TakenError } from '../../errors/restErrors.js'
 import { type ContractRule, cycleSeconds, type LimitRule } from '../../policy/dashboardTerms.js'
 import type { DashboardRules } from '../../policy/manageDashboard.js'
-import type { StoredRule } from '../../store/dashboard.js'
+import type { StoredRule } from '../../store/tenants/dashboard.js'
 import { type Members, member } from '../dialects/decode/members.js'
 import { decodeAbi, decodeAddress, decodeLimit, decodeMethods, decodeName } from './decodeRules.js'
 import type { WebhookAnswer } from './webhookOperations.js'

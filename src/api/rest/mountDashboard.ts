@@ -6,8 +6,8 @@ import {
   UnauthorizedError,
 } from '../../errors/restErrors.js'
 import { openDashboard } from '../../policy/manageDashboard.js'
-import { type Actor, audited } from '../../store/audit.js'
-import { listDashboards, lockDashboard, setDashboard } from '../../store/dashboard.js'
+import { type Actor, audited } from '../../store/tenants/audit.js'
+import { listDashboards, lockDashboard, setDashboard } from '../../store/tenants/dashboard.js'
 import type { Database } from '../../store/database.js'
 import { createApp } from '../../tenancy/manageApps.js'
 import { createKey } from '../../tenancy/manageKeys.js'

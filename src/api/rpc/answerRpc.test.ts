@@ -5,7 +5,7 @@ import { rpcPath, useApi } from '../../../test/support/useApi.js'
 import { canonicalAddresses } from '../../entrypoint/createEntryPoint.js'
 import { ValidationRejectedError } from '../../errors/operationErrors.js'
 import { OverloadedError } from '../../errors/requestErrors.js'
-import type { Actor } from '../../store/audit.js'
+import type { Actor } from '../../store/tenants/audit.js'
 
 const { call, logged, memory, post, restart, url } = useApi()
 

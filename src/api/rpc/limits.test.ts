@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { rpcPath, useApi } from '../../../test/support/useApi.js'
 import { createMetrics } from '../../metrics/createMetrics.js'
-import { unrestricted } from '../../store/keys.js'
+import { unrestricted } from '../../store/tenants/keys.js'
 import { defaultLimits } from '../limits.js'
 
 const { call, memory, post, restart, url } = useApi()

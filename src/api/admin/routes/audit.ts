@@ -1,4 +1,4 @@
-import { listAudit } from '../../../store/audit.js'
+import { listAudit } from '../../../store/tenants/audit.js'
 import { cursorNumber } from '../cursor.js'
 import { type Route, route } from '../route.js'
 import { auditEntry, pageOf, pageQuery } from '../schemas.js'

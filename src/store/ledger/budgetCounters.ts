@@ -1,0 +1,81 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../schema.js'
+
+type Trx = Kysely<Schema>
+
+/** One bucket of one budget of one subject. */
+export type CounterKey = {
+  readonly policyId: string
+  readonly budget: string
+  readonly subject: string
+  /** Unix seconds at which the bucket begins */
+  readonly bucket: bigint
+}
+
+/** What a change adds to a counter, in the budget's unit. */
+export type CounterChange = CounterKey & { readonly used: bigint; readonly settled: bigint }
+
+export const counterName = ({ policyId, budget, subject, bucket }: CounterKey): string =>
+  `${policyId} ${budget} ${subject} ${bucket}`
+
+/**
+ * Adds to counters, and makes those that are missing when `create`; else what is missing was
+ * deleted with its policy. Rows are locked in one order, so transactions cannot deadlock here.
+ */
+export const addToCounters = async (
+  trx: Trx,
+  changes: readonly CounterChange[],
+  { create }: { readonly create: boolean },
+): Promise<void> => {
+  const real = changes.filter(({ used, settled }) => create || used !== 0n || settled !== 0n)
+  if (real.length === 0) return
+  if (create) {
+    await additions(real).execute(trx)
+    return
+  }
+  const given = tableOf(real)
+  const same = sql`(c.policy_id, c.budget, c.subject, c.bucket)
+    = (d.policy_id, d.budget, d.subject, d.bucket)`
+  await sql`select from budget_counters c join ${given} on ${same}
+    order by c.policy_id, c.budget collate "C", c.subject collate "C", c.bucket
+    for no key update of c`.execute(trx)
+  await sql`update budget_counters c set used = c.used + d.used, settled = c.settled + d.settled
+    from ${given} where ${same}`.execute(trx)
+}
+
+/** Adds to counters and makes those that are missing, as a statement or a part of one. */
+export const additions = (changes: readonly CounterChange[]) =>
+  sql`insert into budget_counters as c (policy_id, budget, subject, bucket, used, settled)
+      select * from ${tableOf(changes)}
+      on conflict (policy_id, budget, subject, bucket) do update
+        set used = c.used + excluded.used, settled = c.settled + excluded.settled`
+
+/** The changes as a table, in the order in which rows are locked. */
+const tableOf = (changes: readonly CounterChange[]) => {
+  const sorted = [...changes].sort(inOrder)
+  return sql`unnest(
+      ${sorted.map(({ policyId }) => policyId)}::uuid[], ${sorted.map(({ budget }) => budget)}::text[],
+      ${sorted.map(({ subject }) => subject)}::text[], ${sorted.map(({ bucket }) => bucket)}::bigint[],
+      ${sorted.map(({ used }) => used)}::numeric[], ${sorted.map(({ settled }) => settled)}::numeric[]
+    ) as d (policy_id, budget, subject, bucket, used, settled)`
+}
+
+/** As PostgreSQL sorts uuids and, with collation C, ASCII text. */
+const inOrder = (a: CounterKey, b: CounterKey): number => {
+  for (const column of ['policyId', 'budget', 'subject', 'bucket'] as const) {
+    if (a[column] < b[column]) return -1
+    if (a[column] > b[column]) return 1
+  }
+  return 0
+}
+
+/** A budget's sum from its oldest bucket that counts. */
+export type CounterQuery = Omit<CounterKey, 'bucket'> & { readonly oldest: bigint }
+
+/** Forgets counters that no window reaches any more: those that begin before `before`. */
+export const pruneCounters = async (trx: Trx, before: number): Promise<void> => {
+  await sql`delete from budget_counters c
+    where (bucket > 0 and bucket < ${before})
+      or not exists (select from policies p where p.id = c.policy_id
+        union all select from funds f where f.id = c.policy_id)`.execute(trx)
+}

@@ -1,0 +1,161 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { Database } from '../database.js'
+import type { ReservationState, Schema } from '../schema.js'
+import { isUuid } from '../uuid.js'
+import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
+
+export type StoredDecision = Selectable<Schema['decisions']>
+export type NewDecision = Omit<Insertable<Schema['decisions']>, 'created_at'>
+
+/** Stores a decision that reserves nothing, with its webhook calls, in the caller's transaction. */
+export const insertDecision = async (
+  trx: Database,
+  decision: NewDecision,
+  calls: readonly NewWebhookCall[],
+): Promise<void> => {
+  await trx.insertInto('decisions').values(decision).execute()
+  await insertWebhookCalls(trx, [{ decision, calls }])
+}
+
+/** What `sponsorship.signed` says. */
+export const signedEvent = (decision: NewDecision) => ({
+  decisionId: decision.id,
+  chainId: Number(decision.chain_id),
+  entryPoint: decision.entry_point,
+  sender: decision.sender,
+  nonce: String(decision.nonce),
+  userOpHash: decision.user_op_hash,
+  maxCostWei: String(decision.max_cost),
+  validUntil: Number(decision.valid_until),
+})
+
+export const findDecision = async (
+  db: Database,
+  id: string,
+): Promise<StoredDecision | undefined> =>
+  isUuid(id)
+    ? db.selectFrom('decisions').selectAll().where('id', '=', id).executeTakeFirst()
+    : undefined
+
+export type DecisionFilter = {
+  /** Whose decisions; undefined = all accounts, for the operator. */
+  readonly accountId?: string | undefined
+  readonly appId?: string | undefined
+  readonly chainId?: number | undefined
+  readonly sender?: Address | undefined
+  readonly userOpHash?: Hex | undefined
+  readonly policyId?: string | undefined
+  readonly code?: string | undefined
+  readonly sponsored?: boolean | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+}
+
+export type Page = {
+  readonly limit: number
+  /** The `next` of the page before; absent for the first. */
+  readonly after?: string | undefined
+}
+
+/** A decision with what became of its reservation. */
+export type DecisionEntry = StoredDecision & {
+  /** null when nothing was reserved */
+  readonly reservation_state: ReservationState | null
+  /** The operation that took the nonce: this decision's, or another one. */
+  readonly included_hash: Hex | null
+  /** wei that this decision's operation cost; null while it is not included. */
+  readonly actual_cost: bigint | null
+}
+
+const entries = (db: Database) =>
+  db
+    .selectFrom('decisions as d')
+    .leftJoin('reservations as r', 'r.id', 'd.reservation_id')
+    .selectAll('d')
+    .select([
+      'r.state as reservation_state',
+      'r.user_op_hash as included_hash',
+      sql<bigint | null>`case when r.user_op_hash = d.user_op_hash then r.actual_cost end`.as(
+        'actual_cost',
+      ),
+    ])
+
+/** The newest first. `next` continues the list; undefined at its end. Ids may be any text. */
+export const listDecisions = async (
+  db: Database,
+  filter: DecisionFilter,
+  { limit, after }: Page,
+): Promise<{ readonly decisions: readonly DecisionEntry[]; readonly next: string | undefined }> => {
+  const { accountId, appId, policyId } = filter
+  const ids = [accountId, appId, policyId, after].filter((id) => id !== undefined)
+  if (!ids.every(isUuid)) return { decisions: [], next: undefined }
+  const rows = await entries(db)
+    .$if(accountId !== undefined, (query) =>
+      query.innerJoin('apps as a', 'a.id', 'd.app_id').where('a.account_id', '=', accountId ?? ''),
+    )
+    .where((eb) =>
+      eb.and([
+        ...(appId === undefined ? [] : [eb('d.app_id', '=', appId)]),
+        ...(filter.chainId === undefined ? [] : [eb('d.chain_id', '=', BigInt(filter.chainId))]),
+        ...(filter.sender === undefined ? [] : [eb('d.sender', '=', filter.sender)]),
+        ...(filter.userOpHash === undefined ? [] : [eb('d.user_op_hash', '=', filter.userOpHash)]),
+        ...(policyId === undefined ? [] : [eb('d.policy_id', '=', policyId)]),
+        ...(filter.code === undefined ? [] : [eb('d.code', '=', filter.code)]),
+        ...(filter.sponsored === undefined ? [] : [eb('d.sponsored', '=', filter.sponsored)]),
+        ...(filter.from === undefined ? [] : [eb('d.created_at', '>=', filter.from)]),
+        ...(filter.to === undefined ? [] : [eb('d.created_at', '<', filter.to)]),
+        ...(after === undefined
+          ? []
+          : [
+              sql<boolean>`(d.created_at, d.id)
+                < (select created_at, id from decisions where id = ${after})`,
+            ]),
+      ]),
+    )
+    .orderBy('d.created_at', 'desc')
+    .orderBy('d.id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  const decisions = rows.slice(0, limit)
+  return { decisions, next: rows.length > limit ? decisions.at(-1)?.id : undefined }
+}
+
+/** One decision, of the account's when `accountId` is given. */
+export const findDecisionEntry = async (
+  db: Database,
+  id: string,
+  accountId?: string,
+): Promise<DecisionEntry | undefined> =>
+  isUuid(id)
+    ? entries(db)
+        .where('d.id', '=', id)
+        .$if(accountId !== undefined, (query) =>
+          query
+            .innerJoin('apps as a', 'a.id', 'd.app_id')
+            .where('a.account_id', '=', accountId ?? ''),
+        )
+        .executeTakeFirst()
+    : undefined
+
+/**
+ * Deletes up to `limit` decisions made before `before`, with their webhook calls and charges, unless
+ * their reservation is not final yet. Returns how many. Counters stay: they are sums.
+ */
+export const pruneDecisions = (db: Database, before: Date, limit: number): Promise<number> =>
+  db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ id: string; reservation_id: bigint | null }>`
+      select d.id, d.reservation_id from decisions d
+      left join reservations r on r.id = d.reservation_id
+      where d.created_at < ${before} and (r.id is null or r.state in ('settled', 'released'))
+      order by d.created_at limit ${limit} for update of d skip locked`.execute(trx)
+    const ids = rows.map(({ id }) => id)
+    const reservations = rows.flatMap(({ reservation_id }) => reservation_id ?? [])
+    const done = sql`decision_id = any(${ids}::uuid[])`
+    await sql`delete from webhook_calls where ${done}`.execute(trx)
+    await sql`delete from charges where ${done}`.execute(trx)
+    await sql`delete from decisions where id = any(${ids}::uuid[])`.execute(trx)
+    await sql`delete from reservations r where id = any(${reservations}::bigint[])
+      and not exists (select from decisions d where d.reservation_id = r.id)`.execute(trx)
+    return ids.length
+  })

@@ -1,0 +1,144 @@
+import { type Selectable, sql } from 'kysely'
+import type { Address } from 'viem'
+import type { Database } from '../database.js'
+import type { FundMode, Schema } from '../schema.js'
+
+/** What an app pays with on a chain; the same for every EntryPoint. */
+export type StoredFund = Selectable<Schema['funds']>
+
+export const findFund = (
+  db: Database,
+  appId: string,
+  chainId: number,
+): Promise<StoredFund | undefined> =>
+  db
+    .selectFrom('funds')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .where('chain_id', '=', BigInt(chainId))
+    .executeTakeFirst()
+
+/** All funds of a chain. */
+export const listFunds = (db: Database, chainId: number): Promise<StoredFund[]> =>
+  db
+    .selectFrom('funds')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .orderBy('created_at')
+    .execute()
+
+/** All funds of an app. */
+export const listFundsOfApp = (db: Database, appId: string): Promise<StoredFund[]> =>
+  db.selectFrom('funds').selectAll().where('app_id', '=', appId).orderBy('chain_id').execute()
+
+type FundChange = {
+  readonly mode?: FundMode
+  readonly alarmWei?: bigint
+  readonly alarmDays?: number
+}
+
+/** Changes the app's fund, which pays from its own tank until something else is said. */
+export const putFund = (
+  db: Database,
+  appId: string,
+  chainId: number,
+  { mode, alarmWei, alarmDays }: FundChange,
+): Promise<StoredFund> => {
+  const change = {
+    ...(mode !== undefined && { mode }),
+    ...(alarmWei !== undefined && { alarm_wei: alarmWei }),
+    ...(alarmDays !== undefined && { alarm_days: alarmDays }),
+  }
+  return db
+    .insertInto('funds')
+    .values({ app_id: appId, chain_id: BigInt(chainId), mode: 'tank', ...change })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['app_id', 'chain_id'])
+        .doUpdateSet({ ...change, updated_at: sql<Date>`now()` }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export type Credit = {
+  readonly fundId: string
+  /** wei; negative = taken */
+  readonly amount: bigint
+  /** Of a payment, for example. One reference counts once. */
+  readonly reference: string
+}
+
+/**
+ * Writes down a credit inside the caller's transaction. The amount that stands under the reference
+ * already, or undefined when this one is new; then a positive one is also added to `credited`.
+ */
+export const insertCredit = async (
+  trx: Database,
+  { fundId, amount, reference }: Credit,
+): Promise<bigint | undefined> => {
+  const inserted = await trx
+    .insertInto('credits')
+    .values({ fund_id: fundId, amount, reference })
+    .onConflict((conflict) => conflict.columns(['fund_id', 'reference']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (inserted === undefined) {
+    const { amount: known } = await trx
+      .selectFrom('credits')
+      .select('amount')
+      .where('fund_id', '=', fundId)
+      .where('reference', '=', reference)
+      .executeTakeFirstOrThrow()
+    return known
+  }
+  if (amount > 0n) {
+    await trx
+      .updateTable('funds')
+      .set(({ eb }) => ({ credited: eb('credited', '+', amount), updated_at: sql<Date>`now()` }))
+      .where('id', '=', fundId)
+      .execute()
+  }
+  return undefined
+}
+
+/** wei of a fund's credit that are taken (spent or reserved), and that are spent for good or bad. */
+export type CreditUse = { readonly used: bigint; readonly settled: bigint }
+
+/** What the ledger took from the fund's credit. */
+export const readCreditUse = async (db: Database, fundId: string): Promise<CreditUse> => {
+  const row = await db
+    .selectFrom('budget_counters')
+    .select(({ fn }) => [
+      fn.coalesce(fn.sum<bigint>('used'), sql<bigint>`0`).as('used'),
+      fn.coalesce(fn.sum<bigint>('settled'), sql<bigint>`0`).as('settled'),
+    ])
+    .where('policy_id', '=', fundId)
+    .executeTakeFirstOrThrow()
+  return { used: BigInt(row.used), settled: BigInt(row.settled) }
+}
+
+/** wei that sponsorships of an app from one payer cost since `since` days ago, and for how many days. */
+export const recentSpending = async (
+  db: Database,
+  { appId, chainId, paymaster }: SpendingQuery,
+  days: number,
+): Promise<{ readonly spent: bigint; readonly days: number }> => {
+  const { rows } = await sql<{ spent: bigint; days: number }>`
+    select coalesce(sum(actual_cost), 0)::numeric(78, 0) as spent,
+      coalesce(extract(epoch from now() - min(created_at)) / 86400, 0)::double precision as days
+    from reservations
+    where chain_id = ${chainId} and created_at > now() - make_interval(days => ${days})
+      and state in ('included', 'settled')
+      and (${appId}::uuid is null or app_id = ${appId}::uuid)
+      and (${paymaster}::text is null or paymaster = ${paymaster}::text)`.execute(db)
+  return rows[0] ?? { spent: 0n, days: 0 }
+}
+
+type SpendingQuery = {
+  readonly chainId: number
+  /** null = of all apps */
+  readonly appId: string | null
+  /** null = of all payers */
+  readonly paymaster: Address | null
+}

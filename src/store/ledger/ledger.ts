@@ -1,0 +1,207 @@
+import { type Kysely, sql } from 'kysely'
+import { addToCounters, type CounterChange, counterName } from './budgetCounters.js'
+import { emitReservationEvents } from '../events.js'
+import type { Included } from '../pool/inclusions.js'
+import { addShares, lockPayersOf, sharesOf } from './payers.js'
+import type { Schema } from '../schema.js'
+
+type Trx = Kysely<Schema>
+
+/** An inclusion and what it cost whoever sponsored it, in wei; absent = what the EntryPoint charged. */
+export type Settled = Included & { readonly cost?: bigint }
+
+/** How far the index of inclusions has come. */
+export type LedgerProgress = {
+  readonly number: bigint
+  /** Unix seconds */
+  readonly timestamp: number
+  /** No block up to here will be undone. */
+  readonly final: bigint
+}
+
+/**
+ * Brings the ledger in line with what the index read, inside its transaction, and as often as one
+ * likes:
+ * - a reservation is included with whatever operation took its nonce; what that cost is settled when
+ *   one of its sponsorships was it, and 0 when not;
+ * - an open one has expired when a block is later than its validUntil;
+ * - what an ended one holds beyond its cost is free again once its block is final, because until
+ *   then a reorg can bring it back, at a higher price.
+ * Called once per transaction: it locks all reservations before any counter.
+ */
+export const settleLedger = async (
+  trx: Trx,
+  chainId: number,
+  included: readonly Settled[],
+  progress: LedgerProgress | undefined,
+): Promise<void> => {
+  const found = await reservationsTaken(trx, chainId, included)
+  const over = progress === undefined ? [] : await reservationsOver(trx, chainId, progress)
+  const ids = await lockReservations(trx, [...new Set([...found, ...over])])
+  if (ids.length === 0) return
+  const locked = new Set(ids)
+  const still = (id: bigint) => locked.has(id)
+  const taken = found.filter(still)
+  await rebook(trx, ids, async () => {
+    await include(trx, taken, included)
+    if (progress !== undefined) await end(trx, over.filter(still), progress)
+  })
+  await emitReservationEvents(trx, ids)
+}
+
+/** Undoes what was read from blocks above `fork`; what had ended there can be included again. */
+export const undoLedger = async (trx: Trx, chainId: number, fork: bigint): Promise<void> => {
+  const undone = sql`state in ('included', 'expired') and block_number > ${fork}`
+  const { rows } = await sql<{ id: bigint }>`select id from reservations
+    where chain_id = ${chainId} and ${undone}`.execute(trx)
+  const ids = await lockReservations(
+    trx,
+    rows.map(({ id }) => id),
+  )
+  if (ids.length === 0) return
+  await rebook(trx, ids, async () => {
+    await sql`update charges set settled = 0 where reservation_id = any(${ids}::bigint[])`.execute(
+      trx,
+    )
+    await sql`update reservations set state = 'open', block_number = null, user_op_hash = null,
+      actual_cost = 0, updated_at = now()
+      where id = any(${ids}::bigint[]) and ${undone}`.execute(trx)
+  })
+}
+
+/**
+ * Locks their payers and then, of these reservations, those that can still change. What is not among
+ * the given was reserved while we waited, after what we have to say.
+ */
+const lockReservations = async (trx: Trx, ids: readonly bigint[]): Promise<bigint[]> => {
+  if (ids.length === 0) return []
+  await lockPayersOf(trx, ids)
+  const { rows } = await sql<{ id: bigint }>`select id from reservations
+    where id = any(${ids}::bigint[]) and state <> 'settled'
+    order by id for no key update`.execute(trx)
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Of the slots whose nonce was taken, and of operations that we sponsored, however long ago: an
+ * inclusion can be found late, then its block is final. Settled ones have been through this.
+ */
+const reservationsTaken = async (
+  trx: Trx,
+  chainId: number,
+  included: readonly Settled[],
+): Promise<bigint[]> => {
+  if (included.length === 0) return []
+  const { rows } = await sql<{ id: bigint }>`select id from reservations
+    where state <> 'settled' and id in (
+      select r.id from reservations r join ${events(included)}
+        on (r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)
+        where r.chain_id = ${chainId} and r.state in ('open', 'included', 'expired')
+      union
+      select d.reservation_id from decisions d join ${events(included)} on d.user_op_hash = e.hash
+        where d.chain_id = ${chainId} and d.reservation_id is not null)`.execute(trx)
+  return rows.map(({ id }) => id)
+}
+
+const reservationsOver = async (
+  trx: Trx,
+  chainId: number,
+  { timestamp, final }: LedgerProgress,
+): Promise<bigint[]> => {
+  const { rows } = await sql<{ id: bigint }>`select id from reservations
+      where chain_id = ${chainId} and state = 'open' and valid_until < ${timestamp}
+    union all
+    select id from reservations where chain_id = ${chainId}
+      and state in ('included', 'expired') and block_number <= ${final}`.execute(trx)
+  return rows.map(({ id }) => id)
+}
+
+const events = (included: readonly Settled[]) => sql`unnest(
+    ${included.map(({ entryPoint }) => entryPoint)}::text[],
+    ${included.map(({ outcome }) => outcome.sender)}::text[],
+    ${included.map(({ outcome }) => outcome.nonce)}::numeric[],
+    ${included.map(({ outcome }) => outcome.userOpHash)}::text[],
+    ${included.map(({ outcome, cost = outcome.actualGasCost }) => cost)}::numeric[],
+    ${included.map(({ outcome }) => outcome.event.blockNumber)}::bigint[]
+  ) as e (entry_point, sender, nonce, hash, cost, block_number)`
+
+const include = async (
+  trx: Trx,
+  ids: readonly bigint[],
+  included: readonly Settled[],
+): Promise<void> => {
+  if (ids.length === 0) return
+  await sql`update reservations r set block_number = e.block_number, user_op_hash = e.hash,
+      state = case state when 'released' then 'settled' else 'included' end, updated_at = now(),
+      actual_cost = case when exists (select from decisions d
+        where d.reservation_id = r.id and d.user_op_hash = e.hash) then e.cost else 0 end
+    from ${events(included)}
+    where r.id = any(${ids}::bigint[])
+      and (r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)`.execute(trx)
+  await sql`update charges c set settled = case
+      when d.user_op_hash is distinct from r.user_op_hash then 0
+      when c.unit = 'count' then 1
+      when c.unit = 'wei' then r.actual_cost
+      else div(r.actual_cost * c.price + 999999999999999999, 1000000000000000000) end
+    from reservations r, decisions d
+    where c.reservation_id = any(${ids}::bigint[]) and r.id = c.reservation_id
+      and d.id = c.decision_id`.execute(trx)
+}
+
+const end = async (
+  trx: Trx,
+  ids: readonly bigint[],
+  { number, timestamp, final }: LedgerProgress,
+): Promise<void> => {
+  if (ids.length === 0) return
+  const ended = sql`id = any(${ids}::bigint[])`
+  await sql`update reservations set state = 'expired', block_number = ${number}, updated_at = now()
+    where ${ended} and state = 'open' and valid_until < ${timestamp}`.execute(trx)
+  await sql`update reservations set updated_at = now(),
+      state = case state when 'included' then 'settled' else 'released' end
+    where ${ended} and state in ('included', 'expired') and block_number <= ${final}`.execute(trx)
+}
+
+/**
+ * Changes locked reservations and adds what that made of them to what their payers' reservations lock,
+ * and what it made of their charges to the counters.
+ */
+const rebook = async (
+  trx: Trx,
+  ids: readonly bigint[],
+  change: () => Promise<void>,
+): Promise<void> => {
+  const shares = await sharesOf(trx, ids)
+  const before = await booked(trx, ids)
+  await change()
+  await addShares(trx, shares, await sharesOf(trx, ids))
+  const changes = new Map(
+    before.map((entry) => [
+      counterName(entry),
+      { ...entry, used: -entry.used, settled: -entry.settled },
+    ]),
+  )
+  for (const entry of await booked(trx, ids)) {
+    const name = counterName(entry)
+    const { used = 0n, settled = 0n } = changes.get(name) ?? {}
+    changes.set(name, { ...entry, used: used + entry.used, settled: settled + entry.settled })
+  }
+  await addToCounters(trx, [...changes.values()], { create: false })
+}
+
+/** What these reservations count for. Of one reservation's charges to a counter the dearest does. */
+const booked = async (trx: Trx, ids: readonly bigint[]): Promise<CounterChange[]> => {
+  const { rows } = await sql<CounterChange>`
+    select policy_id as "policyId", budget, subject, bucket,
+      sum(used)::numeric(78, 0) as used, sum(settled)::numeric(78, 0) as settled
+    from (
+      select c.policy_id, c.budget, c.subject, c.bucket, max(c.settled) as settled,
+        case when r.state in ('open', 'included', 'expired') then max(c.amount)
+          else max(c.settled) end as used
+      from charges c join reservations r on r.id = c.reservation_id
+      where c.reservation_id = any(${ids}::bigint[])
+      group by r.id, r.state, c.policy_id, c.budget, c.subject, c.bucket
+    ) as each
+    group by policy_id, budget, subject, bucket`.execute(trx)
+  return rows
+}

@@ -1,0 +1,110 @@
+import { sql } from 'kysely'
+import type { CounterQuery } from './budgetCounters.js'
+import type { Database } from '../database.js'
+import { type LockedAt, lockedAtEach, type Moment } from './payers.js'
+import { type LiveReservation, live, type Payer, type Slot } from './reservations.js'
+import type { ReservationState } from '../schema.js'
+
+/** What bears on sponsorships of one payer. */
+export type LedgerQuery = {
+  readonly slots: readonly Slot[]
+  readonly moments: readonly Moment[]
+  readonly counters: readonly CounterQuery[]
+}
+
+/** What the ledger holds of it, each list in the order of its question. */
+export type LedgerBooks = {
+  /** The live reservations of the slots. */
+  readonly slots: readonly (LiveReservation | undefined)[]
+  /** What live reservations take from the payer's deposit, at each moment and at the one that is kept. */
+  readonly locked: readonly LockedAt[]
+  readonly kept: LockedAt
+  /** What is used of each budget asked for, in its unit. */
+  readonly used: readonly bigint[]
+}
+
+type Row = {
+  readonly slots: readonly {
+    readonly place: number
+    readonly id: string
+    readonly state: ReservationState
+    readonly maxCost: string
+    readonly validUntil: string
+    readonly blockNumber: string | null
+  }[]
+  readonly locked: readonly string[]
+  readonly used: readonly string[]
+  readonly keptLocked: bigint | null
+  readonly keptBlock: bigint | null
+  readonly keptTime: bigint | null
+}
+
+/** All of it in one statement, which is one moment of the ledger. */
+export const readLedger = async (
+  db: Database,
+  payer: Payer,
+  { slots, moments, counters }: LedgerQuery,
+): Promise<LedgerBooks> => {
+  const { chainId, entryPoint, paymaster } = payer
+  const { rows } = await sql<Row>`
+    select ${liveOfEach(payer, slots)} as slots, ${lockedAtEach(payer, moments)} as locked,
+      ${usedOfEach(counters)} as used, p.locked as "keptLocked", p.block_number as "keptBlock",
+      p.timestamp as "keptTime"
+    from (select) as one left join payers p on p.chain_id = ${BigInt(chainId)}
+      and p.entry_point = ${entryPoint} and p.paymaster = ${paymaster}`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error('a left join without a row')
+  const live = new Map(row.slots.map((found) => [found.place, found]))
+  return {
+    slots: slots.map((_, place) => {
+      const found = live.get(place + 1)
+      return (
+        found && {
+          id: BigInt(found.id),
+          state: found.state,
+          maxCost: BigInt(found.maxCost),
+          validUntil: BigInt(found.validUntil),
+          blockNumber: found.blockNumber === null ? null : BigInt(found.blockNumber),
+        }
+      )
+    }),
+    // A payer that is not known has never had a reservation.
+    locked: moments.map((moment, place) => ({
+      ...moment,
+      locked: BigInt(row.locked[place] ?? 0),
+    })),
+    kept: {
+      locked: row.keptLocked ?? 0n,
+      blockNumber: row.keptBlock ?? -1n,
+      timestamp: Number(row.keptTime ?? 0),
+    },
+    used: row.used.map(BigInt),
+  }
+}
+
+/** Numbers as text, because JSON has them as floating point. */
+const liveOfEach = ({ chainId, entryPoint, paymaster }: Payer, slots: readonly Slot[]) => sql`(
+      select coalesce(jsonb_agg(jsonb_build_object('place', s.place, 'id', r.id::text,
+        'state', r.state, 'maxCost', r.max_cost::text, 'validUntil', r.valid_until::text,
+        'blockNumber', r.block_number::text)), '[]')
+      from unnest(
+        ${slots.map(({ appId }) => appId)}::uuid[],
+        ${slots.map(({ sender }) => sender)}::text[],
+        ${slots.map(({ nonce }) => nonce)}::numeric[]
+      ) with ordinality as s (app_id, sender, nonce, place)
+      join reservations r on r.chain_id = ${BigInt(chainId)} and r.entry_point = ${entryPoint}
+        and r.sender = s.sender and r.nonce = s.nonce and r.app_id = s.app_id
+        and r.paymaster = ${paymaster} and ${live})`
+
+/** As text, because the driver reads an array of numerics as floating point. */
+const usedOfEach = (queries: readonly CounterQuery[]) => sql`array(
+      select (select coalesce(sum(c.used), 0) from budget_counters c
+        where c.policy_id = q.policy_id and c.budget = q.budget and c.subject = q.subject
+          and c.bucket >= q.oldest)::text
+      from unnest(
+        ${queries.map(({ policyId }) => policyId)}::uuid[],
+        ${queries.map(({ budget }) => budget)}::text[],
+        ${queries.map(({ subject }) => subject)}::text[],
+        ${queries.map(({ oldest }) => oldest)}::bigint[]
+      ) with ordinality as q (policy_id, budget, subject, oldest, place)
+      order by q.place)`

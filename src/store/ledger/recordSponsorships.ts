@@ -1,0 +1,152 @@
+import { sql } from 'kysely'
+import type { Address } from 'viem'
+import { additions, type CounterChange } from './budgetCounters.js'
+import type { Database } from '../database.js'
+import { type NewDecision, signedEvent } from './decisions.js'
+import { eventParts } from '../events.js'
+import { keepLocked, type LockedAt } from './payers.js'
+import type { Payer } from './reservations.js'
+import type { BudgetUnit } from '../schema.js'
+import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
+
+/** What a sponsorship takes from a bucket of a budget, in its unit. */
+export type Charge = {
+  readonly policyId: string
+  readonly budget: string
+  readonly subject: string
+  /** Unix seconds at which the bucket begins */
+  readonly bucket: number
+  readonly unit: BudgetUnit
+  readonly amount: bigint
+  readonly price: bigint | undefined
+}
+
+export type GrantedSponsorship = {
+  readonly decision: Omit<NewDecision, 'reservation_id'>
+  readonly calls: readonly NewWebhookCall[]
+  readonly charges: readonly Charge[]
+}
+
+/** A reservation as it is from now on. */
+type ReservationChange = {
+  readonly slot: { readonly appId: string; readonly sender: Address; readonly nonce: bigint }
+  /** undefined = there is none yet */
+  readonly id: bigint | undefined
+  /** wei, of the dearest of its sponsorships */
+  readonly maxCost: bigint
+  /** Unix seconds, of the longest */
+  readonly validUntil: bigint
+}
+
+export type SponsorshipChanges = {
+  /** Each slot once, and one for every decision. */
+  readonly slots: readonly ReservationChange[]
+  /** Each counter once. */
+  readonly counters: readonly CounterChange[]
+  readonly locked: LockedAt
+  readonly sponsorships: readonly GrantedSponsorship[]
+}
+
+/**
+ * Stores sponsorships of one payer, which the transaction has locked, all but their calls in one
+ * statement: their reservations, the decisions, their charges, what they add to the counters, what the
+ * payer's reservations lock then, and the events for those who subscribed.
+ */
+export const recordSponsorships = async (
+  trx: Database,
+  payer: Payer,
+  { slots, counters, locked, sponsorships }: SponsorshipChanges,
+): Promise<void> => {
+  const decisions = sponsorships.map(({ decision }) => decision)
+  const event = eventParts(
+    decisions.map((decision) => ({
+      appId: decision.app_id,
+      type: 'sponsorship.signed',
+      data: signedEvent(decision),
+    })),
+  )
+  await sql`with ${reservations(payer, slots)},
+    decision as (
+      insert into decisions (id, app_id, chain_id, entry_point, sender, nonce, user_op_hash,
+        sponsored, code, message, max_cost, valid_after, valid_until, policy_id, details,
+        reservation_id)
+      select d.id, d.app_id, ${BigInt(payer.chainId)}::bigint, ${payer.entryPoint}, d.sender, d.nonce,
+        d.user_op_hash, d.sponsored, d.code, d.message, d.max_cost, d.valid_after, d.valid_until,
+        d.policy_id, d.details, r.id
+      from unnest(
+        ${decisions.map(({ id }) => id)}::uuid[],
+        ${decisions.map(({ app_id }) => app_id)}::uuid[],
+        ${decisions.map(({ sender }) => sender)}::text[],
+        ${decisions.map(({ nonce }) => nonce)}::numeric[],
+        ${decisions.map(({ user_op_hash }) => user_op_hash ?? null)}::text[],
+        ${decisions.map(({ sponsored }) => sponsored)}::boolean[],
+        ${decisions.map(({ code }) => code)}::text[],
+        ${decisions.map(({ message }) => message)}::text[],
+        ${decisions.map(({ max_cost }) => max_cost)}::numeric[],
+        ${decisions.map(({ valid_after }) => valid_after)}::bigint[],
+        ${decisions.map(({ valid_until }) => valid_until)}::bigint[],
+        ${decisions.map(({ policy_id }) => policy_id ?? null)}::uuid[],
+        ${decisions.map(({ details }) => details ?? '{}')}::jsonb[]
+      ) as d (id, app_id, sender, nonce, user_op_hash, sponsored, code, message, max_cost,
+        valid_after, valid_until, policy_id, details)
+      join reservation r using (app_id, sender, nonce)
+      returning id, reservation_id
+    ),
+    charge as (${chargesOf(sponsorships)}),
+    counter as (${additions(counters)}),
+    payer as (${keepLocked(payer, locked)}),
+    ${event.parts}
+    ${event.deliver}`.execute(trx)
+  await insertWebhookCalls(trx, sponsorships)
+}
+
+/** Members of a statement's `with`, of which `reservation` has all that were made or changed. */
+const reservations = (
+  { chainId, entryPoint, paymaster }: Payer,
+  slots: readonly ReservationChange[],
+) => sql`slot as (
+      select * from unnest(
+        ${slots.map(({ id }) => id ?? null)}::bigint[],
+        ${slots.map(({ slot }) => slot.appId)}::uuid[],
+        ${slots.map(({ slot }) => slot.sender)}::text[],
+        ${slots.map(({ slot }) => slot.nonce)}::numeric[],
+        ${slots.map(({ maxCost }) => maxCost)}::numeric[],
+        ${slots.map(({ validUntil }) => validUntil)}::bigint[]
+      ) as s (id, app_id, sender, nonce, max_cost, valid_until)
+    ),
+    made as (
+      insert into reservations (app_id, chain_id, entry_point, sender, nonce, paymaster, max_cost,
+        valid_until, state)
+      select app_id, ${BigInt(chainId)}::bigint, ${entryPoint}, sender, nonce, ${paymaster}, max_cost,
+        valid_until, 'open'
+      from slot where id is null
+      returning id, app_id, sender, nonce
+    ),
+    changed as (
+      update reservations r set state = 'open', block_number = null, updated_at = now(),
+        max_cost = slot.max_cost, valid_until = slot.valid_until
+      from slot where r.id = slot.id
+      returning r.id, r.app_id, r.sender, r.nonce
+    ),
+    reservation as (select * from made union all select * from changed)`
+
+const chargesOf = (sponsorships: readonly GrantedSponsorship[]) => {
+  const charges = sponsorships.flatMap(({ decision, charges }) =>
+    charges.map((charge) => ({ ...charge, decisionId: decision.id })),
+  )
+  return sql`insert into charges (decision_id, reservation_id, policy_id, budget, subject, bucket,
+        unit, amount, price)
+      select decision.id, decision.reservation_id, c.policy_id, c.budget, c.subject, c.bucket,
+        c.unit, c.amount, c.price
+      from unnest(
+        ${charges.map(({ decisionId }) => decisionId)}::uuid[],
+        ${charges.map(({ policyId }) => policyId)}::uuid[],
+        ${charges.map(({ budget }) => budget)}::text[],
+        ${charges.map(({ subject }) => subject)}::text[],
+        ${charges.map(({ bucket }) => BigInt(bucket))}::bigint[],
+        ${charges.map(({ unit }) => unit)}::text[],
+        ${charges.map(({ amount }) => amount)}::numeric[],
+        ${charges.map(({ price }) => price ?? null)}::numeric[]
+      ) as c (decision_id, policy_id, budget, subject, bucket, unit, amount, price)
+      join decision on decision.id = c.decision_id`
+}

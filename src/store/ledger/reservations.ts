@@ -1,0 +1,84 @@
+import { type Kysely, sql } from 'kysely'
+import type { Address } from 'viem'
+import type { CounterKey } from './budgetCounters.js'
+import type { ReservationState, Schema } from '../schema.js'
+
+type Trx = Kysely<Schema>
+
+/** Who pays, where. */
+export type Payer = {
+  readonly chainId: number
+  readonly entryPoint: Address
+  /** The zero address when no paymaster pays. */
+  readonly paymaster: Address
+}
+
+/** Of all sponsorships of a slot, at most one can be included. */
+export type Slot = Payer & {
+  readonly appId: string
+  readonly sender: Address
+  readonly nonce: bigint
+}
+
+/** A block and what the payer's deposit was then (wei). */
+export type DepositAtHead = {
+  /** undefined = the payer has none, so none bounds it */
+  readonly deposit: bigint | undefined
+  readonly blockNumber: bigint
+  /** Unix seconds */
+  readonly timestamp: number
+}
+
+export type LiveReservation = {
+  readonly id: bigint
+  readonly state: ReservationState
+  /** wei */
+  readonly maxCost: bigint
+  readonly validUntil: bigint
+  /** Where it ended; null while open. */
+  readonly blockNumber: bigint | null
+}
+
+export const live = sql<boolean>`state in ('open', 'included', 'expired')`
+
+/**
+ * Until the transaction ends, no other reservation is decided for these names (policies, credits,
+ * tokens), in any process. Locks are taken in one order.
+ */
+export const lockReserving = async (trx: Trx, names: readonly string[]): Promise<void> => {
+  await advisoryLocks(names).execute(trx)
+}
+
+/** The same as a statement. */
+export const advisoryLocks = (names: readonly string[]) =>
+  sql`select pg_advisory_xact_lock(key) from (
+    select distinct hashtextextended('reserve ' || name, 0) as key
+    from unnest(${names}::text[]) as name order by key) as keys`
+
+/** What a reservation holds of a counter. */
+export type Held = CounterKey & { readonly reservationId: bigint; readonly amount: bigint }
+
+/** The dearest charge of each of these reservations to each counter. */
+export const chargesHeld = async (
+  trx: Trx,
+  reservationIds: readonly bigint[],
+): Promise<readonly Held[]> => {
+  const { rows } = await sql<Held>`
+    select reservation_id as "reservationId", policy_id as "policyId", budget, subject, bucket,
+      max(amount) as amount
+    from charges where reservation_id = any(${reservationIds}::bigint[])
+    group by reservation_id, policy_id, budget, subject, bucket`.execute(trx)
+  return rows
+}
+
+/** Can any operation that we sponsored still be included on the chain? */
+export const hasOpenReservations = async (db: Trx, chainId: number): Promise<boolean> => {
+  const row = await db
+    .selectFrom('reservations')
+    .select('id')
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`state = 'open'`)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}

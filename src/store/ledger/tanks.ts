@@ -1,0 +1,85 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { Address } from 'viem'
+import type { Database } from '../database.js'
+import type { Schema, TankKind } from '../schema.js'
+import { isUuid } from '../uuid.js'
+
+/** A paymaster on one chain and EntryPoint: an app's, or the operator's (app_id null). `signer_key` is encrypted. */
+export type StoredTank = Selectable<Schema['tanks']>
+export type NewTank = Omit<Insertable<Schema['tanks']>, 'id' | 'created_at'>
+
+export const findTank = (
+  db: Database,
+  appId: string | null,
+  chainId: number,
+  entryPoint: Address,
+  kind: TankKind,
+): Promise<StoredTank | undefined> =>
+  db
+    .selectFrom('tanks')
+    .selectAll()
+    .where((eb) => (appId === null ? eb('app_id', 'is', null) : eb('app_id', '=', appId)))
+    .where('chain_id', '=', BigInt(chainId))
+    .where('entry_point', '=', entryPoint)
+    .where('kind', '=', kind)
+    .executeTakeFirst()
+
+/** Stores the tank and returns it, or the one that its app has there already. */
+export const insertTank = async (db: Database, tank: NewTank): Promise<StoredTank> => {
+  const inserted = await db
+    .insertInto('tanks')
+    .values(tank)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (inserted !== undefined) return inserted
+  const { app_id: appId, chain_id: chainId, entry_point: entryPoint, kind } = tank
+  const known = await findTank(db, appId ?? null, Number(chainId), entryPoint, kind)
+  if (known === undefined) throw new Error('a tank without app, chain and EntryPoint of its own')
+  return known
+}
+
+/** All tanks of a chain. */
+export const listTanks = (db: Database, chainId: number): Promise<StoredTank[]> =>
+  db
+    .selectFrom('tanks')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .orderBy('created_at')
+    .execute()
+
+/** Is this paymaster a tank of ours that takes tokens? */
+export const isTokenTank = async (
+  db: Database,
+  chainId: number,
+  entryPoint: Address,
+  address: Address,
+): Promise<boolean> => {
+  const row = await db
+    .selectFrom('tanks')
+    .select('id')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('entry_point', '=', entryPoint)
+    .where('address', '=', address)
+    .where('kind', '=', 'token')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** All tanks of an app. */
+export const listTanksOfApp = (db: Database, appId: string): Promise<StoredTank[]> =>
+  db.selectFrom('tanks').selectAll().where('app_id', '=', appId).orderBy('created_at').execute()
+
+export const findTankById = async (
+  db: Database,
+  appId: string,
+  id: string,
+): Promise<StoredTank | undefined> =>
+  isUuid(id)
+    ? db
+        .selectFrom('tanks')
+        .selectAll()
+        .where('app_id', '=', appId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+    : undefined

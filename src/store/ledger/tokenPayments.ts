@@ -1,0 +1,131 @@
+import { type Kysely, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { Database } from '../database.js'
+import type { Schema } from '../schema.js'
+
+/** An included operation that a paymaster paid, with what it said it took; undefined = nothing. */
+export type PaidOperation = {
+  readonly entryPoint: Address
+  readonly userOpHash: Hex
+  readonly paymaster: Address
+  readonly sender: Address
+  readonly blockNumber: bigint
+  /** wei by the EntryPoint */
+  readonly actualGasCost: bigint
+  readonly taken: { readonly charged: bigint; readonly cost: bigint } | undefined
+}
+
+/**
+ * Books what our token tanks took, or missed, as often as one likes; operations of other paymasters
+ * are passed over. Whose and which token it is, says the quote. A tank that says nothing got nothing
+ * in mode `afterwards`, and otherwise kept what it had taken beforehand.
+ */
+export const bookTokenPayments = async (
+  trx: Kysely<Schema>,
+  chainId: number,
+  paid: readonly PaidOperation[],
+): Promise<void> => {
+  if (paid.length === 0) return
+  await sql`insert into token_payments
+      (chain_id, user_op_hash, app_id, tank, sender, token, charged, cost, missed, block_number)
+    select distinct on (e.hash) ${chainId}::bigint, e.hash, d.app_id, e.tank, e.sender, q.token,
+      coalesce(e.charged, case q.mode when 'afterwards' then 0 else q.max_charge end),
+      coalesce(e.cost, e.gas_cost), e.charged is null and q.mode = 'afterwards', e.block_number
+    from unnest(
+        ${paid.map((each) => each.userOpHash)}::text[],
+        ${paid.map((each) => each.entryPoint)}::text[],
+        ${paid.map((each) => each.paymaster)}::text[],
+        ${paid.map((each) => each.sender)}::text[],
+        ${paid.map((each) => each.taken?.charged ?? null)}::numeric[],
+        ${paid.map((each) => each.taken?.cost ?? null)}::numeric[],
+        ${paid.map((each) => each.actualGasCost)}::numeric[],
+        ${paid.map((each) => each.blockNumber)}::bigint[]
+      ) as e (hash, entry_point, tank, sender, charged, cost, gas_cost, block_number)
+      join tanks t on t.chain_id = ${chainId} and t.entry_point = e.entry_point
+        and t.address = e.tank and t.kind = 'token'
+      join decisions d on d.chain_id = ${chainId} and d.user_op_hash = e.hash
+      join token_quotes q on q.decision_id = d.id
+    order by e.hash, d.created_at desc
+    on conflict (chain_id, user_op_hash) do update set charged = excluded.charged,
+      cost = excluded.cost, missed = excluded.missed, block_number = excluded.block_number`.execute(
+    trx,
+  )
+}
+
+/** Forgets what was read from blocks above `fork`. */
+export const undoTokenPayments = async (
+  trx: Kysely<Schema>,
+  chainId: number,
+  fork: bigint,
+): Promise<void> => {
+  await sql`delete from token_payments
+    where chain_id = ${chainId} and block_number > ${fork}`.execute(trx)
+}
+
+/** When the sender last kept a tank from its charge, since `since`. */
+export const lastMissed = async (
+  db: Database,
+  chainId: number,
+  sender: Address,
+  since: Date,
+): Promise<Date | undefined> => {
+  const row = await db
+    .selectFrom('token_payments')
+    .select('booked_at')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('sender', '=', sender)
+    .where('missed', '=', true)
+    .where('booked_at', '>', since)
+    .orderBy('booked_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.booked_at
+}
+
+/** Which tanks of a chain ever took a token. */
+export const collectingTanks = async (
+  db: Database,
+  chainId: number,
+  token: Address,
+): Promise<Address[]> => {
+  const rows = await db
+    .selectFrom('token_payments')
+    .select('tank')
+    .distinct()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('token', '=', token)
+    .execute()
+  return rows.map(({ tank }) => tank)
+}
+
+/** What an app's operations paid in a token to one tank. */
+export type Collected = {
+  readonly chainId: bigint
+  readonly appId: string
+  readonly tank: Address
+  readonly token: Address
+  /** Smallest token units. */
+  readonly collected: bigint
+  readonly payments: bigint
+  readonly missed: bigint
+  /** wei that missed payments cost the tank */
+  readonly lost: bigint
+}
+
+export type CollectedFilter = { readonly chainId?: number; readonly appId?: string }
+
+export const listCollected = async (
+  db: Database,
+  { chainId, appId }: CollectedFilter,
+): Promise<readonly Collected[]> => {
+  const ofChain = chainId === undefined ? sql`true` : sql`chain_id = ${chainId}`
+  const ofApp = appId === undefined ? sql`true` : sql`app_id = ${appId}::uuid`
+  const { rows } = await sql<Collected>`
+    select chain_id as "chainId", app_id as "appId", tank, token,
+      sum(charged)::numeric(78, 0) as collected,
+      count(*) filter (where not missed) as payments, count(*) filter (where missed) as missed,
+      coalesce(sum(cost) filter (where missed), 0)::numeric(78, 0) as lost
+    from token_payments where ${ofChain} and ${ofApp}
+    group by chain_id, app_id, tank, token order by chain_id, app_id, token, tank`.execute(db)
+  return rows
+}

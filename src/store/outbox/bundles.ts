@@ -1,0 +1,151 @@
+import { type Kysely, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { BundleKind, Schema } from '../schema.js'
+
+/** A signed transaction of a bundle; a bundle has one per fee level, all with the same nonce. */
+export type Attempt = {
+  readonly hash: Hex
+  readonly raw: Hex
+  /** wei per gas */
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+  /** wei that it takes from the executor at most */
+  readonly maxCost: bigint
+  /** Only uses the nonce up, so that nothing else of the bundle can be mined. */
+  readonly noop: boolean
+  /** Milliseconds since it was signed, by the database's clock. */
+  readonly age: number
+}
+
+/**
+ * A transaction of ours whose outcome is not known yet: a bundle of operations, a filler of a nonce
+ * that was left out, or a refill of an executor.
+ */
+export type OpenBundle = {
+  readonly id: bigint
+  readonly kind: BundleKind
+  /** Null for what carries no operations. */
+  readonly entryPoint: Address | null
+  readonly executor: Address
+  readonly nonce: bigint
+  /** Operations that were signed with it. */
+  readonly operationCount: number
+  /** Those of them that still wait for it. */
+  readonly waitingCount: number
+  /** The operator wants one of its operations back. */
+  readonly cancelRequested: boolean
+  /** Oldest first, never empty. */
+  readonly attempts: readonly [Attempt, ...Attempt[]]
+}
+
+export type NewAttempt = Omit<Attempt, 'age'>
+
+/** Open bundles of a chain with all their attempts, in nonce order. */
+export const openBundles = async (db: Kysely<Schema>, chainId: number): Promise<OpenBundle[]> => {
+  const rows = await db
+    .selectFrom('bundles as b')
+    .innerJoin('bundle_transactions as t', 't.bundle_id', 'b.id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('operations as o')
+          .select(sql<bigint>`count(*)`.as('waiting'))
+          .select(sql<boolean>`bool_or(o.cancel_requested_at is not null)`.as('cancel'))
+          .whereRef('o.bundle_id', '=', 'b.id')
+          .where(sql<boolean>`o.state = 'bundled'`)
+          .as('inside'),
+      (join) => join.onTrue(),
+    )
+    .select(['b.id', 'b.kind', 'b.entry_point', 'b.executor', 'b.nonce', 'b.operation_count'])
+    .select(['inside.waiting', 'inside.cancel', 't.noop', 't.max_cost'])
+    .select(['t.hash', 't.raw', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
+    .select(sql<number>`extract(epoch from now() - t.created_at)::float8 * 1000`.as('age'))
+    .where('b.chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`b.state = 'signed'`)
+    .orderBy('b.nonce')
+    .orderBy('b.id')
+    .orderBy('t.created_at')
+    .orderBy('t.max_fee_per_gas')
+    .execute()
+  const bundles = new Map<bigint, OpenBundle>()
+  for (const row of rows) {
+    const attempt: Attempt = {
+      hash: row.hash,
+      raw: row.raw,
+      maxFeePerGas: row.max_fee_per_gas,
+      maxPriorityFeePerGas: row.max_priority_fee_per_gas,
+      maxCost: row.max_cost,
+      noop: row.noop,
+      age: row.age,
+    }
+    const known = bundles.get(row.id)
+    bundles.set(row.id, {
+      id: row.id,
+      kind: row.kind,
+      operationCount: row.operation_count,
+      waitingCount: Number(row.waiting ?? 0),
+      cancelRequested: row.cancel ?? false,
+      entryPoint: row.entry_point,
+      executor: row.executor,
+      nonce: row.nonce,
+      attempts: known ? [...known.attempts, attempt] : [attempt],
+    })
+  }
+  return [...bundles.values()]
+}
+
+/** What a transaction of ours is. */
+export type OwnTransaction = {
+  readonly bundleId: bigint
+  readonly kind: BundleKind
+  readonly noop: boolean
+}
+
+/** Of these transactions, those that are ours, whatever became of their bundles. */
+export const ownTransactions = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<Map<Hex, OwnTransaction>> => {
+  if (hashes.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('bundle_transactions as t')
+    .innerJoin('bundles as b', 'b.id', 't.bundle_id')
+    .select(['t.hash', 't.bundle_id', 't.noop', 'b.kind'])
+    .where('t.chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`t.hash = any(${hashes}::text[])`)
+    .execute()
+  return new Map(
+    rows.map(({ hash, bundle_id, noop, kind }) => [hash, { bundleId: bundle_id, kind, noop }]),
+  )
+}
+
+/** The newest transaction that carries the bundle, by which a client can watch it. */
+export const latestAttempt = async (
+  db: Kysely<Schema>,
+  bundleId: bigint,
+): Promise<Hex | undefined> => {
+  const row = await db
+    .selectFrom('bundle_transactions')
+    .select('hash')
+    .where('bundle_id', '=', bundleId)
+    .where('noop', '=', false)
+    .orderBy('created_at', 'desc')
+    .orderBy('max_fee_per_gas', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.hash
+}
+
+/** The transaction that ended a bundle. */
+export const minedTransaction = async (
+  db: Kysely<Schema>,
+  bundleId: bigint,
+): Promise<Hex | undefined> => {
+  const row = await db
+    .selectFrom('bundles')
+    .select('transaction_hash')
+    .where('id', '=', bundleId)
+    .executeTakeFirst()
+  return row?.transaction_hash ?? undefined
+}

@@ -1,0 +1,181 @@
+import { type Kysely, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import { faultPoint } from '../../faults.js'
+import type { NewAttempt } from './bundles.js'
+import { emitOperationEvents } from '../events.js'
+import { claimOperations } from '../pool/operations.js'
+import type { BundleKind, BundleState, Schema } from '../schema.js'
+import { dropSuccessors } from '../pool/successors.js'
+
+export type NewBundle = {
+  readonly chainId: number
+  readonly kind: BundleKind
+  /** Null for what carries no operations. */
+  readonly entryPoint: Address | null
+  readonly executor: Address
+  readonly nonce: bigint
+}
+
+/**
+ * Stores signed bytes and takes their operations out of the pool, in one transaction, before anyone
+ * else sees them. Undefined when one of the operations was replaced or dropped meanwhile; nothing has
+ * changed then.
+ */
+export const storeBundle = async (
+  database: Kysely<Schema>,
+  bundle: NewBundle,
+  attempt: NewAttempt,
+  hashes: readonly Hex[],
+): Promise<bigint | undefined> => {
+  const { chainId } = bundle
+  try {
+    return await database.transaction().execute(async (trx) => {
+      const id = await insertBundle(trx, bundle, hashes.length)
+      await insertAttempt(trx, chainId, id, attempt)
+      const claimed = hashes.length > 0 ? await claimOperations(trx, chainId, hashes, id) : 0
+      if (claimed < hashes.length) throw new Superseded()
+      faultPoint('bundle:claimed')
+      return id
+    })
+  } catch (error) {
+    if (error instanceof Superseded) return undefined
+    throw error
+  }
+}
+
+/** Stores a further transaction for the nonce of an open bundle, before it is sent. */
+export const storeAttempt = (
+  database: Kysely<Schema>,
+  chainId: number,
+  bundleId: bigint,
+  attempt: NewAttempt,
+): Promise<void> => insertAttempt(database, chainId, bundleId, attempt)
+
+/** Ends a bundle that cannot be included any more; its operations return to the pool. */
+export const abandonBundle = (
+  database: Kysely<Schema>,
+  bundleId: bigint,
+): Promise<readonly Hex[]> =>
+  database.transaction().execute(async (trx) => {
+    await closeBundle(trx, bundleId, 'abandoned', null)
+    return releaseOperations(trx, bundleId)
+  })
+
+/** Ends a bundle that no block can take; that counts as a failure of its operations. */
+export const refuseBundle = (
+  database: Kysely<Schema>,
+  bundleId: bigint,
+  maxAttempts: number,
+): Promise<readonly Hex[]> =>
+  database.transaction().execute(async (trx) => {
+    await closeBundle(trx, bundleId, 'abandoned', null)
+    return blameOperations(trx, bundleId, maxAttempts)
+  })
+
+/** Ends an open bundle. `transactionHash` is the attempt that was mined, if one was. */
+export const closeBundle = async (
+  trx: Kysely<Schema>,
+  bundleId: bigint,
+  state: Exclude<BundleState, 'signed'>,
+  transactionHash: Hex | null,
+): Promise<void> => {
+  await trx
+    .updateTable('bundles')
+    .set({ state, transaction_hash: transactionHash, updated_at: sql<Date>`now()` })
+    .where('id', '=', bundleId)
+    .execute()
+}
+
+/**
+ * What is still in a bundle that ended through no fault of its operations returns to the pool, but
+ * for what the operator cancelled.
+ */
+export const releaseOperations = (trx: Kysely<Schema>, bundleId: bigint): Promise<readonly Hex[]> =>
+  takeOut(trx, bundleId, sql<boolean>`false`, 0)
+
+/**
+ * What is still in a bundle that failed counts an attempt and returns to the pool; after
+ * `maxAttempts` of them it is dropped, and keeps its last bundle as evidence.
+ */
+export const blameOperations = (
+  trx: Kysely<Schema>,
+  bundleId: bigint,
+  maxAttempts: number,
+): Promise<readonly Hex[]> =>
+  takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
+
+const takeOut = async (
+  trx: Kysely<Schema>,
+  bundleId: bigint,
+  spent: ReturnType<typeof sql<boolean>>,
+  failures: 0 | 1,
+): Promise<readonly Hex[]> => {
+  const cancelled = sql<boolean>`o.cancel_requested_at is not null`
+  const { rows } = await sql<{ hash: Hex; chain_id: bigint; state: string }>`
+    update operations o set
+      state = case when ${cancelled} or ${spent} then 'dropped' else 'pooled' end,
+      reason_code = case when ${cancelled} then 'CANCELLED'
+        when ${spent} then 'BUNDLE_FAILED' end,
+      reason = case when ${cancelled} then 'cancelled by the operator'
+        when ${spent} then 'the bundles with this operation failed ' || (o.attempts + 1) || ' times'
+        end,
+      attempts = o.attempts + ${failures}::int,
+      bundle_id = case when ${spent} then o.bundle_id end,
+      updated_at = now()
+    where o.bundle_id = ${bundleId} and o.state = 'bundled'
+    returning o.hash, o.chain_id, o.state`.execute(trx)
+  const dropped = rows.filter(({ state }) => state === 'dropped').map(({ hash }) => hash)
+  const [first] = rows
+  if (first) {
+    const chainId = Number(first.chain_id)
+    const successors = await dropSuccessors(trx, chainId, dropped)
+    await emitOperationEvents(trx, chainId, [...dropped, ...successors])
+  }
+  return rows.map(({ hash }) => hash)
+}
+
+const insertBundle = async (
+  trx: Kysely<Schema>,
+  bundle: NewBundle,
+  operationCount: number,
+): Promise<bigint> => {
+  const { id } = await trx
+    .insertInto('bundles')
+    .values({
+      chain_id: BigInt(bundle.chainId),
+      kind: bundle.kind,
+      entry_point: bundle.entryPoint,
+      executor: bundle.executor,
+      nonce: bundle.nonce,
+      operation_count: operationCount,
+      state: 'signed',
+      transaction_hash: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+const insertAttempt = async (
+  trx: Kysely<Schema>,
+  chainId: number,
+  bundleId: bigint,
+  attempt: NewAttempt,
+): Promise<void> => {
+  await trx
+    .insertInto('bundle_transactions')
+    .values({
+      chain_id: BigInt(chainId),
+      hash: attempt.hash,
+      bundle_id: bundleId,
+      raw: attempt.raw,
+      max_fee_per_gas: attempt.maxFeePerGas,
+      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas,
+      max_cost: attempt.maxCost,
+      noop: attempt.noop,
+    })
+    .execute()
+}
+
+/** Rolls the transaction back. */
+class Superseded extends Error {}

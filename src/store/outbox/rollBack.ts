@@ -1,0 +1,71 @@
+import { type Kysely, sql } from 'kysely'
+import type { Hex } from 'viem'
+import { forgetBounds, lockPool } from '../pool/admissions.js'
+import { undoLedger } from '../ledger/ledger.js'
+import { countReputations } from '../pool/reputations.js'
+import type { Schema } from '../schema.js'
+import { undoTokenPayments } from '../ledger/tokenPayments.js'
+
+/**
+ * Undoes all that was read from blocks above `fork`. Our bundles mined there are open again and
+ * hold their operations; operations that others had carried return to the pool. An operation whose
+ * sender and nonce another one has taken meanwhile gives way to it.
+ */
+export const rollBack = async (
+  trx: Kysely<Schema>,
+  chainId: number,
+  fork: bigint,
+): Promise<Hex[]> => {
+  await lockPool(trx, chainId)
+  await forgetBounds(trx, chainId)
+  const { rows } = await sql<{ hash: Hex }>`
+    update operations o set
+      state = case
+        when exists (select 1 from operations live where live.chain_id = o.chain_id
+          and live.entry_point = o.entry_point and live.sender = o.sender
+          and live.nonce = o.nonce and live.state in ('pooled', 'bundled')) then 'replaced'
+        when o.bundle_id is null then 'pooled' else 'bundled' end,
+      updated_at = now()
+    from inclusions i
+    where i.chain_id = ${chainId} and i.block_number > ${fork}
+      and o.chain_id = i.chain_id and o.hash = i.user_op_hash and o.state = 'included'
+    returning o.hash`.execute(trx)
+  await sql`
+    update bundles b set state = 'signed', transaction_hash = null, updated_at = now()
+    from transaction_receipts r
+    where r.chain_id = ${chainId} and r.block_number > ${fork} and b.chain_id = r.chain_id
+      and b.transaction_hash = r.hash and b.state in ('included', 'reverted', 'cancelled')`.execute(
+    trx,
+  )
+  await forgetAbove(trx, chainId, fork)
+  const excluded = rows.map((row) => row.hash)
+  await countReputations(trx, chainId, { excluded })
+  return excluded
+}
+
+/**
+ * The chain began anew (a development chain was reset). Nothing of the old one is sent again: open
+ * bundles are abandoned, what they held may be tried on the new chain, what was included is gone.
+ */
+export const forgetChain = async (trx: Kysely<Schema>, chainId: number): Promise<void> => {
+  await sql`update bundles set state = 'abandoned', updated_at = now()
+    where chain_id = ${chainId} and state = 'signed'`.execute(trx)
+  await sql`update operations set state = 'pooled', bundle_id = null, updated_at = now()
+    where chain_id = ${chainId} and state = 'bundled'`.execute(trx)
+  await sql`update operations set state = 'dropped', reason_code = 'CHAIN_RESET', bundle_id = null,
+    reason = 'the chain was reset after this operation was included', updated_at = now()
+    where chain_id = ${chainId} and state = 'included'`.execute(trx)
+  await forgetAbove(trx, chainId, -1n)
+}
+
+const forgetAbove = async (trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<void> => {
+  await undoLedger(trx, chainId, fork)
+  await undoTokenPayments(trx, chainId, fork)
+  await sql`delete from inclusions where chain_id = ${chainId} and block_number > ${fork}`.execute(
+    trx,
+  )
+  await sql`delete from transaction_receipts
+    where chain_id = ${chainId} and block_number > ${fork}`.execute(trx)
+  await sql`delete from chain_blocks
+    where chain_id = ${chainId} and number > ${fork}`.execute(trx)
+}

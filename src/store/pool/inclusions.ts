@@ -1,0 +1,164 @@
+import { type Kysely, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { Log, OperationOutcome } from '../../entrypoint/entryPoint.js'
+import { emitOperationEvents } from '../events.js'
+import { fromJson, toJson } from '../json.js'
+import type { Schema } from '../schema.js'
+
+export type StoredInclusion = {
+  readonly outcome: OperationOutcome
+  readonly entryPoint: Address
+  readonly blockNumber: bigint
+  readonly blockHash: Hex
+  readonly transactionHash: Hex
+}
+
+/** The part of a receipt that the store needs to file it. */
+type Filed = {
+  readonly transactionHash: Hex
+  readonly blockNumber: bigint
+  readonly blockHash: Hex
+}
+
+/** Keeps a receipt; a newer one of the same transaction (mined again after a reorg) replaces it. */
+export const putReceipt = async (
+  trx: Kysely<Schema>,
+  chainId: number,
+  receipt: Filed,
+): Promise<void> => {
+  await trx
+    .insertInto('transaction_receipts')
+    .values({
+      chain_id: BigInt(chainId),
+      hash: receipt.transactionHash,
+      block_number: receipt.blockNumber,
+      block_hash: receipt.blockHash,
+      receipt: toJson(receipt),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['chain_id', 'hash']).doUpdateSet((eb) => ({
+        block_number: eb.ref('excluded.block_number'),
+        block_hash: eb.ref('excluded.block_hash'),
+        receipt: eb.ref('excluded.receipt'),
+      })),
+    )
+    .execute()
+}
+
+/**
+ * Marks operations of one transaction as included, whatever their state was, and keeps their
+ * outcomes. `bundleId` is the bundle of ours that carried them, null when it was somebody else's.
+ * Returns the hashes that were not known as included before.
+ */
+export const putInclusions = async (
+  trx: Kysely<Schema>,
+  chainId: number,
+  included: readonly Included[],
+  bundleId: bigint | null,
+): Promise<Hex[]> => {
+  if (included.length === 0) return []
+  const { rows } = await sql<{ user_op_hash: Hex; inserted: boolean }>`
+    insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
+      log_index, logs)
+    select ${chainId}, user_op_hash, entry_point, sender, nonce, paymaster, success,
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
+      log_index, logs
+    from jsonb_to_recordset(${toJson(included.map(toRow))}::jsonb) as r(user_op_hash text,
+      entry_point text, sender text, nonce numeric, paymaster text, success boolean,
+      actual_gas_cost numeric, actual_gas_used numeric, reason text, transaction_hash text,
+      block_number bigint, block_hash text, log_index integer, logs jsonb)
+    on conflict (chain_id, user_op_hash) do update set success = excluded.success,
+      actual_gas_cost = excluded.actual_gas_cost, actual_gas_used = excluded.actual_gas_used,
+      reason = excluded.reason, transaction_hash = excluded.transaction_hash,
+      block_number = excluded.block_number, block_hash = excluded.block_hash,
+      log_index = excluded.log_index, logs = excluded.logs
+    returning user_op_hash, xmax = 0 as inserted`.execute(trx)
+  const hashes = included.map(({ outcome }) => outcome.userOpHash)
+  await trx
+    .updateTable('operations')
+    .set({
+      state: 'included',
+      reason_code: null,
+      reason: null,
+      bundle_id: bundleId,
+      updated_at: sql<Date>`now()`,
+    })
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`hash = any(${hashes}::text[])`)
+    .execute()
+  await emitOperationEvents(trx, chainId, hashes)
+  return rows.filter(({ inserted }) => inserted).map((row) => row.user_op_hash)
+}
+
+/** What one UserOperationEvent said, and which EntryPoint emitted it. */
+export type Included = { readonly entryPoint: Address; readonly outcome: OperationOutcome }
+
+/** `logs` as `toJson` writes them, with bigints of their own. */
+const toRow = ({ entryPoint, outcome }: Included) => ({
+  user_op_hash: outcome.userOpHash,
+  entry_point: entryPoint,
+  sender: outcome.sender,
+  nonce: String(outcome.nonce),
+  paymaster: outcome.paymaster,
+  success: outcome.success,
+  actual_gas_cost: String(outcome.actualGasCost),
+  actual_gas_used: String(outcome.actualGasUsed),
+  reason: outcome.reason,
+  transaction_hash: outcome.event.transactionHash,
+  block_number: String(outcome.event.blockNumber),
+  block_hash: outcome.event.blockHash,
+  log_index: outcome.event.logIndex,
+  logs: outcome.logs,
+})
+
+/** A transaction's receipt as `putReceipt` got it. */
+export const findReceipt = async <Receipt>(
+  db: Kysely<Schema>,
+  chainId: number,
+  transactionHash: Hex,
+): Promise<Receipt | undefined> => {
+  const row = await db
+    .selectFrom('transaction_receipts')
+    .select('receipt')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('hash', '=', transactionHash)
+    .executeTakeFirst()
+  return row && (fromJson(row.receipt) as Receipt)
+}
+
+/** How and where an operation was included. */
+export const findInclusion = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  hash: Hex,
+): Promise<StoredInclusion | undefined> => {
+  const row = await db
+    .selectFrom('inclusions')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('user_op_hash', '=', hash)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const logs = fromJson(row.logs) as readonly Log[]
+  const event = logs.at(-1)
+  if (!event) throw new Error(`inclusion of ${hash} has no event`)
+  return {
+    outcome: {
+      event,
+      userOpHash: row.user_op_hash,
+      sender: row.sender,
+      nonce: row.nonce,
+      paymaster: row.paymaster,
+      success: row.success,
+      actualGasCost: row.actual_gas_cost,
+      actualGasUsed: row.actual_gas_used,
+      reason: row.reason,
+      logs,
+    },
+    entryPoint: row.entry_point,
+    blockNumber: row.block_number,
+    blockHash: row.block_hash,
+    transactionHash: row.transaction_hash,
+  }
+}

@@ -1,0 +1,323 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { Operation } from '../../entrypoint/operation.js'
+import { emitOperationEvents } from '../events.js'
+import { inTransaction } from '../inTransaction.js'
+import { fromJson } from '../json.js'
+import type { OperationState, Schema } from '../schema.js'
+import { dropSuccessors, nonceKeyUnit } from './successors.js'
+
+/** wei per gas */
+type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
+
+/** What is paid for an operation per gas. */
+export const offerOf = ({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees =>
+  offer ?? operation
+
+/** One operation with what became of it. Times are the database's. */
+export type StoredOperation = {
+  readonly hash: Hex
+  readonly entryPoint: Address
+  readonly operation: Operation
+  /** What is paid for it per gas: its own fees, or those that we grant it (`Grant`). */
+  readonly offer: Fees
+  readonly state: OperationState
+  readonly reasonCode: string | null
+  readonly reason: string | null
+  readonly attempts: number
+  readonly bundleId: bigint | null
+  readonly receivedAt: Date
+  /** Unix seconds; 0 = no end. */
+  readonly validUntil: number
+  /** Undefined where the sender existed. */
+  readonly factory: Address | undefined
+  /** Block of the head when it was taken into the pool. */
+  readonly seenBlock: bigint
+  /** Undefined where only the result of its validation was known. */
+  readonly firstValidation: FirstValidation | undefined
+}
+
+/** What the second validation of an operation is compared with. */
+export type FirstValidation = {
+  /** Block on whose state it ran. */
+  readonly blockHash: Hex
+  /** Of every address whose code it used (COD-010). */
+  readonly codeHashes: Readonly<Record<Address, Hex>>
+  /** Bytes of the paymaster's context (EREP-055). */
+  readonly contextSize: number
+}
+
+export type NewOperation = {
+  readonly chainId: number
+  readonly hash: Hex
+  readonly entryPoint: Address
+  readonly appId: string
+  readonly operation: Operation
+  /** What is paid for it per gas; absent = its own fees. */
+  readonly offer?: Fees
+  /** wei */
+  readonly prefund: bigint
+  /** Unix seconds; 0 = no end. */
+  readonly validUntil: number
+  /** Undefined where the sender exists. */
+  readonly factory: Address | undefined
+  /** Entities whose reputation counts this operation. */
+  readonly counted: readonly Address[]
+  readonly seenBlock: bigint
+  readonly firstValidation: FirstValidation | undefined
+}
+
+/** Why an operation leaves the pool. */
+export type Drop = {
+  readonly hash: Hex
+  readonly code: string
+  readonly reason: string
+  /** Its nonce is used up on the chain, so that what comes after it does not wait for it. */
+  readonly nonceUsed?: boolean
+}
+
+export const findOperation = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  hash: Hex,
+): Promise<StoredOperation | undefined> => {
+  const row = await db
+    .selectFrom('operations')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return row && toStored(row)
+}
+
+/** The operations of a bundle that are still in it. */
+export const operationsInBundle = async (
+  db: Kysely<Schema>,
+  bundleId: bigint,
+): Promise<StoredOperation[]> => {
+  const rows = await db
+    .selectFrom('operations')
+    .selectAll()
+    .where('bundle_id', '=', bundleId)
+    .where(sql<boolean>`state = 'bundled'`)
+    .execute()
+  return rows.map(toStored)
+}
+
+/**
+ * Operations that a bundle may take now, the highest priority fee first: the lowest pending nonce
+ * of each sender and nonce key, of senders that have nothing in an open bundle (a second bundle
+ * could be mined before the first), and able to pay `baseFee` (wei per gas).
+ */
+export const pooledOperations = async (
+  db: Kysely<Schema>,
+  { chainId, entryPoint, baseFee, limit }: PoolQuery,
+): Promise<StoredOperation[]> => {
+  const rows = await db
+    .selectFrom('operations as o')
+    .selectAll('o')
+    .where('o.chain_id', '=', BigInt(chainId))
+    .where('o.entry_point', '=', entryPoint)
+    .where(sql<boolean>`o.state = 'pooled'`)
+    .where('o.max_fee_per_gas', '>=', baseFee)
+    // Not as a join, which the server may begin with all operations of the EntryPoint for each one.
+    .where(
+      sql<boolean>`(select 1 from operations other
+        where other.chain_id = o.chain_id and other.entry_point = o.entry_point
+          and other.sender = o.sender and other.state in ('pooled', 'bundled')
+          and (other.state = 'bundled' or (other.nonce < o.nonce
+            and div(other.nonce, ${nonceKeyUnit}) = div(o.nonce, ${nonceKeyUnit})))
+        limit 1) is null`,
+    )
+    .orderBy('o.max_priority_fee_per_gas', 'desc')
+    .orderBy('o.received_at')
+    .limit(limit)
+    .execute()
+  return rows.map(toStored)
+}
+
+type PoolQuery = {
+  readonly chainId: number
+  readonly entryPoint: Address
+  readonly baseFee: bigint
+  readonly limit: number
+}
+
+/** The channel on which a chain's bundlers hear that operations wait. */
+export const operationsChannel = 'purser_operations'
+
+/** Wakes the bundlers of a chain; the payload is the chain id. */
+export const announceOperations = async (db: Kysely<Schema>, chainId: number): Promise<void> => {
+  await sql`select pg_notify(${operationsChannel}, ${String(chainId)})`.execute(db)
+}
+
+/**
+ * Pooled operations leave the pool for a reason, and with them what waits behind them; those that
+ * changed meanwhile are left alone. Returns those that left.
+ */
+export const dropOperations = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  drops: readonly Drop[],
+): Promise<Hex[]> => {
+  if (drops.length === 0) return []
+  return inTransaction(db, async (trx) => {
+    const dropped: Hex[] = []
+    for (const { hash, code, reason, nonceUsed = false } of drops) {
+      const { numUpdatedRows } = await trx
+        .updateTable('operations')
+        .set({ state: 'dropped', reason_code: code, reason, updated_at: sql<Date>`now()` })
+        .where('chain_id', '=', BigInt(chainId))
+        .where('hash', '=', hash)
+        .where(sql<boolean>`state = 'pooled'`)
+        .executeTakeFirst()
+      if (numUpdatedRows === 1n) dropped.push(hash)
+      if (numUpdatedRows === 1n && !nonceUsed)
+        dropped.push(...(await dropSuccessors(trx, chainId, [hash])))
+    }
+    await emitOperationEvents(trx, chainId, dropped)
+    return dropped
+  })
+}
+
+/**
+ * Drops pooled operations whose time is over at `now` (Unix seconds of the chain), and with them what
+ * waits behind them.
+ */
+export const dropExpired = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  now: number,
+): Promise<Hex[]> =>
+  inTransaction(db, async (trx) => {
+    const rows = await trx
+      .updateTable('operations')
+      .set({
+        state: 'dropped',
+        reason_code: 'EXPIRED',
+        reason: sql<string>`'expired before it was bundled: validUntil ' || valid_until
+        || ', block time ' || ${now}::bigint`,
+        updated_at: sql<Date>`now()`,
+      })
+      .where('chain_id', '=', BigInt(chainId))
+      .where(sql<boolean>`state = 'pooled'`)
+      .where(sql<boolean>`valid_until > 0`)
+      .where('valid_until', '<', BigInt(now))
+      .returning('hash')
+      .execute()
+    const expired = rows.map((row) => row.hash)
+    const hashes = [...expired, ...(await dropSuccessors(trx, chainId, expired))]
+    await emitOperationEvents(trx, chainId, hashes)
+    return hashes
+  })
+
+/**
+ * Puts pooled operations into a bundle. Returns how many it could take: fewer than asked when one
+ * was replaced or dropped meanwhile, and then the caller must roll back.
+ */
+export const claimOperations = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  hashes: readonly Hex[],
+  bundleId: bigint,
+): Promise<number> => {
+  const rows = await db
+    .updateTable('operations')
+    .set({ state: 'bundled', bundle_id: bundleId, updated_at: sql<Date>`now()` })
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`hash = any(${hashes}::text[])`)
+    .where(sql<boolean>`state = 'pooled'`)
+    .returning('hash')
+    .execute()
+  return rows.length
+}
+
+/** All pooled operations of an EntryPoint, the oldest first. */
+export const poolOf = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  entryPoint: Address,
+): Promise<StoredOperation[]> => {
+  const rows = await db
+    .selectFrom('operations')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('entry_point', '=', entryPoint)
+    .where(sql<boolean>`state = 'pooled'`)
+    .orderBy('received_at')
+    .execute()
+  return rows.map(toStored)
+}
+
+/** Drops all that is pooled on a chain, for tests of a bundler from outside. */
+export const clearPool = async (db: Kysely<Schema>, chainId: number): Promise<void> => {
+  await db
+    .updateTable('operations')
+    .set({ state: 'dropped', reason_code: 'CLEARED', reason: 'the pool was cleared' })
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`state = 'pooled'`)
+    .execute()
+}
+
+/** Of these hashes, those that we were sent, whatever their state, or have sponsored. */
+export const knownHashes = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<Set<Hex>> => {
+  if (hashes.length === 0) return new Set()
+  const { rows } = await sql<{ hash: Hex }>`
+    select hash from operations where chain_id = ${chainId} and hash = any(${hashes}::text[])
+    union
+    select user_op_hash from decisions
+    where chain_id = ${chainId} and user_op_hash = any(${hashes}::text[])`.execute(db)
+  return new Set(rows.map((row) => row.hash))
+}
+
+/** Of these hashes, those of operations that are pooled, bundled or included. */
+export const acceptedHashes = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<Set<Hex>> => {
+  const rows = await db
+    .selectFrom('operations')
+    .select('hash')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('hash', '=', sql<Hex>`any(${hashes}::text[])`)
+    .where(sql<boolean>`state in ('pooled', 'bundled', 'included')`)
+    .execute()
+  return new Set(rows.map((row) => row.hash))
+}
+
+/** Is anything pooled or in an open bundle? */
+export const hasLiveOperations = async (db: Kysely<Schema>, chainId: number): Promise<boolean> => {
+  const row = await db
+    .selectFrom('operations')
+    .select('hash')
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`state in ('pooled', 'bundled')`)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Members that JSON leaves out when they are undefined. */
+const absent = { factory: undefined, paymaster: undefined, authorization: undefined }
+
+const toStored = (row: Selectable<Schema['operations']>): StoredOperation => ({
+  hash: row.hash,
+  entryPoint: row.entry_point,
+  operation: { ...absent, ...(fromJson(row.operation) as Operation) },
+  offer: { maxFeePerGas: row.max_fee_per_gas, maxPriorityFeePerGas: row.max_priority_fee_per_gas },
+  state: row.state,
+  reasonCode: row.reason_code,
+  reason: row.reason,
+  attempts: row.attempts,
+  bundleId: row.bundle_id,
+  receivedAt: row.received_at,
+  validUntil: Number(row.valid_until),
+  factory: row.factory ?? undefined,
+  seenBlock: row.seen_block,
+  firstValidation: (row.first_validation as FirstValidation | null) ?? undefined,
+})

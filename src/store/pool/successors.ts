@@ -1,0 +1,61 @@
+import { type Kysely, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { Schema } from '../schema.js'
+
+/** A nonce is `key << 64 | sequence`. */
+export const nonceKeyUnit = sql.raw(`${2n ** 64n}::numeric`)
+
+/**
+ * Drops what waits in the pool behind operations that were just dropped: same account, same nonce key,
+ * higher sequence, and nothing else with the lower nonce. It could not go before somebody sends that
+ * nonce again.
+ */
+export const dropSuccessors = async (
+  trx: Kysely<Schema>,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<Hex[]> => {
+  if (hashes.length === 0) return []
+  const { rows } = await sql<{ hash: Hex }>`
+    update operations s set state = 'dropped', reason_code = 'PREDECESSOR_DROPPED',
+      reason = 'operation ' || p.hash || ' with nonce ' || p.nonce
+        || ' of the same account had to go first and was dropped ('
+        || coalesce(p.reason, p.reason_code) || '): send that nonce again, then this operation',
+      updated_at = now()
+    from operations p
+    where p.chain_id = ${chainId} and p.hash = any(${hashes}::text[]) and p.state = 'dropped'
+      and s.chain_id = p.chain_id and s.entry_point = p.entry_point and s.sender = p.sender
+      and s.state = 'pooled' and s.nonce > p.nonce
+      and div(s.nonce, ${nonceKeyUnit}) = div(p.nonce, ${nonceKeyUnit})
+      and not exists (select 1 from operations again where again.chain_id = p.chain_id
+        and again.entry_point = p.entry_point and again.sender = p.sender
+        and again.nonce = p.nonce and again.state in ('pooled', 'bundled'))
+    returning s.hash`.execute(trx)
+  return rows.map(({ hash }) => hash)
+}
+
+/** A live operation of an account. */
+export type Pending = {
+  readonly hash: Hex
+  readonly nonce: bigint
+  /** wei; what its payer may lose to it */
+  readonly prefund: bigint
+  readonly paymaster: Address | null
+}
+
+/** Live operations of an account on one EntryPoint, by nonce. */
+export const pendingOfSender = async (
+  db: Kysely<Schema>,
+  chainId: number,
+  entryPoint: Address,
+  sender: Address,
+): Promise<readonly Pending[]> =>
+  db
+    .selectFrom('operations')
+    .select(['hash', 'nonce', 'prefund', 'paymaster'])
+    .where('chain_id', '=', BigInt(chainId))
+    .where('entry_point', '=', entryPoint)
+    .where('sender', '=', sender)
+    .where(sql<boolean>`state in ('pooled', 'bundled')`)
+    .orderBy('nonce')
+    .execute()

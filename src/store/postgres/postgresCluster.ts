@@ -1,0 +1,114 @@
+import { execFile, type SpawnOptions } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { chmod, chown, mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { ConfigError } from '../../errors/configError.js'
+import { createFolderOnce } from './createFolderOnce.js'
+import { type PostgresBinaries, preparePostgresBinaries } from './postgresBinaries.js'
+
+/** A PostgreSQL cluster on disk and what it takes to run it. */
+export type Cluster = {
+  readonly folder: string
+  /** What PostgreSQL has to say. */
+  readonly log: string
+  readonly binaries: PostgresBinaries
+  readonly links: string
+  readonly runAs: { readonly uid: number; readonly gid: number } | undefined
+}
+
+/** The superuser of the cluster, as whom Purser connects. */
+export const CLUSTER_USER = 'purser'
+
+const isLinux = process.platform === 'linux'
+/** `nobody` nearly everywhere. PostgreSQL refuses to run as root, initdb for a user without name. */
+const UNPRIVILEGED = 65_534
+
+/**
+ * How PostgreSQL names the cluster's folder. Its user may not be able to walk the path there when
+ * we are root: spawn() enters the working directory before it changes the user, PostgreSQL's
+ * processes keep that directory, and /proc/self/cwd leads there without walking.
+ */
+export const HERE = isLinux ? '/proc/self/cwd' : undefined
+
+/** Environment and user of the cluster's programs, started in `cwd`. */
+export const spawnOptions = ({ binaries, links, runAs }: Omit<Cluster, 'folder'>, cwd: string) => {
+  const libraries = [HERE ? `${HERE}/../lib` : links, binaries.libraries].join(':')
+  return {
+    cwd,
+    // Nothing of our environment: it may hold secrets, and PG* variables would change defaults.
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      [isLinux ? 'LD_LIBRARY_PATH' : 'DYLD_LIBRARY_PATH']: libraries,
+      LC_ALL: 'C',
+      TZ: 'UTC',
+    },
+    ...runAs,
+  } satisfies SpawnOptions
+}
+
+const ownerOf = (folder: string): { uid: number; gid: number } | undefined => {
+  const status = statSync(folder, { throwIfNoEntry: false })
+  return status && { uid: status.uid, gid: status.gid }
+}
+
+/** The user whose processes serve the cluster: ourselves, unless we are root. */
+const chooseUser = (folder: string): Cluster['runAs'] => {
+  const own = process.getuid?.()
+  const owner = ownerOf(folder)
+  if (own === 0) return owner ?? { uid: UNPRIVILEGED, gid: UNPRIVILEGED }
+  if (owner && owner.uid !== own)
+    throw new ConfigError(
+      `${folder} belongs to user ${owner.uid}, and Purser runs as user ${own}; start it as that user or as root.`,
+    )
+  return undefined
+}
+
+/** The line that tells why, of what PostgreSQL wrote. */
+export const lastWords = (text: string): string => {
+  const lines = text.trim().split('\n')
+  const reason = lines.findLast((line) => /FATAL|PANIC|error:|error while/.test(line))
+  return (reason ?? lines.at(-1) ?? '').trim()
+}
+
+const initialize = (cluster: Cluster) => async (draft: string) => {
+  const { binaries, runAs } = cluster
+  if (runAs) await chown(draft, runAs.uid, runAs.gid)
+  const names = ['-U', CLUSTER_USER, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions']
+  try {
+    await promisify(execFile)(
+      binaries.initdb,
+      ['-D', HERE ?? draft, ...names],
+      spawnOptions(cluster, draft),
+    )
+  } catch (error) {
+    const { stderr, message } = error as { stderr?: string; message: string }
+    throw new ConfigError(
+      `PostgreSQL could not create its cluster in ${cluster.folder}: ${lastWords(stderr || message)}`,
+      { cause: error },
+    )
+  }
+}
+
+/**
+ * The cluster in `dataFolder`/postgres, created when there is none.
+ * @throws ConfigError when it cannot be created or belongs to somebody else
+ */
+export const prepareCluster = async (dataFolder: string): Promise<Cluster> => {
+  await mkdir(dataFolder, { recursive: true, mode: 0o700 })
+  const root = join(resolve(dataFolder), 'postgres')
+  await mkdir(root, { recursive: true })
+  // Ours to write, and PostgreSQL's user goes through it from the cluster to the libraries.
+  await chmod(root, 0o711)
+  const links = join(root, 'lib')
+  const folder = join(root, 'cluster')
+  const cluster = {
+    folder,
+    log: join(root, 'server.log'),
+    binaries: await preparePostgresBinaries(links),
+    links,
+    runAs: chooseUser(folder),
+  }
+  await createFolderOnce(folder, initialize(cluster))
+  return cluster
+}

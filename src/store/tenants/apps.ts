@@ -1,0 +1,95 @@
+import type { Database } from '../database.js'
+import { isUuid } from '../uuid.js'
+
+export type App = {
+  readonly id: string
+  readonly accountId: string
+  readonly name: string
+  readonly createdAt: Date
+  readonly revokedAt: Date | null
+}
+
+const columns = [
+  'id',
+  'account_id as accountId',
+  'name',
+  'created_at as createdAt',
+  'revoked_at as revokedAt',
+] as const
+
+/** @returns undefined when there is no such live account */
+export const insertApp = async (
+  db: Database,
+  accountId: string,
+  name: string,
+): Promise<App | undefined> => {
+  if (!isUuid(accountId)) return undefined
+  const account = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (account === undefined) return undefined
+  return db
+    .insertInto('apps')
+    .values({ account_id: accountId, name, revoked_at: null })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+/** @param accountId whose apps; absent = all there are */
+export const listApps = (db: Database, accountId?: string): Promise<App[]> =>
+  db
+    .selectFrom('apps')
+    .select(columns)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .orderBy('created_at')
+    .execute()
+
+/** undefined = there is no such live app. */
+export const renameApp = (db: Database, id: string, name: string): Promise<App | undefined> =>
+  db
+    .updateTable('apps')
+    .set({ name })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returning(columns)
+    .executeTakeFirst()
+
+/** The app with this id when it and its account live. */
+export const findApp = async (db: Database, id: string): Promise<App | undefined> =>
+  isUuid(id)
+    ? db
+        .selectFrom('apps')
+        .innerJoin('accounts', 'accounts.id', 'apps.account_id')
+        .select([
+          'apps.id',
+          'apps.account_id as accountId',
+          'apps.name',
+          'apps.created_at as createdAt',
+          'apps.revoked_at as revokedAt',
+        ])
+        .where('apps.id', '=', id)
+        .where('apps.revoked_at', 'is', null)
+        .where('accounts.revoked_at', 'is', null)
+        .executeTakeFirst()
+    : undefined
+
+export type AppOwner = Pick<App, 'accountId'>
+
+/** Whose app it is, also when it has ended. */
+export const findAppOwner = (db: Database, id: string): Promise<AppOwner | undefined> =>
+  db.selectFrom('apps').select('account_id as accountId').where('id', '=', id).executeTakeFirst()
+
+/** @returns false when there is no such app, or it is revoked already */
+export const revokeApp = async (db: Database, id: string): Promise<boolean> => {
+  if (!isUuid(id)) return false
+  const { numUpdatedRows } = await db
+    .updateTable('apps')
+    .set({ revoked_at: new Date() })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}

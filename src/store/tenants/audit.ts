@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Database } from '../database.js'
+import { inTransaction } from '../inTransaction.js'
+import { type Page, type PageQuery, toPage } from '../page.js'
+import type { Schema } from '../schema.js'
+
+/** Who changes something, and by which request. */
+export type Actor = {
+  readonly kind: 'operator' | 'account' | 'command'
+  /** Which token (the start of its hash), or the system user of a command. */
+  readonly id: string | null
+  readonly ip: string | null
+  readonly requestId: string | null
+}
+
+/** What was changed. `before` and `after` hold no secret; absent = there was or is nothing. */
+export type AuditEntry = {
+  /** `key.create` */
+  readonly action: string
+  readonly objectId: string
+  readonly accountId: string | null
+  readonly appId: string | null
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+export type StoredAudit = Selectable<Schema['audit_log']>
+
+/** A change under way: its transaction, and the log that commits with it. */
+export type Change = {
+  readonly trx: Database
+  record(entry: AuditEntry): Promise<void>
+}
+
+/** Runs a change whose audit entries are stored exactly when the change is. */
+export const audited = <Result>(
+  db: Database,
+  actor: Actor,
+  run: (change: Change) => Promise<Result>,
+): Promise<Result> =>
+  inTransaction(db, (trx) => run({ trx, record: (entry) => append(trx, actor, entry) }))
+
+/** Any number that nobody else locks on this database; spells "audit". */
+const LOCK = 0x6175646974n
+
+/** One writer at a time, so that each entry's hash covers the one before it. */
+const append = async (trx: Database, actor: Actor, entry: AuditEntry): Promise<void> => {
+  await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+  const last = await trx
+    .selectFrom('audit_log')
+    .select('hash')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const row = {
+    at: new Date(),
+    actor: actor.kind,
+    actor_id: actor.id,
+    ip: actor.ip,
+    request_id: actor.requestId,
+    action: entry.action,
+    object_id: entry.objectId,
+    account_id: entry.accountId,
+    app_id: entry.appId,
+    before: plain(entry.before),
+    after: plain(entry.after),
+  }
+  await trx
+    .insertInto('audit_log')
+    .values({
+      ...row,
+      before: row.before === null ? null : JSON.stringify(row.before),
+      after: row.after === null ? null : JSON.stringify(row.after),
+      hash: hashOf(last?.hash, row),
+    })
+    .execute()
+}
+
+type Hashed = Omit<Insertable<Schema['audit_log']>, 'id' | 'hash'>
+
+const hashOf = (previous: Buffer | undefined, row: Hashed): Buffer =>
+  createHash('sha256')
+    .update(previous ?? '')
+    .update(canonical(row))
+    .digest()
+
+/** The same text before and after a stay in the database, which reorders the members of jsonb. */
+const canonical = (row: Hashed): string =>
+  JSON.stringify([
+    row.at.toISOString(),
+    row.actor,
+    row.actor_id,
+    row.ip,
+    row.request_id,
+    row.action,
+    row.object_id,
+    row.account_id,
+    row.app_id,
+    sorted(row.before),
+    sorted(row.after),
+  ])
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object') return value
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]))
+}
+
+/** As JSON has it: dates as ISO text, wei as decimal text. */
+const plain = (value: unknown): unknown =>
+  value === undefined
+    ? null
+    : JSON.parse(
+        JSON.stringify(value, (_name, item) => (typeof item === 'bigint' ? String(item) : item)),
+      )
+
+/** Newest first; with an account only what concerns it. */
+export const listAudit = async (
+  db: Database,
+  accountId: string | undefined,
+  { limit, before }: PageQuery,
+): Promise<Page<StoredAudit>> => {
+  const rows = await db
+    .selectFrom('audit_log')
+    .selectAll()
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .$if(before !== undefined, (query) => query.where('id', '<', BigInt(before ?? 0)))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  return toPage(rows, limit, ({ id }) => String(id))
+}
+
+/** The first entry whose hash does not follow from the entries before it; undefined = all is well. */
+export const findBrokenAudit = async (db: Database): Promise<bigint | undefined> => {
+  let previous: Buffer | undefined
+  let after = 0n
+  for (;;) {
+    const rows = await db
+      .selectFrom('audit_log')
+      .selectAll()
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(1_000)
+      .execute()
+    for (const row of rows) {
+      if (!hashOf(previous, row).equals(row.hash)) return row.id
+      previous = row.hash
+      after = row.id
+    }
+    if (rows.length === 0) return undefined
+  }
+}

@@ -1,0 +1,91 @@
+import { type Selectable, sql } from 'kysely'
+import type { Database } from '../database.js'
+import type { Schema } from '../schema.js'
+import { isUuid } from '../uuid.js'
+
+export type StoredDashboard = Selectable<Schema['dashboards']>
+export type StoredRule = Selectable<Schema['dashboard_rules']>
+export type RuleKind = StoredRule['kind']
+
+/** The app's dashboard, made where missing; no other transaction changes its rules meanwhile. */
+export const lockDashboard = async (trx: Database, appId: string): Promise<StoredDashboard> => {
+  await trx
+    .insertInto('dashboards')
+    .values({ app_id: appId, chain_id: null, policy_id: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  return trx
+    .selectFrom('dashboards')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+export const setDashboard = async (
+  trx: Database,
+  appId: string,
+  change: Partial<Pick<StoredDashboard, 'chain_id' | 'policy_id'>>,
+): Promise<void> => {
+  await trx.updateTable('dashboards').set(change).where('app_id', '=', appId).execute()
+}
+
+/** Live apps of the account with the chain that each was made for. */
+export const listDashboards = async (
+  db: Database,
+  accountId: string,
+): Promise<readonly { readonly name: string; readonly chainId: number | null }[]> => {
+  const rows = await db
+    .selectFrom('apps as a')
+    .leftJoin('dashboards as d', 'd.app_id', 'a.id')
+    .select(['a.name', 'd.chain_id'])
+    .where('a.account_id', '=', accountId)
+    .where('a.revoked_at', 'is', null)
+    .orderBy('a.created_at')
+    .execute()
+  return rows.map(({ name, chain_id }) => ({
+    name,
+    chainId: chain_id === null ? null : Number(chain_id),
+  }))
+}
+
+/** The oldest first. */
+export const listRules = (db: Database, appId: string): Promise<StoredRule[]> =>
+  db
+    .selectFrom('dashboard_rules')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+
+export const insertRule = (
+  trx: Database,
+  rule: Pick<StoredRule, 'app_id' | 'kind' | 'name' | 'data'>,
+): Promise<StoredRule> =>
+  trx
+    .insertInto('dashboard_rules')
+    .values({ ...rule, data: JSON.stringify(rule.data) })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+
+/** @returns undefined when the app has no such rule */
+export const updateRule = async (
+  trx: Database,
+  appId: string,
+  id: string,
+  { data, ...change }: Partial<Pick<StoredRule, 'name' | 'active' | 'data'>>,
+): Promise<StoredRule | undefined> =>
+  isUuid(id)
+    ? trx
+        .updateTable('dashboard_rules')
+        .set({ ...change, ...(data !== undefined && { data: JSON.stringify(data) }) })
+        .where('app_id', '=', appId)
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+    : undefined
+
+export const deleteRule = async (trx: Database, appId: string, id: string): Promise<void> => {
+  await sql`delete from dashboard_rules where app_id = ${appId} and id = ${id}`.execute(trx)
+}

@@ -1,0 +1,176 @@
+import { findApp } from './apps.js'
+import type { Database } from '../database.js'
+import type { KeyScope } from '../schema.js'
+import { isUuid } from '../uuid.js'
+
+/** What a key may do; null = no restriction of that kind. */
+export type KeyRestrictions = {
+  readonly scopes: readonly KeyScope[]
+  /** JSON-RPC methods, within the scopes. */
+  readonly methods: readonly string[] | null
+  /** Values of the header Origin. */
+  readonly allowedOrigins: readonly string[] | null
+  /** Addresses and CIDR ranges. */
+  readonly allowedIps: readonly string[] | null
+  readonly expiresAt: Date | null
+}
+
+export type Key = KeyRestrictions & {
+  readonly id: string
+  readonly appId: string
+  readonly name: string
+  readonly last4: string
+  /** The key that this one replaces. */
+  readonly rotatedFrom: string | null
+  readonly createdAt: Date
+  readonly revokedAt: Date | null
+}
+
+/** A key without limits: every method, from anywhere, for ever. */
+export const unrestricted: KeyRestrictions = {
+  scopes: ['bundler', 'paymaster'],
+  methods: null,
+  allowedOrigins: null,
+  allowedIps: null,
+  expiresAt: null,
+}
+
+const columns = [
+  'id',
+  'app_id as appId',
+  'name',
+  'last4',
+  'scopes',
+  'methods',
+  'allowed_origins as allowedOrigins',
+  'allowed_ips as allowedIps',
+  'expires_at as expiresAt',
+  'rotated_from as rotatedFrom',
+  'created_at as createdAt',
+  'revoked_at as revokedAt',
+] as const
+
+export type NewKey = {
+  readonly appId: string
+  readonly name: string
+  readonly hash: Buffer
+  readonly last4: string
+  readonly rotatedFrom?: string
+} & Partial<KeyRestrictions>
+
+/** @returns undefined when there is no such live app */
+export const insertKey = async (db: Database, key: NewKey): Promise<Key | undefined> => {
+  const { appId, name, hash, last4, rotatedFrom = null } = key
+  if ((await findApp(db, appId)) === undefined) return undefined
+  return db
+    .insertInto('keys')
+    .values({
+      ...{ app_id: appId, name, hash, last4, rotated_from: rotatedFrom, revoked_at: null },
+      ...toColumns({ ...unrestricted, ...key }),
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+const toColumns = (limits: KeyRestrictions) => ({
+  scopes: [...limits.scopes],
+  methods: limits.methods && [...limits.methods],
+  allowed_origins: limits.allowedOrigins && [...limits.allowedOrigins],
+  allowed_ips: limits.allowedIps && [...limits.allowedIps],
+  expires_at: limits.expiresAt,
+})
+
+/** @param appId whose keys; absent = all there are */
+export const listKeys = (db: Database, appId?: string): Promise<Key[]> =>
+  db
+    .selectFrom('keys')
+    .select(columns)
+    .$if(appId !== undefined, (query) => query.where('app_id', '=', appId ?? ''))
+    .orderBy('created_at')
+    .execute()
+
+/** A key of the app, revoked ones too. */
+export const findKey = async (db: Database, appId: string, id: string): Promise<Key | undefined> =>
+  isUuid(id)
+    ? db
+        .selectFrom('keys')
+        .select(columns)
+        .where('app_id', '=', appId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+    : undefined
+
+/** undefined = the app has no such live key. */
+export const updateKey = async (
+  db: Database,
+  appId: string,
+  id: string,
+  { name, ...limits }: KeyRestrictions & { readonly name: string },
+): Promise<Key | undefined> =>
+  isUuid(id)
+    ? db
+        .updateTable('keys')
+        .set({ name, ...toColumns(limits) })
+        .where('app_id', '=', appId)
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
+        .returning(columns)
+        .executeTakeFirst()
+    : undefined
+
+/** @returns false when there is no such key, or it is revoked already */
+export const revokeKey = async (db: Database, id: string): Promise<boolean> => {
+  if (!isUuid(id)) return false
+  const { numUpdatedRows } = await db
+    .updateTable('keys')
+    .set({ revoked_at: new Date() })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export type KeyOwner = {
+  readonly keyId: string
+  readonly appId: string
+  readonly accountId: string
+} & KeyRestrictions
+
+/** Whose key this is and what it may do, when key, app and account all live. */
+export const findKeyOwner = (db: Database, hash: Buffer): Promise<KeyOwner | undefined> =>
+  db
+    .selectFrom('keys')
+    .innerJoin('apps', 'apps.id', 'keys.app_id')
+    .innerJoin('accounts', 'accounts.id', 'apps.account_id')
+    .select(['keys.id as keyId', 'apps.id as appId', 'accounts.id as accountId'])
+    .select(['keys.scopes', 'keys.methods', 'keys.allowed_origins as allowedOrigins'])
+    .select(['keys.allowed_ips as allowedIps', 'keys.expires_at as expiresAt'])
+    .where('keys.hash', '=', hash)
+    .where('keys.revoked_at', 'is', null)
+    .where((eb) =>
+      eb.or([eb('keys.expires_at', 'is', null), eb('keys.expires_at', '>', eb.fn<Date>('now'))]),
+    )
+    .where('apps.revoked_at', 'is', null)
+    .where('accounts.revoked_at', 'is', null)
+    .executeTakeFirst()
+
+/** The key ends then; for the one that a newer key replaces. */
+export const endKeyAt = async (
+  db: Database,
+  appId: string,
+  id: string,
+  expiresAt: Date,
+): Promise<void> => {
+  await db
+    .updateTable('keys')
+    .set({ expires_at: expiresAt })
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Whose app the key is of, for commands that know only the key. */
+export const findKeyById = async (db: Database, id: string): Promise<Key | undefined> =>
+  isUuid(id)
+    ? db.selectFrom('keys').select(columns).where('id', '=', id).executeTakeFirst()
+    : undefined

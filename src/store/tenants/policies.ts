@@ -1,0 +1,131 @@
+import { type Selectable, sql } from 'kysely'
+import type { Database } from '../database.js'
+import { inTransaction } from '../inTransaction.js'
+import type { Schema } from '../schema.js'
+import { isUuid } from '../uuid.js'
+
+export type StoredPolicy = Selectable<Schema['policies']>
+
+/** `terms` is JSON; what it says is the policy room's business. */
+export type NewPolicy = {
+  readonly accountId: string
+  /** null = binds all apps of the account */
+  readonly appId: string | null
+  readonly name: string
+  readonly active: boolean
+  /** Smaller ones are asked first; undefined = after all others. */
+  readonly position: number | undefined
+  readonly terms: unknown
+}
+
+export type PolicyChange = Partial<Pick<NewPolicy, 'name' | 'active' | 'position' | 'terms'>>
+
+/** The caller makes sure that the app is the account's. */
+export const insertPolicy = (db: Database, policy: NewPolicy): Promise<StoredPolicy> =>
+  db
+    .insertInto('policies')
+    .values({
+      account_id: policy.accountId,
+      app_id: policy.appId,
+      name: policy.name,
+      active: policy.active,
+      position:
+        policy.position ??
+        sql<number>`(select coalesce(max(position), 0) + 1 from policies
+          where account_id = ${policy.accountId}
+            and app_id is not distinct from ${policy.appId}::uuid)`,
+      terms: JSON.stringify(policy.terms),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+
+/** The account's policies in the order in which they are asked; of one app when `appId` is given. */
+export const listPolicies = (
+  db: Database,
+  accountId: string,
+  appId?: string | null,
+): Promise<StoredPolicy[]> =>
+  db
+    .selectFrom('policies')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .$if(appId !== undefined, (query) =>
+      query.where(sql<boolean>`app_id is not distinct from ${appId ?? null}::uuid`),
+    )
+    .orderBy(sql`app_id nulls first`)
+    .orderBy('position')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+
+/** `version` is another one after every change. */
+export type BindingPolicy = StoredPolicy & { readonly version: string }
+
+/** All policies that bind an app: those of its account first, then its own, each in order. */
+export const policiesForApp = (db: Database, appId: string): Promise<BindingPolicy[]> =>
+  db
+    .selectFrom('policies as p')
+    .innerJoin('apps as a', 'a.account_id', 'p.account_id')
+    .selectAll('p')
+    .select(sql<string>`p.updated_at::text || ' ' || p.xmin::text`.as('version'))
+    .where('a.id', '=', appId)
+    .where(({ eb, or }) => or([eb('p.app_id', 'is', null), eb('p.app_id', '=', appId)]))
+    .orderBy(sql`p.app_id nulls first`)
+    .orderBy('p.position')
+    .orderBy('p.created_at')
+    .orderBy('p.id')
+    .execute()
+
+export const findPolicy = async (
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<StoredPolicy | undefined> =>
+  isUuid(id)
+    ? db
+        .selectFrom('policies')
+        .selectAll()
+        .where('id', '=', id)
+        .where('account_id', '=', accountId)
+        .executeTakeFirst()
+    : undefined
+
+/** @returns undefined when the account has no such policy */
+export const updatePolicy = async (
+  db: Database,
+  accountId: string,
+  id: string,
+  { terms, ...change }: PolicyChange,
+): Promise<StoredPolicy | undefined> =>
+  isUuid(id)
+    ? db
+        .updateTable('policies')
+        .set({
+          ...change,
+          ...(terms !== undefined && { terms: JSON.stringify(terms) }),
+          updated_at: sql<Date>`now()`,
+        })
+        .where('id', '=', id)
+        .where('account_id', '=', accountId)
+        .returningAll()
+        .executeTakeFirst()
+    : undefined
+
+/** Its counters go with it. @returns false when the account has no such policy */
+export const deletePolicy = async (
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<boolean> => {
+  if (!isUuid(id)) return false
+  return inTransaction(db, async (trx) => {
+    const { numDeletedRows } = await trx
+      .deleteFrom('policies')
+      .where('id', '=', id)
+      .where('account_id', '=', accountId)
+      .executeTakeFirst()
+    if (numDeletedRows === 0n) return false
+    await trx.deleteFrom('budget_counters').where('policy_id', '=', id).execute()
+    return true
+  })
+}

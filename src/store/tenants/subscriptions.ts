@@ -1,0 +1,143 @@
+import { type Selectable, sql } from 'kysely'
+import type { Database } from '../database.js'
+import { inTransaction } from '../inTransaction.js'
+import type { Schema } from '../schema.js'
+
+/** Where an app's events go. Both secrets are encrypted. */
+export type StoredSubscription = Selectable<Schema['event_subscriptions']>
+
+export type NewSubscription = Pick<StoredSubscription, 'app_id' | 'url' | 'event_types' | 'secret'>
+
+/** Stores a subscription, unless the app has `limit` of them already: then undefined. */
+export const insertSubscription = (
+  db: Database,
+  subscription: NewSubscription,
+  limit: number,
+): Promise<StoredSubscription | undefined> =>
+  inTransaction(db, async (trx) => {
+    await trx
+      .selectFrom('apps')
+      .select('id')
+      .where('id', '=', subscription.app_id)
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    const known = await listSubscriptions(trx, subscription.app_id)
+    if (known.length >= limit) return undefined
+    return trx
+      .insertInto('event_subscriptions')
+      .values(subscription)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+  })
+
+export const listSubscriptions = (db: Database, appId: string): Promise<StoredSubscription[]> =>
+  db
+    .selectFrom('event_subscriptions')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .orderBy('created_at')
+    .execute()
+
+/** undefined = this app has no such subscription; so do the functions below. */
+export const findSubscription = (
+  db: Database,
+  appId: string,
+  id: string,
+): Promise<StoredSubscription | undefined> =>
+  db
+    .selectFrom('event_subscriptions')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+/** One that is made active again begins with a clean record. */
+export const updateSubscription = (
+  db: Database,
+  appId: string,
+  id: string,
+  changes: Partial<Pick<StoredSubscription, 'event_types' | 'active'>>,
+): Promise<StoredSubscription | undefined> =>
+  db
+    .updateTable('event_subscriptions')
+    .set({
+      ...changes,
+      ...(changes.active === true && { failing_since: null, disabled_reason: null }),
+      updated_at: sql<Date>`now()`,
+    })
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+/** The old secret goes on signing beside the new one until `overlapUntil`. */
+export const replaceSubscriptionSecret = (
+  db: Database,
+  appId: string,
+  id: string,
+  secret: Buffer,
+  overlapUntil: Date,
+): Promise<StoredSubscription | undefined> =>
+  db
+    .updateTable('event_subscriptions')
+    .set((eb) => ({
+      secret,
+      previous_secret: eb.ref('secret'),
+      previous_secret_until: overlapUntil,
+      updated_at: sql<Date>`now()`,
+    }))
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+/** What was not delivered to it is forgotten. */
+export const deleteSubscription = (
+  db: Database,
+  appId: string,
+  id: string,
+): Promise<StoredSubscription | undefined> =>
+  db
+    .deleteFrom('event_subscriptions')
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+/** Remembers that it works. */
+export const noteWorking = async (db: Database, id: string): Promise<void> => {
+  await db
+    .updateTable('event_subscriptions')
+    .set({ failing_since: null })
+    .where('id', '=', id)
+    .where('failing_since', 'is not', null)
+    .execute()
+}
+
+/**
+ * Remembers that it fails, and ends it when nothing else was heard of it for `days`.
+ * @returns whether it was ended
+ */
+export const noteFailing = async (db: Database, id: string, days: number): Promise<boolean> => {
+  const row = await db
+    .updateTable('event_subscriptions')
+    .set({ failing_since: sql<Date>`coalesce(failing_since, now())` })
+    .where('id', '=', id)
+    .returning(sql<boolean>`failing_since < now() - make_interval(days => ${days})`.as('tooLong'))
+    .executeTakeFirst()
+  if (row?.tooLong !== true) return false
+  await disableSubscription(db, id, `every delivery failed for ${days} days`)
+  return true
+}
+
+export const disableSubscription = async (
+  db: Database,
+  id: string,
+  reason: string,
+): Promise<void> => {
+  await db
+    .updateTable('event_subscriptions')
+    .set({ active: false, disabled_reason: reason, updated_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .execute()
+}

@@ -1,0 +1,109 @@
+import { type Selectable, sql } from 'kysely'
+import type { Database } from '../database.js'
+import { inTransaction } from '../inTransaction.js'
+import type { Schema } from '../schema.js'
+
+/** A registered webhook. Both secrets are encrypted. */
+export type StoredWebhook = Selectable<Schema['webhooks']>
+
+export type WebhookColumns = Pick<StoredWebhook, 'payload' | 'on_failure' | 'deadline_ms'>
+
+export type NewWebhook = Pick<StoredWebhook, 'app_id' | 'url' | 'request_type' | 'secret'> &
+  Partial<WebhookColumns>
+
+/**
+ * Stores a webhook, unless the app has `limit` of them already: then undefined. The app's row is
+ * locked, so that creations at the same time are counted one after the other.
+ */
+export const insertWebhook = (
+  db: Database,
+  webhook: NewWebhook,
+  limit: number,
+): Promise<StoredWebhook | undefined> =>
+  inTransaction(db, async (trx) => {
+    await trx
+      .selectFrom('apps')
+      .select('id')
+      .where('id', '=', webhook.app_id)
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    const { count } = await trx
+      .selectFrom('webhooks')
+      .select(({ fn }) => fn.countAll<bigint>().as('count'))
+      .where('app_id', '=', webhook.app_id)
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= limit) return undefined
+    return trx.insertInto('webhooks').values(webhook).returningAll().executeTakeFirstOrThrow()
+  })
+
+export const listWebhooks = (db: Database, appId: string): Promise<StoredWebhook[]> =>
+  db.selectFrom('webhooks').selectAll().where('app_id', '=', appId).orderBy('created_at').execute()
+
+export const listActiveWebhooks = (db: Database, appId: string): Promise<StoredWebhook[]> =>
+  db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .where('active', '=', true)
+    .orderBy('created_at')
+    .execute()
+
+/** undefined = this app has no such webhook; so do the functions below. */
+export const findWebhook = (
+  db: Database,
+  appId: string,
+  id: string,
+): Promise<StoredWebhook | undefined> =>
+  db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+export const updateWebhook = (
+  db: Database,
+  appId: string,
+  id: string,
+  changes: Partial<WebhookColumns & Pick<StoredWebhook, 'active'>>,
+): Promise<StoredWebhook | undefined> =>
+  db
+    .updateTable('webhooks')
+    .set({ ...changes, updated_at: sql<Date>`now()` })
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+/** The old secret goes on signing beside the new one until `overlapUntil`. */
+export const replaceWebhookSecret = (
+  db: Database,
+  appId: string,
+  id: string,
+  secret: Buffer,
+  overlapUntil: Date,
+): Promise<StoredWebhook | undefined> =>
+  db
+    .updateTable('webhooks')
+    .set((eb) => ({
+      secret,
+      previous_secret: eb.ref('secret'),
+      previous_secret_until: overlapUntil,
+      updated_at: sql<Date>`now()`,
+    }))
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+export const deleteWebhook = (
+  db: Database,
+  appId: string,
+  id: string,
+): Promise<StoredWebhook | undefined> =>
+  db
+    .deleteFrom('webhooks')
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
