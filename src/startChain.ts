@@ -41,7 +41,7 @@ import type { Database } from './store/database.js'
 import { type ChainEngine, createChainEngine } from './validation/chainEngine.js'
 import { ruleSettings } from './validation/ruleSettings.js'
 import type { Approver } from './webhook/approve.js'
-import type { OutboundClient } from './webhook/guardedRequest.js'
+import type { OutboundClient } from './outbound/guardedRequest.js'
 
 /** A head older than this many poll intervals, and this many milliseconds, is stale. */
 const STALE = { polls: 10, milliseconds: 30_000 }

@@ -6,7 +6,7 @@ import type {
   TokenDefinition,
 } from '../chain/tokenDefinition.js'
 import { TokenPriceError } from '../errors/tokenErrors.js'
-import type { OutboundClient } from '../webhook/guardedRequest.js'
+import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { agree } from './agree.js'
 import { perNativeByFeeds, readDecimals, sequencerTrouble } from './feeds.js'
 import { perNativeByHttp } from './httpPrice.js'

@@ -1,5 +1,5 @@
 import type { PriceSourceDefinition } from '../chain/tokenDefinition.js'
-import type { OutboundClient } from '../webhook/guardedRequest.js'
+import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { parseFixed18 } from './perNative.js'
 import type { PriceOrReason } from './round.js'
 

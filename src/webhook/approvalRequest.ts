@@ -1,5 +1,5 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
-import type { OutboundRequest } from './exchange.js'
+import type { OutboundRequest } from '../outbound/exchange.js'
 import { signatureHeaders } from './signature.js'
 
 export type WebhookData = Readonly<Record<string, unknown>>

@@ -11,9 +11,9 @@ import { InvalidParamsError } from '../errors/requestErrors.js'
 import { version } from '../version.js'
 import type { Approval } from './approval.js'
 import { createApprover } from './approve.js'
-import { createOutboundClient, type OutboundClient } from './guardedRequest.js'
+import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
 import { createWebhooks, type RequestType, type WebhookSettings, type Webhooks } from './manage.js'
-import { createNetworkGuard, loopback } from './networkGuard.js'
+import { createNetworkGuard, loopback } from '../outbound/networkGuard.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database

@@ -5,9 +5,9 @@ import type { Approval, WebhookCall, WebhookOutcome } from './approval.js'
 import { approvalRequest, type WebhookData } from './approvalRequest.js'
 import { type Call, callWebhook } from './callWebhook.js'
 import { createCircuits } from './circuits.js'
-import type { OutboundRequest } from './exchange.js'
+import type { OutboundRequest } from '../outbound/exchange.js'
 import { extendedPayload, type SponsorshipSubject } from './extendedPayload.js'
-import type { OutboundClient } from './guardedRequest.js'
+import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { signingSecrets } from './secrets.js'
 
 export type ApproverContext = {

@@ -6,7 +6,7 @@ import { useDatabase } from '../../test/support/database.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
 import { createWebhooks, type Webhooks } from './manage.js'
-import { createNetworkGuard, loopback } from './networkGuard.js'
+import { createNetworkGuard, loopback } from '../outbound/networkGuard.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database

@@ -14,7 +14,7 @@ import {
   updateWebhook,
 } from '../store/tenants/webhooks.js'
 import { decryptSecret, encryptSecret } from '../tenancy/secrets.js'
-import type { NetworkGuard } from './networkGuard.js'
+import type { NetworkGuard } from '../outbound/networkGuard.js'
 import { overlap } from './secrets.js'
 import { newSecret, secretPurpose } from './signature.js'
 

@@ -3,7 +3,7 @@ import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import { version } from '../version.js'
 import { approvalRequest } from './approvalRequest.js'
 import { type Call, callWebhook } from './callWebhook.js'
-import type { OutboundClient } from './guardedRequest.js'
+import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { signingSecrets } from './secrets.js'
 
 /**

@@ -6,8 +6,8 @@ import type { PriceSourceDefinition, TokenDefinition } from '../../src/chain/tok
 import { devWallet } from '../../src/devnet/devWallet.js'
 import { createPrices } from '../../src/prices/createPrices.js'
 import { ONE } from '../../src/prices/perNative.js'
-import { createOutboundClient } from '../../src/webhook/guardedRequest.js'
-import { createNetworkGuard, loopback } from '../../src/webhook/networkGuard.js'
+import { createOutboundClient } from '../../src/outbound/guardedRequest.js'
+import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { compileSolidity } from '../support/compileSolidity.js'
 import { useChain } from '../support/useChain.js'
 

@@ -1,7 +1,7 @@
 import http, { type Agent, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
-import type { WebhookOutcome } from './approval.js'
+import type { WebhookOutcome } from '../webhook/approval.js'
 import { BlockedAddressError, NameError } from './vettedLookup.js'
 
 export type OutboundRequest = {
