@@ -1,6 +1,6 @@
 import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import type { WebhookCall } from './approval.js'
-import { readAnswer } from './approvalAnswer.js'
+import { readAnswer } from './approval/approvalAnswer.js'
 import type { OutboundRequest } from '../outbound/exchange.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
 

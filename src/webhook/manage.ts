@@ -15,8 +15,8 @@ import {
 } from '../store/tenants/webhooks.js'
 import { decryptSecret, encryptSecret } from '../tenancy/secrets.js'
 import type { NetworkGuard } from '../outbound/networkGuard.js'
-import { overlap } from './secrets.js'
-import { newSecret, secretPurpose } from './signature.js'
+import { overlap } from './signing/secrets.js'
+import { newSecret, secretPurpose } from './signing/signature.js'
 
 export type RequestType = 'GET' | 'POST'
 

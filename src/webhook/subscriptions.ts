@@ -17,8 +17,8 @@ import {
 import { isUuid } from '../store/uuid.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { requireCallable, type WebhooksContext } from './manage.js'
-import { overlap } from './secrets.js'
-import { newSecret, secretPurpose } from './signature.js'
+import { overlap } from './signing/secrets.js'
+import { newSecret, secretPurpose } from './signing/signature.js'
 
 /** Where an app's events go. */
 export type Subscription = {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import { version } from '../version.js'
-import { approvalRequest } from './approvalRequest.js'
+import { approvalRequest } from './approval/approvalRequest.js'
 import { type Call, callWebhook } from './callWebhook.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
-import { signingSecrets } from './secrets.js'
+import { signingSecrets } from './signing/secrets.js'
 
 /**
  * Calls a webhook once, active or not, with `{"purserTest": true}` as webhookData and without an

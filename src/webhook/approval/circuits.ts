@@ -10,7 +10,7 @@ import {
   SamplingBreaker,
   wrap,
 } from 'cockatiel'
-import { Lru } from '../base/lru.js'
+import { Lru } from '../../base/lru.js'
 
 /** Keeps a webhook that fails, or hangs, from costing every sponsorship its deadline. */
 export type Circuits = {

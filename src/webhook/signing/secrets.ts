@@ -1,4 +1,4 @@
-import { decryptSecret } from '../tenancy/secrets.js'
+import { decryptSecret } from '../../tenancy/secrets.js'
 import { secretPurpose } from './signature.js'
 
 /** For how long an old secret signs beside the one that replaced it, in milliseconds. */

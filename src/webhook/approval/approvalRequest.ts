@@ -1,6 +1,6 @@
-import { InvalidParamsError } from '../errors/requestErrors.js'
-import type { OutboundRequest } from '../outbound/exchange.js'
-import { signatureHeaders } from './signature.js'
+import { InvalidParamsError } from '../../errors/requestErrors.js'
+import type { OutboundRequest } from '../../outbound/exchange.js'
+import { signatureHeaders } from '../signing/signature.js'
 
 export type WebhookData = Readonly<Record<string, unknown>>
 
