@@ -14,8 +14,8 @@ import {
   savers,
   type Verdict,
 } from '../validation/erc7562/index.js'
-import { traceMined } from '../validation/trace/traceMined.js'
-import { findTracer, type Tracer } from '../validation/trace/tracer.js'
+import { traceMined } from '../validation/traceMined.js'
+import { findTracer, type Tracer } from '../validation/tracer.js'
 
 /** How the look at a mined bundle ended; `skipped`: too many were under way. */
 export type GasCompared = 'fair' | 'saved' | 'unanswered' | 'skipped'

@@ -8,14 +8,14 @@ import {
 } from '../chain/stateProvider.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../errors/simulationErrors.js'
-import { checkOperation, checkOverride } from './checkOperation.js'
+import { checkOperation, checkOverride } from './check/checkOperation.js'
 import type { Engine } from './engine.js'
-import { createEngineOn, createInProcessEngine } from './inProcessEngine.js'
-import { createNodeEngine, simulatesOnNode } from './nodeEngine.js'
+import { createEngineOn, createInProcessEngine } from './inProcess/inProcessEngine.js'
+import { createNodeEngine, simulatesOnNode } from './node/nodeEngine.js'
 import { type Compared, createNodeWatch } from './nodeWatch.js'
-import { type CheckedBy, selfCheck } from './selfCheck.js'
+import { type CheckedBy, selfCheck } from './check/selfCheck.js'
 import { createTraceEngine } from './trace/traceEngine.js'
-import { findTracer } from './trace/tracer.js'
+import { findTracer } from './tracer.js'
 
 /**
  * Who validates: `inProcess` our EVM alone, `node` the node alone, `auto` our EVM, and the node where our

@@ -31,7 +31,7 @@ import {
 import type { TokenRequest } from '../../src/paymaster/token/tokenPayment.js'
 import { listDecisions } from '../../src/store/ledger/decisions.js'
 import { promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
-import { createNodeEngine } from '../../src/validation/nodeEngine.js'
+import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { compileSolidity } from '../support/compileSolidity.js'
 import { createApp } from '../support/createApp.js'
 import { useDatabase } from '../support/database.js'

@@ -32,7 +32,7 @@ import { findOperation, type StoredOperation } from '../../src/store/pool/operat
 import type { Schema } from '../../src/store/schema.js'
 import { createChainEngine } from '../../src/validation/chainEngine.js'
 import type { Engine } from '../../src/validation/engine.js'
-import { createNodeEngine } from '../../src/validation/nodeEngine.js'
+import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { ruleSettings } from '../../src/validation/ruleSettings.js'
 import { createApp } from './createApp.js'
 import { deployEntryPoint } from './entryPointContracts.js'

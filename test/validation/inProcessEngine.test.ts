@@ -4,7 +4,7 @@ import type { Call } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { LIMIT_PROFILES } from '../../src/validation/erc7562/index.js'
 import { judgeValidation } from '../../src/validation/judgeValidation.js'
-import { createNodeEngine } from '../../src/validation/nodeEngine.js'
+import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { VERSIONS } from '../contracts/tankChain.js'
 import {
   type EngineChain,

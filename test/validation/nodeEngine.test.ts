@@ -13,7 +13,7 @@ import type { Draft } from '../../src/entrypoint/draft.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { Engine } from '../../src/validation/engine.js'
-import { createNodeEngine } from '../../src/validation/nodeEngine.js'
+import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { type Account, executeCall, startV06Chain, type V06Chain } from '../support/v06Chain.js'
 import { contracts } from '../support/v06Contracts.js'
 

@@ -2,7 +2,7 @@ import { type Address, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { StateProvider } from '../../src/chain/stateProvider.js'
 import { fromHex, type State } from '../../src/evm/index.js'
-import { selfCheck } from '../../src/validation/selfCheck.js'
+import { selfCheck } from '../../src/validation/check/selfCheck.js'
 import { VERSIONS } from '../contracts/tankChain.js'
 import {
   type EngineChain,

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { type FrameRecord, toHex } from '../../evm/index.js'
-import type { Observation } from '../observeOperation.js'
+import type { Observation } from '../inProcess/observeOperation.js'
 
 /** What account and paymaster answered, and how validation ended if it came so far. */
 export type ObservedCalls = Pick<Observation, 'accountData' | 'paymasterData' | 'validated'>

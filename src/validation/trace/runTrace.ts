@@ -21,13 +21,13 @@ import { type ExecutionRecord, fromHex, precompilesOf, type State, toHex } from 
 import type { StateOverride } from '../engine.js'
 import { authorizationOverride } from '../evmOverrides.js'
 import { mergeOverrides } from '../mergeOverrides.js'
-import type { RecordedRun } from '../observeRun.js'
-import { stateFor } from '../rehearse.js'
+import type { RecordedRun } from '../inProcess/observeRun.js'
+import { stateFor } from '../inProcess/rehearse.js'
 import { type ObservedCalls, observeCalls } from './observeCalls.js'
 import { toRecord } from './toRecord.js'
 import { isTrace, type TracedFrame, visitedAddresses } from './tracedFrame.js'
 import { traceRequest } from './traceRequest.js'
-import { type Tracer, tracerParameter } from './tracer.js'
+import { type Tracer, tracerParameter } from '../tracer.js'
 
 /** A node that traces, and by what rules its chain runs contracts. */
 export type TracingNode = {

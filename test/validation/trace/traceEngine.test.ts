@@ -4,7 +4,7 @@ import { createNodeClient } from '../../../src/chain/nodeClient.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import type { Engine } from '../../../src/validation/engine.js'
 import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
-import { findTracer } from '../../../src/validation/trace/tracer.js'
+import { findTracer } from '../../../src/validation/tracer.js'
 import { VERSIONS } from '../../contracts/tankChain.js'
 import {
   type EngineChain,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gasInBundle } from '../../../src/validation/erc7562/index.js'
 import { judgeValidation } from '../../../src/validation/judgeValidation.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
-import { traceMined } from '../../../src/validation/trace/traceMined.js'
+import { traceMined } from '../../../src/validation/traceMined.js'
 import { VERSIONS } from '../../contracts/tankChain.js'
 import { type EngineChain, openEngineChain } from '../../support/engineChain.js'
 

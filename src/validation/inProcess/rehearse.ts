@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
-import type { StateOverride } from '../chain/stateOverride.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import type { StateOverride } from '../../chain/stateOverride.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
 import {
   type BlockEnv,
   call,
@@ -11,9 +11,9 @@ import {
   type Outcome,
   overlay,
   type State,
-} from '../evm/index.js'
-import { authorizationOverride, toEvmOverrides } from './evmOverrides.js'
-import { mergeOverrides } from './mergeOverrides.js'
+} from '../../evm/index.js'
+import { authorizationOverride, toEvmOverrides } from '../evmOverrides.js'
+import { mergeOverrides } from '../mergeOverrides.js'
 import { type Extent, type Observation, observeOperation } from './observeOperation.js'
 
 /** Sends the bundle of a simulation and gets its fees: ASCII "purser", no contract on any chain. */

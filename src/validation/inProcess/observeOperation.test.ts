@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
-import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
-import { fromHex, toHex, type WatchedEnd } from '../evm/index.js'
+import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import { fromHex, toHex, type WatchedEnd } from '../../evm/index.js'
 import { observeOperation } from './observeOperation.js'
 
 const entryPoint = createEntryPoint('0.9', '0x00000000000000000000000000000000000000ee')

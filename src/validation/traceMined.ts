@@ -1,9 +1,9 @@
 import type { Hex } from 'viem'
-import type { NodeClient } from '../../chain/nodeClient.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import type { FrameRecord } from '../../evm/index.js'
-import { toRecord } from './toRecord.js'
-import { isTrace } from './tracedFrame.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { FrameRecord } from '../evm/index.js'
+import { toRecord } from './trace/toRecord.js'
+import { isTrace } from './trace/tracedFrame.js'
 import { type Tracer, tracerParameter } from './tracer.js'
 
 /**

@@ -1,11 +1,11 @@
 import type { Address, Hex } from 'viem'
-import type { EntryPoint, Failure, Log, OperationOutcome } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { splitValidationData } from '../entrypoint/validationData.js'
-import { type Log as EvmLog, type Result, toHex } from '../evm/index.js'
-import type { Validation } from './engine.js'
+import type { EntryPoint, Failure, Log, OperationOutcome } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { splitValidationData } from '../../entrypoint/validationData.js'
+import { type Log as EvmLog, type Result, toHex } from '../../evm/index.js'
+import type { Validation } from '../engine.js'
 import type { Observation } from './observeOperation.js'
-import { unexplained } from './refusals.js'
+import { unexplained } from '../refusals.js'
 import type { Stage } from './rehearse.js'
 
 /** A rehearsal on known state. */

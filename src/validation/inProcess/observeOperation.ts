@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { toHex, type WatchedCall, type WatchedEnd, type Watcher } from '../evm/index.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { toHex, type WatchedCall, type WatchedEnd, type Watcher } from '../../evm/index.js'
 
 /** How a call of the EntryPoint ended; revert data as far as the EntryPoint itself reports it. */
 export type CallEnd = {

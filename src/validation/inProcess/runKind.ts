@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
-import type { RunKind } from '../chain/stateProvider.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
-import { createAddress } from '../evm/index.js'
+import type { RunKind } from '../../chain/stateProvider.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { depositSlot, nonceSlot } from '../../encoding/storageLayout.js'
+import { createAddress } from '../../evm/index.js'
 import type { Extent } from './observeOperation.js'
 
 /** Runs touch alike that call the same contracts: those with the same call, sponsor and factory most. */

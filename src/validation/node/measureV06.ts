@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem'
-import { ethCall } from '../chain/ethCall.js'
-import type { NodeClient } from '../chain/nodeClient.js'
-import { NodeUnavailableError } from '../chain/nodeErrors.js'
-import type { StateOverride } from '../chain/stateOverride.js'
-import { decodeFailure } from '../entrypoint/decodeFailure.js'
-import type { Operation } from '../entrypoint/operation.js'
-import type { GasBounds, MeasureResult } from './engine.js'
+import { ethCall } from '../../chain/ethCall.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
+import type { StateOverride } from '../../chain/stateOverride.js'
+import { decodeFailure } from '../../entrypoint/decodeFailure.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import type { GasBounds, MeasureResult } from '../engine.js'
 import { type Bracket, decodeMeasure, decodeProbeError, encodeMeasure } from './probeV06.js'
-import { postOpReverted, unexplained } from './refusals.js'
+import { postOpReverted, unexplained } from '../refusals.js'
 
 const nothingKnown: Bracket = { floor: 0n, ceiling: 0n, used: 0n }
 

@@ -1,11 +1,11 @@
 import type { Hex } from 'viem'
-import { type CallRequest, encodeEthCall } from '../chain/ethCall.js'
-import type { Settled } from '../chain/jsonRpc.js'
-import type { NodeClient } from '../chain/nodeClient.js'
-import { blockParameter } from '../chain/nodeReads.js'
-import type { StateProvider } from '../chain/stateProvider.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import { type CallRequest, encodeEthCall } from '../../chain/ethCall.js'
+import type { Settled } from '../../chain/jsonRpc.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import { blockParameter } from '../../chain/nodeReads.js'
+import type { StateProvider } from '../../chain/stateProvider.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
 import {
   type BlockEnv,
   type Call,
@@ -14,13 +14,13 @@ import {
   overlay,
   type State,
   toHex,
-} from '../evm/index.js'
-import type { StateOverride } from './engine.js'
-import { authorizationOverride, toEvmOverrides } from './evmOverrides.js'
-import { mergeOverrides } from './mergeOverrides.js'
-import { handleOpsCall, maxSteps } from './rehearse.js'
-import { kindOf } from './runKind.js'
-import { smallestLimit } from './smallestLimit.js'
+} from '../../evm/index.js'
+import type { StateOverride } from '../engine.js'
+import { authorizationOverride, toEvmOverrides } from '../evmOverrides.js'
+import { mergeOverrides } from '../mergeOverrides.js'
+import { handleOpsCall, maxSteps } from '../inProcess/rehearse.js'
+import { kindOf } from '../inProcess/runKind.js'
+import { smallestLimit } from '../inProcess/smallestLimit.js'
 
 /** What was compared: gas and output of a trace, the gas limit that is just enough, or revert data. */
 export type CheckedBy = 'trace' | 'threshold' | 'revert'

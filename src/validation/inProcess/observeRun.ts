@@ -1,16 +1,16 @@
 import type { Address, Hex } from 'viem'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { depositSlot } from '../encoding/storageLayout.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { depositSlot } from '../../encoding/storageLayout.js'
 import {
   codeHash,
   type ExecutionRecord,
   type Fork,
   type FrameRecord,
   type State,
-} from '../evm/index.js'
-import type { ObservedRun } from './engine.js'
-import type { StakeInfo } from './erc7562/index.js'
+} from '../../evm/index.js'
+import type { ObservedRun } from '../engine.js'
+import type { StakeInfo } from '../erc7562/index.js'
 
 /** A validation that was recorded, by our EVM or a node, and the state on which it ran. */
 export type RecordedRun = {

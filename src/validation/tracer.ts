@@ -1,9 +1,9 @@
-import type { NodeClient } from '../../chain/nodeClient.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import { checkOperation, checkOverride } from '../checkOperation.js'
-import { collectorSource } from './collector.js'
-import { isTrace } from './tracedFrame.js'
-import { traceRequest } from './traceRequest.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import { checkOperation, checkOverride } from './check/checkOperation.js'
+import { collectorSource } from './trace/collector.js'
+import { isTrace } from './trace/tracedFrame.js'
+import { traceRequest } from './trace/traceRequest.js'
 
 /** How a node is asked for what the rules judge: by geth's own tracer, or by our collector. */
 export type Tracer = 'native' | 'script'

@@ -1,22 +1,22 @@
 import type { Address, Hex } from 'viem'
 import { size } from 'viem/utils'
-import { ethCall } from '../chain/ethCall.js'
-import type { NodeClient } from '../chain/nodeClient.js'
-import { NodeUnavailableError } from '../chain/nodeErrors.js'
-import { getCode } from '../chain/nodeReads.js'
-import type { StateOverride } from '../chain/stateOverride.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import { ethCall } from '../../chain/ethCall.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
+import { getCode } from '../../chain/nodeReads.js'
+import type { StateOverride } from '../../chain/stateOverride.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
 import {
   decodeSimulation,
   encodeSimulateHandleOp,
   encodeSimulateValidation,
   type Simulated,
-} from '../entrypoint/simulationV06.js'
-import type { Engine } from './engine.js'
+} from '../../entrypoint/simulationV06.js'
+import type { Engine } from '../engine.js'
 import { measure } from './measureV06.js'
 import { decodeOutcome, outcomeCall, placeProbe } from './probeV06.js'
-import { aggregated, unexplained } from './refusals.js'
+import { aggregated, unexplained } from '../refusals.js'
 
 const beneficiary: Address = '0x0000000000000000000000000000000000000001'
 

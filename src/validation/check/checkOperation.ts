@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import type { StateOverride } from '../chain/stateOverride.js'
-import type { Operation } from '../entrypoint/operation.js'
+import type { StateOverride } from '../../chain/stateOverride.js'
+import type { Operation } from '../../entrypoint/operation.js'
 
 /** ASCII "purser check": no contract on any chain. */
 const sender: Address = '0x000000000000000070757273657220636865636b'
