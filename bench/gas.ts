@@ -14,7 +14,7 @@ import type { Operation } from '../src/entrypoint/operation.js'
 import { estimateOperation } from '../src/gas/estimateOperation.js'
 import { noDataGas, preVerificationGas } from '../src/gas/preVerificationGas.js'
 import { complete } from '../src/paymaster/sponsoredDraft.js'
-import { encodeTankData, stubSignature } from '../src/paymaster/tankData.js'
+import { encodeTankData, stubSignature } from '../src/paymaster/tank/tankData.js'
 import { smallestLimit } from '../src/validation/inProcess/smallestLimit.js'
 import { lower, TARGET, VERSIONS } from '../test/contracts/tankChain.js'
 import {

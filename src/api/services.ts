@@ -17,7 +17,7 @@ import type {
   SponsorshipRequest,
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
-import type { TokenPaymaster } from '../paymaster/token/createTokenPaymaster.js'
+import type { TokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import type { Actor } from '../store/tenants/audit.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 

@@ -12,7 +12,7 @@ import {
 } from '../store/ledger/funds.js'
 import { lockReserving } from '../store/ledger/reservations.js'
 import type { FundMode } from '../store/schema.js'
-import { creditCounter } from './payer.js'
+import { creditCounter } from './tank/payer.js'
 import { type AlarmTerms, type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
 
 /** An app's prepaid credit on a chain. All in wei. */

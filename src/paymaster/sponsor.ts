@@ -12,12 +12,17 @@ import { insertDecision } from '../store/ledger/decisions.js'
 import { decryptSecret } from '../tenancy/secrets.js'
 import type { WebhookCall } from '../webhook/approval.js'
 import type { Approver } from '../webhook/approve.js'
-import { createReserving } from './createReserving.js'
-import { type DecisionSubject, type Reasons, toCallRows, toDecisionRow } from './decisionRow.js'
-import { previewSponsorship } from './previewSponsorship.js'
-import { refusalOf, reservationFor } from './reservationFor.js'
-import { signerPurpose } from './signForTank.js'
-import { signSponsorship } from './signSponsorship.js'
+import { createReserving } from './sponsor/createReserving.js'
+import {
+  type DecisionSubject,
+  type Reasons,
+  toCallRows,
+  toDecisionRow,
+} from './sponsor/decisionRow.js'
+import { previewSponsorship } from './sponsor/previewSponsorship.js'
+import { refusalOf, reservationFor } from './sponsor/reservationFor.js'
+import { signerPurpose } from './tank/signForTank.js'
+import { signSponsorship } from './sponsor/signSponsorship.js'
 import {
   complete,
   type PaymasterStub,
@@ -25,7 +30,7 @@ import {
   withPaymaster,
   withSignature,
 } from './sponsoredDraft.js'
-import { givenLimits } from './sponsoredLimits.js'
+import { givenLimits } from './sponsor/sponsoredLimits.js'
 import type { PolicyPreview, SponsorshipRequest, SponsorshipResult } from './sponsorship.js'
 import { durationOf, timeRange } from './sponsorshipTerms.js'
 import {
@@ -33,7 +38,7 @@ import {
   createWeigher,
   type Sponsorable,
   type WeighContext,
-} from './weighSponsorship.js'
+} from './sponsor/weighSponsorship.js'
 
 export type SponsorContext = WeighContext & {
   readonly masterKey: Buffer

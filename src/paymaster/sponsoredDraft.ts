@@ -3,8 +3,13 @@ import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
-import { encodeLateTankData, encodeTankData, stubSignature, type TimeRange } from './tankData.js'
-import { tankVerificationGas } from './tankGas.js'
+import {
+  encodeLateTankData,
+  encodeTankData,
+  stubSignature,
+  type TimeRange,
+} from './tank/tankData.js'
+import { tankVerificationGas } from './tank/tankGas.js'
 
 /** The paymaster's part of an operation, of final length, to estimate with (ERC-7677). */
 export type PaymasterStub = Pick<

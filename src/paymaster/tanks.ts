@@ -16,9 +16,9 @@ import { findTank, insertTank, type StoredTank } from '../store/ledger/tanks.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
 import type { Runway } from './runway.js'
-import { signerPurpose } from './signForTank.js'
-import { tankAddress, tankCreation, tankImplementation } from './tankAddress.js'
-import { tankLevel } from './tankLevel.js'
+import { signerPurpose } from './tank/signForTank.js'
+import { tankAddress, tankCreation, tankImplementation } from './tank/tankAddress.js'
+import { tankLevel } from './tank/tankLevel.js'
 
 export type Tank = {
   /** null = the operator's, shared by apps with credit. */

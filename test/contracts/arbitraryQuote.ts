@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Hex } from 'viem'
-import type { Permit, TokenQuote } from '../../src/paymaster/token/tokenData.js'
+import type { Permit, TokenQuote } from '../../src/paymaster/tokenData.js'
 import { address, timeRange, uint } from './arbitraryOperation.js'
 
 export const signature: fc.Arbitrary<Hex> = fc

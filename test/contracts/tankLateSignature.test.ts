@@ -1,6 +1,6 @@
 import { type Address, concatHex, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { encodeTankData, stubSignature } from '../../src/paymaster/tankData.js'
+import { encodeTankData, stubSignature } from '../../src/paymaster/tank/tankData.js'
 import { askTank } from './tankCalls.js'
 import { openTankChain, type TankChain } from './tankChain.js'
 

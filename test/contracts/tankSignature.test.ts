@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import { type Address, concatHex, type Hex, hexToBigInt, numberToHex, sliceHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { encodeTankData, sponsorshipHash, stubSignature } from '../../src/paymaster/tankData.js'
+import {
+  encodeTankData,
+  sponsorshipHash,
+  stubSignature,
+} from '../../src/paymaster/tank/tankData.js'
 import { address, bytes, operation, timeRange, uint } from './arbitraryOperation.js'
 import { askTank, hashFromTank } from './tankCalls.js'
 import { openTankChain, type TankChain, VERSIONS } from './tankChain.js'

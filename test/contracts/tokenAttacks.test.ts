@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { abi as tankAbi } from '../../src/contracts/generated/TokenTank06.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
-import type { TokenQuote } from '../../src/paymaster/token/tokenData.js'
+import type { TokenQuote } from '../../src/paymaster/tokenData.js'
 import { TARGET, VERSIONS } from './tankChain.js'
 import {
   approval,

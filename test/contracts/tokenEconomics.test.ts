@@ -4,11 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { anvilClient } from '../../src/devnet/anvilClient.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
-import {
-  stubTokenData,
-  type TokenMode,
-  type TokenQuote,
-} from '../../src/paymaster/token/tokenData.js'
+import { stubTokenData, type TokenMode, type TokenQuote } from '../../src/paymaster/tokenData.js'
 import {
   leastVerificationGas06,
   tokenPostOpGas,

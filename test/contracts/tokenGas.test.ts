@@ -2,7 +2,7 @@ import { type Address, numberToHex, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
-import type { TokenMode, TokenQuote } from '../../src/paymaster/token/tokenData.js'
+import type { TokenMode, TokenQuote } from '../../src/paymaster/tokenData.js'
 import {
   leastVerificationGas06,
   tokenPostOpGas,

@@ -2,7 +2,7 @@ import { type Address, hexToNumber, parseAbi, sliceHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { DevToken } from '../../src/devnet/devTokens.js'
 import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
-import type { Permit } from '../../src/paymaster/token/tokenData.js'
+import type { Permit } from '../../src/paymaster/tokenData.js'
 import type { TokenTankChain } from './tokenTankChain.js'
 
 const nonceAbi = parseAbi(['function nonces(address owner) view returns (uint256)'])

@@ -8,8 +8,12 @@ import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../src/gas/gasEstimate.js'
 import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
-import { encodeTankData, sponsorshipHash, stubSignature } from '../../src/paymaster/tankData.js'
-import type { TankOperation } from '../../src/paymaster/tankTypedData.js'
+import {
+  encodeTankData,
+  sponsorshipHash,
+  stubSignature,
+} from '../../src/paymaster/tank/tankData.js'
+import type { TankOperation } from '../../src/paymaster/tank/tankTypedData.js'
 import { SIGNER_A, VERSIONS } from '../contracts/tankChain.js'
 import { contextPaymasterCode } from '../support/contextPaymaster.js'
 import { type EngineChain, openEngineChain, senderKinds } from '../support/engineChain.js'

@@ -27,8 +27,8 @@ import { createTanks } from '../../src/paymaster/tanks.js'
 import {
   createTokenPaymaster,
   type TokenPaymaster,
-} from '../../src/paymaster/token/createTokenPaymaster.js'
-import type { TokenRequest } from '../../src/paymaster/token/tokenPayment.js'
+} from '../../src/paymaster/createTokenPaymaster.js'
+import type { TokenRequest } from '../../src/paymaster/tokenPayment.js'
 import { listDecisions } from '../../src/store/ledger/decisions.js'
 import { promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { createReserving } from '../../dist/paymaster/createReserving.js'
+import { createReserving } from '../../dist/paymaster/sponsor/createReserving.js'
 import { claimBudgets } from '../../dist/policy/budget.js'
 import { termsSchema } from '../../dist/policy/policySchema.js'
 import { openDatabase } from '../../dist/store/database.js'

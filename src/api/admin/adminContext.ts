@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { TokenBook } from '../../paymaster/token/tokenBooks.js'
+import type { TokenBook } from '../../paymaster/tokenBooks.js'
 import type { Actor } from '../../store/tenants/audit.js'
 import type { Database } from '../../store/database.js'
 import type { StoredWebhook } from '../../store/tenants/webhooks.js'

@@ -22,7 +22,7 @@ import type {
   QuoteRequest,
   TokenPayment,
   TokenRequest,
-} from '../../paymaster/token/tokenPayment.js'
+} from '../../paymaster/tokenPayment.js'
 
 /** A decoded request for sponsorship; the app comes from the key in the path. */
 export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & {

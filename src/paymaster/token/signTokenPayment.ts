@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { signForTank, type TankSigner } from '../signForTank.js'
-import type { TankOperation } from '../tankTypedData.js'
-import { encodeTokenData, type Permit, type TokenQuote, tokenPaymentHash } from './tokenData.js'
+import { signForTank, type TankSigner } from '../tank/signForTank.js'
+import type { TankOperation } from '../tank/tankTypedData.js'
+import { encodeTokenData, type Permit, type TokenQuote, tokenPaymentHash } from '../tokenData.js'
 
 /** What is signed, and the permit that mode `permit` carries beside. */
 export type TokenTerms = { readonly quote: TokenQuote; readonly permit?: Permit | undefined }

@@ -1,6 +1,6 @@
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import type { TokenQuote } from './tokenData.js'
+import type { TokenQuote } from '../tokenData.js'
 
 /** 1e18 wei of the rate times 1,000,000 of the markup. */
 const RATE_UNIT = 10n ** 24n

@@ -1,7 +1,7 @@
 import { zeroAddress } from '../../encoding/extremes.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { wordGas } from '../tankGas.js'
-import type { TokenMode, TokenQuote } from './tokenData.js'
+import { wordGas } from '../tank/tankGas.js'
+import type { TokenMode, TokenQuote } from '../tokenData.js'
 
 /** What a token tank's validation reads: it copies and hashes these. */
 type ReadByTank = Pick<Operation, 'factoryData' | 'callData' | 'signature'>

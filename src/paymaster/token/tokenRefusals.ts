@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import type { TokenDefinition } from '../../chain/tokenDefinition.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { TokenPaymentError } from '../../errors/tokenErrors.js'
-import { formatTokens } from './formatUnits.js'
+import { formatTokens } from '../formatUnits.js'
 
 export const noTokenTank = (token: Address, chainId: number, { version }: EntryPoint) =>
   new TokenPaymentError(

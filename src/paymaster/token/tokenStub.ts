@@ -2,8 +2,8 @@ import type { Address } from 'viem'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { PaymasterStub } from '../sponsoredDraft.js'
-import { stubSignature } from '../tankData.js'
-import { encodeTokenData, type Permit, type TokenQuote } from './tokenData.js'
+import { stubSignature } from '../tank/tankData.js'
+import { encodeTokenData, type Permit, type TokenQuote } from '../tokenData.js'
 import { tokenVerificationGas } from './tokenGas.js'
 
 /**

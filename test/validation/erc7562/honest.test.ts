@@ -5,7 +5,7 @@ import { TANK_06, TANK_07, TANK_FACTORY } from '../../../src/contracts/deploymen
 import { abi as tankFactoryAbi } from '../../../src/contracts/generated/TankFactory.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { encodeSimulateValidation } from '../../../src/entrypoint/simulationV06.js'
-import { encodeTankData, sponsorshipHash } from '../../../src/paymaster/tankData.js'
+import { encodeTankData, sponsorshipHash } from '../../../src/paymaster/tank/tankData.js'
 import { LIMIT_PROFILES, type Verdict } from '../../../src/validation/erc7562/index.js'
 import { judgeRun, requireSuccess } from './stage.js'
 import {

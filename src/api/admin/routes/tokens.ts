@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { TokenBook } from '../../../paymaster/token/tokenBooks.js'
+import type { TokenBook } from '../../../paymaster/tokenBooks.js'
 import { type Route, route } from '../route.js'
 import { address, appParams, listOf, wei } from '../schemas.js'
 

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 import type { SigningPhase } from '../../../paymaster/sponsorship.js'
-import type { Permit } from '../../../paymaster/token/tokenData.js'
+import type { Permit } from '../../../paymaster/tokenData.js'
 import { decodeAddress, decodeBytes } from './bytes.js'
 import { decodeObject, type Members, member } from './members.js'
 import { decodeInteger, decodeQuantity } from './quantity.js'

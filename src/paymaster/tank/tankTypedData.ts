@@ -1,10 +1,10 @@
 import type { Address, Hex } from 'viem'
-import { addressWord, digits, uint, uintWord } from '../encoding/abiWriter.js'
-import { hashedInitCode } from '../entrypoint/delegation.js'
-import { joinEntity } from '../entrypoint/entity.js'
-import type { EntryPoint, Version } from '../entrypoint/entryPoint.js'
-import { keccak } from '../encoding/keccak.js'
-import type { Operation } from '../entrypoint/operation.js'
+import { addressWord, digits, uint, uintWord } from '../../encoding/abiWriter.js'
+import { hashedInitCode } from '../../entrypoint/delegation.js'
+import { joinEntity } from '../../entrypoint/entity.js'
+import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
+import { keccak } from '../../encoding/keccak.js'
+import type { Operation } from '../../entrypoint/operation.js'
 
 /*
  * EIP-712 as the tanks do it, as hex text without `0x`. A struct that a tank's signer signs is the

@@ -1,32 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import { zeroAddress } from '../../encoding/extremes.js'
-import type { Operation } from '../../entrypoint/operation.js'
-import { describeRevert } from '../../entrypoint/revertReason.js'
-import { PurserError } from '../../errors/purserError.js'
-import {
-  MissingTokenError,
-  TokenPriceError,
-  UnsupportedTokenError,
-} from '../../errors/tokenErrors.js'
-import { recentPrice } from '../../policy/price.js'
-import { reserve } from '../../policy/reserve.js'
-import { insertDecision } from '../../store/ledger/decisions.js'
-import { insertTokenQuote } from '../../store/ledger/tokenQuotes.js'
-import { decryptSecret } from '../../tenancy/secrets.js'
-import type { Engine } from '../../validation/engine.js'
-import { type DecisionSubject, toDecisionRow } from '../decisionRow.js'
-import { signerPurpose } from '../signForTank.js'
-import { complete, type PaymasterStub, withPaymaster, withSignature } from '../sponsoredDraft.js'
-import { givenLimits, limitsToSign } from '../sponsoredLimits.js'
-import { durationOf, timeRange } from '../sponsorshipTerms.js'
-import { createExposure } from './exposure.js'
+import type { TokenDefinition } from '../chain/tokenDefinition.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import { zeroAddress } from '../encoding/extremes.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { describeRevert } from '../entrypoint/revertReason.js'
+import { PurserError } from '../errors/purserError.js'
+import { MissingTokenError, TokenPriceError, UnsupportedTokenError } from '../errors/tokenErrors.js'
+import { recentPrice } from '../policy/price.js'
+import { reserve } from '../policy/reserve.js'
+import { insertDecision } from '../store/ledger/decisions.js'
+import { insertTokenQuote } from '../store/ledger/tokenQuotes.js'
+import { decryptSecret } from '../tenancy/secrets.js'
+import type { Engine } from '../validation/engine.js'
+import { type DecisionSubject, toDecisionRow } from './sponsor/decisionRow.js'
+import { signerPurpose } from './tank/signForTank.js'
+import { complete, type PaymasterStub, withPaymaster, withSignature } from './sponsoredDraft.js'
+import { givenLimits, limitsToSign } from './sponsor/sponsoredLimits.js'
+import { durationOf, timeRange } from './sponsorshipTerms.js'
+import { createExposure } from './token/exposure.js'
 import { formatTokens } from './formatUnits.js'
-import { quotedCharge } from './quotedOperation.js'
-import { signTokenPayment } from './signTokenPayment.js'
+import { quotedCharge } from './token/quotedOperation.js'
+import { signTokenPayment } from './token/signTokenPayment.js'
 import type {
   FeeQuote,
   FeeQuotes,
@@ -34,12 +30,12 @@ import type {
   TokenPayment,
   TokenRequest,
 } from './tokenPayment.js'
-import { chargeFails, tokenTankEmpty } from './tokenRefusals.js'
+import { chargeFails, tokenTankEmpty } from './token/tokenRefusals.js'
 import {
   createTokenWeigher,
   type WeighedPayment,
   type WeighTokenContext,
-} from './weighTokenPayment.js'
+} from './token/weighTokenPayment.js'
 
 export type TokenPaymasterContext = WeighTokenContext & {
   readonly masterKey: Buffer

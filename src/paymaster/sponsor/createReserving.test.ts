@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
-import { createApp } from '../../test/support/createApp.js'
-import { useDatabase } from '../../test/support/database.js'
+import { createApp } from '../../../test/support/createApp.js'
+import { useDatabase } from '../../../test/support/database.js'
 import {
   alice,
   bob,
@@ -11,11 +11,11 @@ import {
   entryPoint,
   tank,
   toReservation,
-} from '../../test/support/ledger.js'
-import { silent } from '../../test/support/logger.js'
-import { usedOf } from '../../test/support/usedOf.js'
-import { openDatabase } from '../store/database.js'
-import { lockedAt } from '../store/ledger/payers.js'
+} from '../../../test/support/ledger.js'
+import { silent } from '../../../test/support/logger.js'
+import { usedOf } from '../../../test/support/usedOf.js'
+import { openDatabase } from '../../store/database.js'
+import { lockedAt } from '../../store/ledger/payers.js'
 import { createReserving, type SponsorshipReservation } from './createReserving.js'
 
 const testDatabase = useDatabase()

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { type Address, concatHex, type Hex, hashTypedData, recoverAddress, sliceHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
 import { signSponsorship } from './signSponsorship.js'
-import { encodeTankData, sponsorshipHash, stubSignature } from './tankData.js'
+import { encodeTankData, sponsorshipHash, stubSignature } from '../tank/tankData.js'
 
 const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
 const key: Hex = `0x${'5a'.repeat(32)}`

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { concatHex, encodePacked, type Hex, hashTypedData, zeroAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { address, operation } from '../../../test/contracts/arbitraryOperation.js'
-import { permitFor, quote, signature } from '../../../test/contracts/arbitraryQuote.js'
-import type { Version } from '../../entrypoint/entryPoint.js'
-import type { Operation } from '../../entrypoint/operation.js'
-import { stubSignature } from '../tankData.js'
+import { address, operation } from '../../test/contracts/arbitraryOperation.js'
+import { permitFor, quote, signature } from '../../test/contracts/arbitraryQuote.js'
+import type { Version } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { stubSignature } from './tank/tankData.js'
 import {
   encodeTokenData,
   parseTokenData,

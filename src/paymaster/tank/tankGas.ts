@@ -1,4 +1,4 @@
-import type { Operation } from '../entrypoint/operation.js'
+import type { Operation } from '../../entrypoint/operation.js'
 
 /** What a tank's validation reads: it copies and hashes these. */
 type ReadByTank = Pick<Operation, 'factoryData' | 'callData' | 'signature'>

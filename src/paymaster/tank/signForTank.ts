@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { bytesToHex, hexToBytes } from 'viem/utils'
-import { keccak } from '../encoding/keccak.js'
-import { recoverKey } from '../evm/index.js'
-import { signHash } from '../signing/signHash.js'
+import { keccak } from '../../encoding/keccak.js'
+import { recoverKey } from '../../evm/index.js'
+import { signHash } from '../../signing/signHash.js'
 
 /** What the key of a tank's signer is stored for. */
 export const signerPurpose = 'tank signer'

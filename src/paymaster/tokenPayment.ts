@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
-import type { Draft } from '../../entrypoint/draft.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import type { Operation } from '../../entrypoint/operation.js'
+import type { TokenDefinition } from '../chain/tokenDefinition.js'
+import type { Draft } from '../entrypoint/draft.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
 import type { Permit } from './tokenData.js'
 
 /** A decoded request to pay for an operation with a token. */

@@ -1,11 +1,11 @@
-import type { NodeClient } from '../chain/nodeClient.js'
-import { getBlock } from '../chain/nodeReads.js'
-import type { Database } from '../store/database.js'
-import { recentSpending } from '../store/ledger/funds.js'
-import { lockedAt } from '../store/ledger/payers.js'
-import type { StoredTank } from '../store/ledger/tanks.js'
-import { depositOf } from './entryPointDeposit.js'
-import { type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import { getBlock } from '../../chain/nodeReads.js'
+import type { Database } from '../../store/database.js'
+import { recentSpending } from '../../store/ledger/funds.js'
+import { lockedAt } from '../../store/ledger/payers.js'
+import type { StoredTank } from '../../store/ledger/tanks.js'
+import { depositOf } from '../entryPointDeposit.js'
+import { type Runway, runwayOf, SPENDING_DAYS } from '../runway.js'
 
 export type TankLevel = {
   /** wei in the EntryPoint */

@@ -7,11 +7,11 @@ import {
   TOKEN_TANK_06,
   TOKEN_TANK_07,
   TOKEN_TANK_08,
-} from '../contracts/deployments.js'
-import { abi as factoryAbi } from '../contracts/generated/TankFactory.js'
-import type { Version } from '../entrypoint/entryPoint.js'
-import { zeroAddress, zeroHash } from '../encoding/extremes.js'
-import type { TankKind } from '../store/schema.js'
+} from '../../contracts/deployments.js'
+import { abi as factoryAbi } from '../../contracts/generated/TankFactory.js'
+import type { Version } from '../../entrypoint/entryPoint.js'
+import { zeroAddress, zeroHash } from '../../encoding/extremes.js'
+import type { TankKind } from '../../store/schema.js'
 
 /** What a tank runs on each EntryPoint version. */
 const implementations: Readonly<Record<TankKind, Readonly<Record<Version, Deployment>>>> = {

@@ -1,9 +1,9 @@
-import { zeroAddress } from '../encoding/extremes.js'
-import type { ReservationRequest } from '../policy/ledgerView.js'
-import type { Refusal } from '../policy/refusal.js'
-import type { Reserved } from '../policy/reserve.js'
-import type { SponsorshipRequest } from './sponsorship.js'
-import { creditEmpty, tankEmpty } from './tankRefusals.js'
+import { zeroAddress } from '../../encoding/extremes.js'
+import type { ReservationRequest } from '../../policy/ledgerView.js'
+import type { Refusal } from '../../policy/refusal.js'
+import type { Reserved } from '../../policy/reserve.js'
+import type { SponsorshipRequest } from '../sponsorship.js'
+import { creditEmpty, tankEmpty } from '../tank/tankRefusals.js'
 import type { Sponsorable } from './weighSponsorship.js'
 
 /** What the ledger is asked to reserve for a sponsorship. */

@@ -1,10 +1,10 @@
-import type { Draft } from '../entrypoint/draft.js'
-import { splitPaymasterSignature } from '../entrypoint/paymasterSignature.js'
-import type { GasEstimate } from '../gas/gasEstimate.js'
-import type { Refusal } from '../policy/refusal.js'
-import type { PaymasterStub } from './sponsoredDraft.js'
+import type { Draft } from '../../entrypoint/draft.js'
+import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
+import type { GasEstimate } from '../../gas/gasEstimate.js'
+import type { Refusal } from '../../policy/refusal.js'
+import type { PaymasterStub } from '../sponsoredDraft.js'
 import type { Limits } from './sponsoredLimits.js'
-import { parseTankData, type TimeRange } from './tankData.js'
+import { parseTankData, type TimeRange } from '../tank/tankData.js'
 
 /** From when to when a sponsorship that is signed now may end, Unix seconds. */
 export type Bounds = { readonly earliest: number; readonly latest: number }

@@ -1,7 +1,7 @@
-import { type Reservation, type Reserved, reserveTogether } from '../policy/reserve.js'
-import { createGroup, type Group } from '../base/createGroup.js'
-import type { Database } from '../store/database.js'
-import { type Grant, putGrants } from '../store/ledger/grants.js'
+import { type Reservation, type Reserved, reserveTogether } from '../../policy/reserve.js'
+import { createGroup, type Group } from '../../base/createGroup.js'
+import type { Database } from '../../store/database.js'
+import { type Grant, putGrants } from '../../store/ledger/grants.js'
 
 /** A sponsorship that asks the ledger; without a paymaster the grant stands for its signature. */
 export type SponsorshipReservation = Reservation & { readonly grant: Grant | undefined }

@@ -1,5 +1,5 @@
 import { formatUnits } from 'viem/utils'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../chain/tokenDefinition.js'
 
 /** `12.5 USDC` */
 export const formatTokens = (units: bigint, { decimals, symbol }: TokenDefinition): string =>

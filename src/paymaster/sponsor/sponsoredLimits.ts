@@ -1,5 +1,5 @@
-import type { Draft } from '../entrypoint/draft.js'
-import type { GasEstimate } from '../gas/gasEstimate.js'
+import type { Draft } from '../../entrypoint/draft.js'
+import type { GasEstimate } from '../../gas/gasEstimate.js'
 
 /** gas */
 export type Limits = {

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
-import { digits } from '../encoding/abiWriter.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { joinPaymasterSignature } from '../entrypoint/paymasterSignature.js'
+import { digits } from '../../encoding/abiWriter.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import { joinPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import { promiseHash, type TankOperation, timeDigits, timeWord } from './tankTypedData.js'
 
 /** When a sponsorship holds, Unix seconds; validUntil 0 = without end. */

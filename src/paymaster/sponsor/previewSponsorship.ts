@@ -1,11 +1,11 @@
-import type { Candidate } from '../policy/decideReservation.js'
-import type { Verdict } from '../policy/judgePolicies.js'
-import type { Refusal } from '../policy/refusal.js'
-import { previewReservation } from '../policy/reserve.js'
-import type { Database } from '../store/database.js'
-import { listActiveWebhooks } from '../store/tenants/webhooks.js'
+import type { Candidate } from '../../policy/decideReservation.js'
+import type { Verdict } from '../../policy/judgePolicies.js'
+import type { Refusal } from '../../policy/refusal.js'
+import { previewReservation } from '../../policy/reserve.js'
+import type { Database } from '../../store/database.js'
+import { listActiveWebhooks } from '../../store/tenants/webhooks.js'
 import { refusalOf, reservationFor } from './reservationFor.js'
-import type { PolicyPreview, PolicyVerdict, SponsorshipRequest } from './sponsorship.js'
+import type { PolicyPreview, PolicyVerdict, SponsorshipRequest } from '../sponsorship.js'
 import type { Sponsorable, Weigher } from './weighSponsorship.js'
 
 type PreviewContext = {

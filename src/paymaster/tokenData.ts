@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
-import { addressWord, digits, uintWord } from '../../encoding/abiWriter.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import { encodeTankData, parseTankData, stubSignature, type TimeRange } from '../tankData.js'
-import { promiseHash, type TankOperation, timeWord } from '../tankTypedData.js'
+import { addressWord, digits, uintWord } from '../encoding/abiWriter.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import { encodeTankData, parseTankData, stubSignature, type TimeRange } from './tank/tankData.js'
+import { promiseHash, type TankOperation, timeWord } from './tank/tankTypedData.js'
 
 /**
  * When a token tank takes its tokens: `prefund` during validation, the most that the operation can
