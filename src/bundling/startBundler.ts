@@ -2,11 +2,11 @@ import type { HeadFollower } from '../chain/headFollower.js'
 import { SendingTimeoutError } from '../errors/bundlingErrors.js'
 import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
-import type { Followed } from './followBundles.js'
-import { followChain, keepLanes } from './followChain.js'
+import type { Followed } from './send/followBundles.js'
+import { followChain, keepLanes } from './send/followChain.js'
 import { createRounds } from './rounds.js'
-import { sendBundles } from './sendBundles.js'
-import { createBalanceWatch } from './watchBalances.js'
+import { sendBundles } from './send/sendBundles.js'
+import { createBalanceWatch } from './send/watchBalances.js'
 
 export type Bundler = {
   /** Looks at the pool soon; called when operations were announced. */

@@ -1,6 +1,6 @@
 import { type Hex, numberToHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { indexBlocks } from '../../src/bundling/indexBlocks.js'
+import { indexBlocks } from '../../src/bundling/settle/indexBlocks.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
 import { devContracts } from '../../src/devnet/devContracts.js'
 import { keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'

@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { type Address, numberToHex, parseGwei } from 'viem'
+import { expect, test } from 'vitest'
+import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { effectiveTip } from '../fees/bundleFees.js'
+import { bundleGasLimit } from '../fees/bundleGas.js'
+import { least } from '../../base/least.js'
+import { type Selection, selectOperations } from './selectOperations.js'
+import { groupSize, maxAttempts } from '../settle/suspects.js'
+
+const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
+const beneficiary: Address = `0x${'be'.repeat(20)}`
+const gwei = (amount: number): bigint => parseGwei(String(amount))
+
+const operation = (sender: number, fields: Partial<Operation>): Operation => ({
+  sender: numberToHex(sender, { size: 20 }),
+  nonce: 0n,
+  factory: undefined,
+  factoryData: '0x',
+  callData: '0x',
+  callGasLimit: 50_000n,
+  verificationGasLimit: 100_000n,
+  preVerificationGas: 50_000n,
+  maxFeePerGas: gwei(10),
+  maxPriorityFeePerGas: gwei(1),
+  paymaster: undefined,
+  paymasterVerificationGasLimit: 0n,
+  paymasterPostOpGasLimit: 0n,
+  paymasterData: '0x',
+  signature: '0x01',
+  authorization: undefined,
+  ...fields,
+})
+
+const candidate = (sender: number, fields: Partial<Operation> = {}, attempts = 0, age = 0) => ({
+  operation: operation(sender, fields),
+  offer: operation(sender, fields),
+  attempts,
+  receivedAt: new Date(1_000_000 - age),
+})
+
+const selection: Selection = {
+  entryPoint,
+  baseFee: gwei(1),
+  network: { maxFeePerGas: gwei(3), maxPriorityFeePerGas: gwei(1) },
+  leastTip: gwei(0.5),
+  limits: { gas: 16_000_000n, bytes: 100_000, operations: 20 },
+}
+
+const anyCandidate = fc
+  .record({
+    sender: fc.integer({ min: 1, max: 8 }),
+    maxFeePerGas: fc.bigInt({ min: 0n, max: gwei(6) }),
+    maxPriorityFeePerGas: fc.bigInt({ min: 0n, max: gwei(3) }),
+    callGasLimit: fc.bigInt({ min: 0n, max: 6_000_000n }),
+    callDataBytes: fc.integer({ min: 0, max: 40_000 }),
+    attempts: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
+    age: fc.nat(1_000),
+  })
+  .map(({ sender, attempts, age, callDataBytes, ...fees }) =>
+    candidate(sender, { ...fees, callData: `0x${'ab'.repeat(callDataBytes)}` }, attempts, age),
+  )
+
+test('a selection keeps every rule, whatever the pool holds', () => {
+  fc.assert(
+    fc.property(fc.array(anyCandidate, { maxLength: 25 }), (pool) => {
+      const chosen = selectOperations(pool, selection)
+      const ops = chosen.map((each) => each.operation)
+      const { baseFee, leastTip, limits } = selection
+      const able = pool.filter(
+        (each) => effectiveTip(entryPoint, each.operation, baseFee) >= leastTip,
+      )
+      if (able.length === 0) {
+        expect(chosen).toEqual([])
+        return
+      }
+
+      const best = able.map((each) => effectiveTip(entryPoint, each.operation, baseFee))
+      expect(best.every((tip) => tip <= effectiveTip(entryPoint, ops[0]!, baseFee))).toBe(true)
+      expect(new Set(ops.map(({ sender }) => sender)).size).toBe(ops.length)
+      const failures = chosen.map(({ attempts }) => attempts)
+      expect(new Set(failures).size).toBe(1)
+      expect(chosen.length).toBeLessThanOrEqual(groupSize(failures[0]!))
+      if (chosen.length > 1) {
+        const data = entryPoint.encodeHandleOps(ops, beneficiary)
+        expect(bundleGasLimit(entryPoint, ops, data)).toBeLessThanOrEqual(limits.gas)
+        expect(data.length / 2).toBeLessThanOrEqual(limits.bytes)
+      }
+      const tip = least(
+        effectiveTip(entryPoint, ops[0]!, baseFee),
+        selection.network.maxPriorityFeePerGas,
+      )
+      for (const op of ops)
+        expect(effectiveTip(entryPoint, op, baseFee)).toBeGreaterThanOrEqual(tip)
+    }),
+  )
+})
+
+test('the highest effective tip goes first, then the oldest', () => {
+  const pool = [
+    candidate(1, { maxPriorityFeePerGas: gwei(1) }, 0, 5),
+    candidate(2, { maxPriorityFeePerGas: gwei(2) }),
+    candidate(3, { maxPriorityFeePerGas: gwei(1) }, 0, 9),
+    candidate(4, { maxPriorityFeePerGas: gwei(9), maxFeePerGas: gwei(2.5) }),
+  ]
+  expect(selectOperations(pool, selection)).toEqual([pool[1], pool[3], pool[2], pool[0]])
+})
+
+test('who pays less than the bundle does not join it, but goes alone when nobody pays more', () => {
+  const poor = candidate(1, { maxPriorityFeePerGas: gwei(0.6) })
+  const rich = candidate(2, { maxPriorityFeePerGas: gwei(2) })
+  expect(selectOperations([poor, rich], selection)).toEqual([rich])
+  expect(selectOperations([poor], selection)).toEqual([poor])
+})
+
+test('who cannot pay the base fee and the least tip waits', () => {
+  const pool = [candidate(1, { maxFeePerGas: gwei(1.4) })]
+  expect(selectOperations(pool, selection)).toEqual([])
+})
+
+test('suspects go among themselves, in smaller bundles with each failure, at last alone', () => {
+  const limits = { ...selection.limits, operations: 250 }
+  const sizes = [0, 1, 2, 3, 4].map((attempts) => {
+    const suspects = Array.from({ length: 60 }, (_, sender) =>
+      candidate(sender, { maxPriorityFeePerGas: gwei(2) }, attempts),
+    )
+    const others = [0, 1, 2, 3, 4].map((each) => candidate(100 + each, {}, each))
+    return selectOperations([...others, ...suspects], { ...selection, limits }).length
+  })
+  expect(sizes.slice(1)).toEqual([32, 4, 1, 1])
+  expect(sizes[0]).toBeGreaterThan(32)
+})
+
+test('separating any culprit from 250 takes at most 22 further bundles, 5 of which fail', () => {
+  fc.assert(
+    fc.property(fc.nat(249), (culprit) => {
+      let pool = Array.from({ length: 250 }, (_, index) => ({ index, attempts: 0 }))
+      let bundles = 0
+      let failed = 0
+      while (pool.length > 0) {
+        const { attempts } = pool[0]!
+        const bundle = pool
+          .filter((each) => each.attempts === attempts)
+          .slice(0, groupSize(attempts))
+        bundles += 1
+        const fails = bundle.some(({ index }) => index === culprit)
+        failed += fails ? 1 : 0
+        pool = pool.filter((each) => !bundle.includes(each))
+        const again = bundle.map((each) => ({ ...each, attempts: each.attempts + 1 }))
+        if (fails) pool = [...again.filter((each) => each.attempts < maxAttempts), ...pool]
+      }
+      expect(failed).toBe(maxAttempts)
+      expect(bundles - 1).toBeLessThanOrEqual(22)
+    }),
+  )
+})

@@ -1,0 +1,100 @@
+import { size } from 'viem/utils'
+import type { Fees } from '../../chain/feeAdvice.js'
+import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { effectiveTip } from '../fees/bundleFees.js'
+import { authorizationGas } from '../fees/bundleGas.js'
+import { least } from '../../base/least.js'
+import { pricedOperation } from '../fees/pricedOperation.js'
+import { groupSize } from '../settle/suspects.js'
+
+type Candidate = {
+  readonly operation: Operation
+  /** wei per gas that is paid for it */
+  readonly offer: Fees
+  /** How often a bundle with it failed on the chain. */
+  readonly attempts: number
+  readonly receivedAt: Date
+}
+
+export type Selection = {
+  readonly entryPoint: EntryPoint
+  /** wei per gas of the head */
+  readonly baseFee: bigint
+  /** What the network asks now. */
+  readonly network: Fees
+  /** Least tip (wei per gas) with which a transaction is worth sending now. */
+  readonly leastTip: bigint
+  readonly limits: { readonly gas: bigint; readonly bytes: number; readonly operations: number }
+}
+
+/**
+ * The operations of the next bundle, highest effective tip first, then the oldest; one per sender,
+ * within the limits of gas, bytes and number.
+ *
+ * Who cannot pay `leastTip` over the base fee waits. The first one sets the bundle's tip (never more
+ * than the network's); others join only when they pay it too, so that nobody slows the bundle down.
+ * Operations whose bundles failed before go with those that failed as often, in ever smaller bundles,
+ * so that they cannot take others down again.
+ */
+export function selectOperations<C extends Candidate>(
+  candidates: readonly C[],
+  { entryPoint, baseFee, network, leastTip, limits }: Selection,
+): C[] {
+  const ranked = candidates
+    .map((candidate) => ({
+      candidate,
+      tip: effectiveTip(entryPoint, pricedOperation(candidate), baseFee),
+    }))
+    .filter(({ tip }) => tip >= leastTip)
+    .sort(
+      (a, b) =>
+        compare(b.tip, a.tip) ||
+        a.candidate.receivedAt.getTime() - b.candidate.receivedAt.getTime(),
+    )
+  const first = ranked[0]
+  if (!first) return []
+
+  const { attempts } = first.candidate
+  const most = Math.min(limits.operations, groupSize(attempts))
+  const ownTip = least(first.tip, network.maxPriorityFeePerGas)
+  const senders = new Set<string>()
+  const chosen: C[] = []
+  let gas = 21_000n + fixedBundleGas(entryPoint)
+  let bytes = envelopeBytes
+  for (const { candidate, tip } of ranked) {
+    const { operation } = candidate
+    if (chosen.length === most || tip < ownTip) break
+    if (candidate.attempts !== attempts || senders.has(operation.sender)) continue
+    const ownBytes = operationBytes(entryPoint, operation)
+    const ownGas = entryPoint.bundleGas(operation) + authorizationGas(operation)
+    const nextGas = gas + ownGas + BigInt(ownBytes) * gasPerByte
+    const nextBytes = bytes + ownBytes
+    if (chosen.length > 0 && (nextGas > limits.gas || nextBytes > limits.bytes)) continue
+    senders.add(operation.sender)
+    chosen.push(candidate)
+    gas = nextGas
+    bytes = nextBytes
+  }
+  return chosen
+}
+
+/** A non-zero byte of calldata. */
+const gasPerByte = 16n
+
+/** The transaction's own fields and the frame of handleOps, at most. */
+const envelopeBytes = 400
+
+/** Bytes that the operation adds to the transaction: its encoding, its offset word and its tuple. */
+function operationBytes(entryPoint: EntryPoint, op: Operation): number {
+  const tuple = op.authorization === undefined ? 0 : authorizationBytes
+  return size(entryPoint.encodeOperation(op)) + 32 + tuple
+}
+
+/** An EIP-7702 tuple in RLP, at most. */
+const authorizationBytes = 120
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,78 @@
+import type { Address } from 'viem'
+import { ethCall } from '../../chain/ethCall.js'
+import type { Fees } from '../../chain/feeAdvice.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
+import type { StoredOperation } from '../../store/pool/operations.js'
+import { delegationOverride } from './bundleAuthorizations.js'
+import { bundleGasLimit } from '../fees/bundleGas.js'
+
+export type BundleSimulation = {
+  readonly node: NodeClient
+  readonly entryPoint: EntryPoint
+  readonly executor: Address
+  readonly beneficiary: Address
+  readonly fees: Fees
+}
+
+export type SimulationResult = {
+  /** These succeed together, in this order. */
+  readonly kept: readonly StoredOperation[]
+  /** These make handleOps revert even when they are alone. */
+  readonly failed: readonly Failed[]
+  /** These make it revert only beside others; they stay in the pool. */
+  readonly conflicting: readonly Failed[]
+}
+
+type Failed = { readonly stored: StoredOperation; readonly failure: Failure }
+
+/**
+ * Runs handleOps as it would be sent, on the latest state, until it succeeds. An operation that the
+ * EntryPoint blames is taken out and tried alone: if it succeeds alone it only conflicts with another
+ * one, and waits in the pool. When nobody is blamed the bundle is halved; the other half waits in the
+ * pool, so the cause is found in a few bundles while everyone else is included. Node trouble is thrown
+ * and proves nothing about operations.
+ */
+export async function simulateBundle(
+  simulation: BundleSimulation,
+  candidates: readonly StoredOperation[],
+): Promise<SimulationResult> {
+  let kept = candidates
+  const failed: Failed[] = []
+  const conflicting: Failed[] = []
+  while (kept.length > 0) {
+    const failure = await simulate(simulation, kept)
+    if (failure === undefined) break
+    const blamed = kept.length === 1 ? kept[0] : kept[failure.index ?? -1]
+    if (blamed === undefined) {
+      kept = kept.slice(0, Math.ceil(kept.length / 2))
+      continue
+    }
+    const alone = kept.length === 1 ? failure : await simulate(simulation, [blamed])
+    if (alone) failed.push({ stored: blamed, failure: alone })
+    else conflicting.push({ stored: blamed, failure })
+    kept = kept.filter((stored) => stored !== blamed)
+  }
+  return { kept, failed, conflicting }
+}
+
+async function simulate(
+  { node, entryPoint, executor, beneficiary, fees }: BundleSimulation,
+  bundle: readonly StoredOperation[],
+): Promise<Failure | undefined> {
+  const ops = bundle.map(({ operation }) => operation)
+  const data = entryPoint.encodeHandleOps(ops, beneficiary)
+  const gas = bundleGasLimit(entryPoint, ops, data)
+  const request = { from: executor, to: entryPoint.address, data, gas, fees }
+  const outcome = await ethCall(node, request, 'latest', delegationOverride(ops))
+  if (outcome.ok) return undefined
+  const { revertData, message } = outcome
+  return (
+    entryPoint.decodeFailure(revertData) ?? {
+      index: undefined,
+      code: undefined,
+      message,
+      revertData,
+    }
+  )
+}

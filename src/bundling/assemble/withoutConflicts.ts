@@ -1,0 +1,57 @@
+import type { Address, Hex } from 'viem'
+import type { AccessedStorage, SlotSets } from '../../validation/erc7562/index.js'
+
+type Candidate = {
+  readonly operation: { readonly sender: Address }
+  /** Undefined where it is not known; such an operation conflicts with none. */
+  readonly accessed: AccessedStorage | undefined
+}
+
+/**
+ * Those of these operations, in their order, that may share a bundle: none uses storage of another
+ * one's sender (STO-041, ERC-4337), and none uses a slot that another one writes. The rest can go in
+ * the next bundle.
+ */
+export function withoutConflicts<C extends Candidate>(candidates: readonly C[]): C[] {
+  const senders = new Set(candidates.map(({ operation }) => operation.sender))
+  const peaceful = candidates.filter((candidate) => !usesSenders(candidate, senders))
+  const [first] = candidates
+  // Where each uses another's sender, the best one goes alone.
+  if (peaceful.length === 0) return first ? [first] : []
+  const touched = new Slots()
+  const written = new Slots()
+  return peaceful.filter(({ accessed }) => {
+    if (accessed === undefined) return true
+    const { reads, writes } = accessed
+    if (touched.meet(writes) || written.meet(writes) || written.meet(reads)) return false
+    touched.add(reads)
+    written.add(writes)
+    return true
+  })
+}
+
+function usesSenders({ operation, accessed }: Candidate, senders: ReadonlySet<Address>): boolean {
+  if (accessed === undefined) return false
+  const { reads, writes, associatedIn } = accessed
+  const isOther = (contract: Address) => contract !== operation.sender && senders.has(contract)
+  return [...reads.keys(), ...writes.keys(), ...associatedIn].some(isOther)
+}
+
+class Slots {
+  readonly #slots = new Set<string>()
+
+  add(sets: SlotSets): void {
+    for (const key of keysOf(sets)) this.#slots.add(key)
+  }
+
+  meet(sets: SlotSets): boolean {
+    for (const key of keysOf(sets)) if (this.#slots.has(key)) return true
+    return false
+  }
+}
+
+function* keysOf(sets: SlotSets): Generator<string> {
+  for (const [contract, slots] of sets) for (const slot of slots) yield keyOf(contract, slot)
+}
+
+const keyOf = (contract: Address, slot: Hex): string => contract + slot

@@ -1,0 +1,47 @@
+import type { Hex } from 'viem'
+import type { Fees } from '../../chain/feeAdvice.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { bundleCost } from '../../gas/preVerificationGas.js'
+import type { StoredOperation } from '../../store/pool/operations.js'
+import type { Engine } from '../../validation/engine.js'
+import { paysForItself } from './coverage.js'
+import { pricedOperation } from './pricedOperation.js'
+
+/** Gas that every EntryPoint meters of any operation: its nonce, its payment, the call of its account. */
+const leastMetered = 10_000n
+
+/**
+ * Learns what the bundle costs and brings; the answer tells whether it pays for itself with some fees.
+ * Only where the calldata floor (EIP-7623) may bind does it matter how much gas validation uses: then
+ * every operation is validated again.
+ */
+export async function assessBundle(
+  engine: Pick<Engine, 'validate'>,
+  entryPoint: EntryPoint,
+  operations: readonly Pick<StoredOperation, 'operation' | 'offer'>[],
+  data: Hex,
+  beneficiaryGas: number,
+): Promise<(fees: Fees) => boolean> {
+  const ops = operations.map(({ operation }) => operation)
+  const cost = bundleCost(entryPoint, ops, data, beneficiaryGas)
+  const charged = ops.reduce((sum, op) => sum + op.preVerificationGas + leastMetered, 0n)
+  const metered = async (op: Operation) =>
+    charged >= cost.floor ? leastMetered : verificationGas(engine, entryPoint, op)
+  const paying = await Promise.all(
+    operations.map(async (stored) => ({
+      op: pricedOperation(stored),
+      metered: await metered(stored.operation),
+    })),
+  )
+  return (fees) => paysForItself({ entryPoint, paying, cost }, fees)
+}
+
+async function verificationGas(
+  engine: Pick<Engine, 'validate'>,
+  entryPoint: EntryPoint,
+  op: Operation,
+): Promise<bigint> {
+  const validated = await engine.validate(entryPoint, op)
+  return validated.ok ? validated.validation.verificationGasUsed : 0n
+}

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { arbitraryOperation } from '../../../test/support/arbitraryOperation.js'
+import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { bundleFees, highestTip, resubmissionFees } from './bundleFees.js'
+
+const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
+const wei = fc.bigInt({ min: 0n, max: 10n ** 13n })
+
+const fees = fc
+  .tuple(wei, wei)
+  .map(([a, b]) =>
+    a < b
+      ? { maxFeePerGas: b, maxPriorityFeePerGas: a }
+      : { maxFeePerGas: a, maxPriorityFeePerGas: b },
+  )
+
+const operation: fc.Arbitrary<Operation> = fc
+  .tuple(arbitraryOperation('0.6'), fees)
+  .map(([op, priced]) => ({ ...op, ...priced }))
+
+const operations = fc.array(operation, { minLength: 1, maxLength: 5 })
+
+/** wei per gas that a transaction pays. */
+const price = (
+  { maxFeePerGas, maxPriorityFeePerGas }: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint },
+  baseFee: bigint,
+): bigint => {
+  const full = baseFee + maxPriorityFeePerGas
+  return full < maxFeePerGas ? full : maxFeePerGas
+}
+
+test('a bundle never pays more per gas than each of its operations, at any base fee', () => {
+  fc.assert(
+    fc.property(operations, fees, wei, (ops, network, baseFee) => {
+      const own = bundleFees(entryPoint, ops, network)
+      expect(own.maxPriorityFeePerGas).toBeLessThanOrEqual(own.maxFeePerGas)
+      fc.pre(baseFee <= own.maxFeePerGas)
+      for (const op of ops)
+        expect(price(own, baseFee)).toBeLessThanOrEqual(entryPoint.gasPrice(op, baseFee))
+    }),
+  )
+})
+
+test('a bundle of rich operations pays what the network asks and no more', () => {
+  fc.assert(
+    fc.property(operations, fees, (ops, network) => {
+      const rich = ops.map((op) => ({
+        ...op,
+        callGasLimit: op.callGasLimit + 100_000n,
+        maxFeePerGas: op.maxFeePerGas + network.maxFeePerGas * 2n,
+        maxPriorityFeePerGas: op.maxPriorityFeePerGas + network.maxPriorityFeePerGas,
+      }))
+      expect(bundleFees(entryPoint, rich, network)).toEqual(network)
+    }),
+  )
+})
+
+test('a replacement raises both fees by 12.5 % and is paid for, or is not made', () => {
+  fc.assert(
+    fc.property(fees, fees, fees, (previous, network, ceiling) => {
+      const pays = (fees: typeof ceiling) =>
+        fees.maxFeePerGas <= ceiling.maxFeePerGas &&
+        fees.maxPriorityFeePerGas <= ceiling.maxPriorityFeePerGas
+      const raised = resubmissionFees({ previous, network, pays })
+      if (!raised) {
+        const tip = (previous.maxPriorityFeePerGas * 9n) / 8n + 2n
+        const max = (previous.maxFeePerGas * 9n) / 8n + 2n
+        expect(pays({ maxFeePerGas: max, maxPriorityFeePerGas: tip })).toBe(false)
+        return
+      }
+      expect(pays(raised)).toBe(true)
+      for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
+        expect(raised[fee]).toBeGreaterThan(previous[fee])
+        expect(raised[fee] * 8n).toBeGreaterThanOrEqual(previous[fee] * 9n)
+      }
+      expect(raised.maxPriorityFeePerGas).toBeLessThanOrEqual(raised.maxFeePerGas)
+    }),
+  )
+})
+
+test('a replacement follows a network that asks for more than 12.5 %', () => {
+  fc.assert(
+    fc.property(fees, (network) => {
+      const previous = {
+        maxFeePerGas: network.maxFeePerGas / 2n,
+        maxPriorityFeePerGas: network.maxPriorityFeePerGas / 2n,
+      }
+      const raised = resubmissionFees({ previous, network, pays: () => true })
+      expect(raised?.maxFeePerGas).toBeGreaterThanOrEqual(network.maxFeePerGas)
+      expect(raised?.maxPriorityFeePerGas).toBeGreaterThanOrEqual(network.maxPriorityFeePerGas)
+    }),
+  )
+})
+
+test('the highest tip that pays is found, to the wei', () => {
+  fc.assert(
+    fc.property(fees, wei, (bid, ceiling) => {
+      const found = highestTip(bid, (fees) => fees.maxPriorityFeePerGas < ceiling)
+      const { maxPriorityFeePerGas: most } = bid
+      const expected = ceiling === 0n ? undefined : most < ceiling ? most : ceiling - 1n
+      expect(found?.maxPriorityFeePerGas).toBe(expected)
+    }),
+  )
+})

@@ -1,0 +1,214 @@
+import type { Address, Hex } from 'viem'
+import { parseTransaction } from 'viem/utils'
+import type { Fees } from '../../chain/feeAdvice.js'
+import { adviseFees } from '../../chain/fees.js'
+import type { Head } from '../../chain/nodeReads.js'
+import { faultPoint } from '../../faults.js'
+import { beneficiaryGas } from '../../gas/preVerificationGas.js'
+import type { ExecutorTransaction } from '../../signing/executorSigner.js'
+import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
+import { operationsInBundle } from '../../store/pool/operations.js'
+import { abandonBundle, refuseBundle, storeAttempt } from '../../store/outbox/outbox.js'
+import { assessBundle } from '../fees/assessBundle.js'
+import { type BroadcastResult, broadcast } from './broadcast.js'
+import { resubmissionFees } from '../fees/bundleFees.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { type Lane, newestAttempt, planLane } from './lanes.js'
+import { replacementFees } from '../fees/replacementFees.js'
+import { signAttempt } from './signAttempt.js'
+import { readStandings, type Standing } from './standings.js'
+import { maxAttempts } from '../settle/suspects.js'
+import { transferTransaction } from './transfer.js'
+
+/** What following taught about our accounts. */
+export type Followed = {
+  readonly head: Head
+  readonly standings: ReadonlyMap<Address, Standing>
+  /** Those with a transaction that the node did not take: they send nothing further for now. */
+  readonly blocked: ReadonlySet<Address>
+}
+
+/** Takes each bundle that is open after the index reached `head` one step further; see `planLane`. */
+export async function followBundles(context: BundlingContext, head: Head): Promise<Followed> {
+  const { database, definition, node, signers, treasury } = context
+  const open = await openBundles(database, definition.chainId)
+  const ours = [...signers, ...(treasury ? [treasury] : [])].map(({ address }) => address)
+  const addresses = [...new Set([...ours, ...open.map(({ executor }) => executor)])]
+  const standings = await readStandings(node, head, addresses)
+  const blocked = new Set<Address>()
+  if (open.length === 0) return { head, standings, blocked }
+
+  const known = await knownTransactions(context, open)
+  const { fast: network } = await adviseFees(node, head)
+  for (const { address: executor, mined } of standings.values()) {
+    const lane = { executor, mined, open: open.filter((bundle) => bundle.executor === executor) }
+    if (!(await followLane(context, lane, known, network))) blocked.add(executor)
+  }
+  return { head, standings, blocked }
+}
+
+/** Returns whether the node has taken all that the lane holds. */
+async function followLane(
+  context: BundlingContext,
+  lane: Lane,
+  known: ReadonlySet<Hex>,
+  network: Fees,
+): Promise<boolean> {
+  const { resubmitAfter, maxBundlesPerExecutor } = context.definition
+  const { steps, stuck } = planLane(lane, {
+    isKnown: ({ hash }) => known.has(hash),
+    resubmitAfter,
+    network,
+    mostFillers: maxBundlesPerExecutor,
+  })
+  let taken = true
+  for (const step of steps) {
+    if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
+    else if (step.kind === 'cancel') await cancel(context, step.bundle, network, step.reason)
+    else if (!isTaken(await send(context, step.bundle))) taken = false
+  }
+  for (const bundle of stuck) if (await resubmit(context, bundle, network)) break
+  return taken
+}
+
+/** Broadcasts a bundle's newest transaction; one that can never be included ends the bundle. */
+export async function send(context: BundlingContext, bundle: OpenBundle): Promise<BroadcastResult> {
+  const { raw, hash } = newestAttempt(bundle)
+  faultPoint('broadcast:before')
+  const result = await broadcast(context.node, raw)
+  faultPoint('broadcast:after')
+  const { kind, reason } = result
+  const { id, executor, nonce } = bundle
+  const facts = { bundleId: id, executor, nonce, hash }
+  if (kind === 'terminal') await refuse(context, bundle, reason)
+  else if (kind === 'sent') context.logger.debug(facts, 'bundle broadcast')
+  else context.logger.warn({ ...facts, kind, reason }, 'the node did not take the bundle')
+  return result
+}
+
+/** May further transactions follow? Not behind one of which the node knows nothing. */
+export function isTaken({ kind }: BroadcastResult): boolean {
+  return kind === 'sent' || kind === 'settled'
+}
+
+async function knownTransactions(
+  { node }: BundlingContext,
+  open: readonly OpenBundle[],
+): Promise<ReadonlySet<Hex>> {
+  const hashes = open.map((bundle) => newestAttempt(bundle).hash)
+  const answers = await node.batch(
+    hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
+  )
+  return new Set(
+    hashes.filter((_, i) => {
+      const answer = answers[i]
+      if (answer && !answer.ok) throw answer.error
+      return answer?.result !== null
+    }),
+  )
+}
+
+/** Ends a bundle that cannot be included any more; its operations try again. */
+async function abandon(
+  { database, logger, onEnd }: BundlingContext,
+  { id, nonce, executor }: OpenBundle,
+  reason: string,
+): Promise<void> {
+  const released = await abandonBundle(database, id)
+  onEnd?.('abandoned')
+  logger.warn({ bundleId: id, executor, nonce, reason, released }, 'bundle abandoned')
+}
+
+/** Ends a bundle that the node will never take; its operations go in smaller ones next. */
+async function refuse(
+  { database, logger, onEnd }: BundlingContext,
+  { id, nonce, executor }: OpenBundle,
+  reason: string | undefined,
+): Promise<void> {
+  const blamed = await refuseBundle(database, id, maxAttempts)
+  onEnd?.('abandoned')
+  logger.warn({ bundleId: id, executor, nonce, reason, blamed }, 'the node refused the bundle')
+}
+
+/**
+ * Sends a transaction that does nothing in place of a bundle. Its operations stay with it until one
+ * of the two is mined: only then is it certain which.
+ */
+async function cancel(
+  context: BundlingContext,
+  bundle: OpenBundle,
+  network: Fees,
+  reason: string,
+): Promise<void> {
+  const { definition, node, logger } = context
+  const { id, executor, nonce } = bundle
+  const transaction = await transferTransaction(node, {
+    chainId: definition.chainId,
+    ...{ from: executor, to: executor, value: 0n, nonce },
+    fees: replacementFees(newestAttempt(bundle), network),
+  })
+  if (await sendAttempt(context, bundle, transaction, true))
+    logger.warn({ bundleId: id, executor, nonce, reason }, 'bundle is being cancelled')
+}
+
+/** Raises the fees of a stuck bundle. False when they cannot rise. */
+async function resubmit(
+  context: BundlingContext,
+  bundle: OpenBundle,
+  network: Fees,
+): Promise<boolean> {
+  const previous = newestAttempt(bundle)
+  const { id, executor, nonce } = bundle
+  const { to, data = '0x', value = 0n, gas, authorizationList } = parseTransaction(previous.raw)
+  if (!to || gas === undefined) throw new Error(`bundle ${id} holds no call`)
+  const fees = await dearerFees(context, bundle, data, network)
+  const { chainId } = context.definition
+  const transaction = fees && {
+    ...{ chainId, nonce: Number(nonce), to: to.toLowerCase() as Address, data, value, gas },
+    ...(authorizationList ? { authorizationList } : {}),
+    ...fees,
+  }
+  if (transaction && (await sendAttempt(context, bundle, transaction, previous.noop))) return true
+  const facts = { bundleId: id, executor, nonce, fees: previous }
+  context.logger.warn(facts, 'bundle is stuck at its highest fees')
+  return false
+}
+
+async function dearerFees(
+  { database, definition, engine, entryPoints }: BundlingContext,
+  bundle: OpenBundle,
+  data: Hex,
+  network: Fees,
+): Promise<Fees | undefined> {
+  const previous = newestAttempt(bundle)
+  if (previous.noop || bundle.kind !== 'operations') {
+    // What was not taken at three times the price is not waiting for a higher one.
+    const enough = previous.maxFeePerGas > 3n * network.maxFeePerGas
+    return enough ? undefined : replacementFees(previous, network)
+  }
+  const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
+  if (!entryPoint) return undefined
+  const waiting = await operationsInBundle(database, bundle.id)
+  const pays = await assessBundle(engine, entryPoint, waiting, data, beneficiaryGas(definition))
+  return resubmissionFees({ previous, network, pays })
+}
+
+/** Signs, stores, then sends another transaction for a bundle's nonce. False without its key. */
+async function sendAttempt(
+  context: BundlingContext,
+  bundle: OpenBundle,
+  transaction: ExecutorTransaction,
+  noop: boolean,
+): Promise<boolean> {
+  const { database, definition, signers, treasury, logger } = context
+  const signer = [...signers, treasury].find((each) => each?.address === bundle.executor)
+  if (!signer) return false
+  const attempt = await signAttempt(signer, transaction, noop)
+  await storeAttempt(database, definition.chainId, bundle.id, attempt)
+  faultPoint('resubmission:committed')
+  const { maxFeePerGas, maxPriorityFeePerGas, hash } = attempt
+  const facts = { bundleId: bundle.id, nonce: bundle.nonce, hash, noop }
+  logger.info({ ...facts, maxFeePerGas, maxPriorityFeePerGas }, 'bundle resubmitted')
+  await send(context, { ...bundle, attempts: [...bundle.attempts, { ...attempt, age: 0 }] })
+  return true
+}

@@ -1,0 +1,31 @@
+import type { Head } from '../../chain/nodeReads.js'
+import { dropExpired } from '../../store/pool/operations.js'
+import { decayReputations } from '../../store/pool/reputations.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { fillGaps } from './fillGaps.js'
+import { type Followed, followBundles } from './followBundles.js'
+import { indexBlocks } from '../settle/indexBlocks.js'
+import { refillExecutors } from './refillExecutors.js'
+
+/**
+ * Learns from the chain at `head` what became of operations and bundles. Undefined when the node does
+ * not show that head as we know the chain; nothing should be sent then.
+ */
+export async function followChain(
+  context: BundlingContext,
+  head: Head,
+): Promise<Followed | undefined> {
+  const { database, definition, logger } = context
+  if (!(await indexBlocks(context, head))) return undefined
+  const followed = await followBundles(context, head)
+  const expired = await dropExpired(database, definition.chainId, head.timestamp)
+  if (expired.length > 0) logger.warn({ hashes: expired }, 'operations expired in the pool')
+  await decayReputations(database, definition.chainId)
+  return followed
+}
+
+/** What keeps the executors going, after new bundles had their chance. */
+export async function keepLanes(context: BundlingContext, followed: Followed): Promise<void> {
+  await fillGaps(context, followed)
+  await refillExecutors(context, followed)
+}

@@ -1,0 +1,119 @@
+import type { Address } from 'viem'
+import type { Fees } from '../../chain/feeAdvice.js'
+import type { Attempt, OpenBundle } from '../../store/outbox/bundles.js'
+import { greatest } from '../../base/greatest.js'
+
+/** An executor's transactions in flight, as the chain at one head and our outbox have them. */
+export type Lane = {
+  readonly executor: Address
+  /** Transactions of the executor in the chain: the nonce that comes next there. */
+  readonly mined: bigint
+  /** In nonce order. */
+  readonly open: readonly OpenBundle[]
+}
+
+/** What has to be done about an open bundle now. */
+export type LaneStep =
+  | { readonly kind: 'abandon'; readonly bundle: OpenBundle; readonly reason: string }
+  /** Replace it by a transaction that does nothing. */
+  | { readonly kind: 'cancel'; readonly bundle: OpenBundle; readonly reason: string }
+  /** The node does not know its newest transaction. */
+  | { readonly kind: 'send'; readonly bundle: OpenBundle }
+
+export type LanePlan = {
+  readonly steps: readonly LaneStep[]
+  /**
+   * Bundles whose fees should rise, the one that blocks the others first. At most one of them in one
+   * round: raising all at once would multiply what a short rise of fees costs.
+   */
+  readonly stuck: readonly OpenBundle[]
+}
+
+type Circumstances = {
+  /** Is this transaction in the node's pool or chain? */
+  readonly isKnown: (attempt: Attempt) => boolean
+  /** Milliseconds after which a transaction without inclusion is stuck. */
+  readonly resubmitAfter: number
+  /** What the network asks now. */
+  readonly network: Fees
+  /** The most missing nonces that are worth filling. */
+  readonly mostFillers: number
+}
+
+/**
+ * What to do about each bundle of a lane:
+ * - its nonce is used although no receipt of ours was found: abandon it;
+ * - too many nonces before it are missing for it ever to be mined: abandon it when it is stuck;
+ * - the operator wants an operation back, or one of its operations is settled elsewhere, so that the
+ *   bundle would revert: cancel it, once;
+ * - the node does not know it (restart, reorg, lost): send it again;
+ * - stuck: raise its fees when it is the first of the lane, or when the network asks for more than
+ *   it offers; any other one only waits for those before it.
+ */
+export function planLane(lane: Lane, circumstances: Circumstances): LanePlan {
+  const { isKnown, resubmitAfter, network, mostFillers } = circumstances
+  const steps: LaneStep[] = []
+  const stuck: OpenBundle[] = []
+  const reachable = missingNonces(lane).length <= mostFillers
+  const [firstMissing] = missingNonces(lane)
+  const first = lane.open.find(({ nonce }) => nonce >= lane.mined)
+  for (const bundle of lane.open) {
+    const newest = newestAttempt(bundle)
+    const late = newest.age >= resubmitAfter
+    const reason = cancelReason(bundle)
+    if (bundle.nonce < lane.mined)
+      steps.push({ kind: 'abandon', bundle, reason: 'its nonce was used by another transaction' })
+    else if (!reachable && late && firstMissing !== undefined && bundle.nonce > firstMissing)
+      steps.push({ kind: 'abandon', bundle, reason: 'transactions before it are missing' })
+    else if (reason !== undefined && !newest.noop) steps.push({ kind: 'cancel', bundle, reason })
+    else if (!isKnown(newest)) steps.push({ kind: 'send', bundle })
+    else if (late && (bundle === first || isBelow(newest, network))) stuck.push(bundle)
+  }
+  return { steps, stuck }
+}
+
+/** Nonces that neither the chain nor an open bundle has, though an open bundle comes after them. */
+export function missingNonces({ mined, open }: Lane): bigint[] {
+  const taken = new Set(open.map(({ nonce }) => nonce))
+  const last = open.at(-1)?.nonce ?? mined
+  const missing: bigint[] = []
+  // Nobody fills more than a few; a node that answers nonsense must not make us count for ever.
+  for (let nonce = mined; nonce < last && missing.length < 100; nonce++)
+    if (!taken.has(nonce)) missing.push(nonce)
+  return missing
+}
+
+/** The nonce of the lane's next transaction: a missing one, else the one after all others. */
+export function nextNonce({ mined, open }: Lane): bigint {
+  const taken = new Set(open.map(({ nonce }) => nonce))
+  let nonce = mined
+  while (taken.has(nonce)) nonce++
+  return nonce
+}
+
+/** wei that the lane's transactions may still take from the executor. */
+export function committedCost({ open }: Pick<Lane, 'open'>): bigint {
+  return open.reduce(
+    (sum, { attempts: [first, ...others] }) =>
+      sum + greatest(first.maxCost, ...others.map(({ maxCost }) => maxCost)),
+    0n,
+  )
+}
+
+export function newestAttempt({ attempts }: OpenBundle): Attempt {
+  return attempts.at(-1) ?? attempts[0]
+}
+
+function cancelReason(bundle: OpenBundle): string | undefined {
+  if (bundle.cancelRequested) return 'the operator cancelled one of its operations'
+  return bundle.waitingCount < bundle.operationCount
+    ? 'one of its operations is settled without it'
+    : undefined
+}
+
+function isBelow(fees: Fees, network: Fees): boolean {
+  return (
+    fees.maxFeePerGas < network.maxFeePerGas ||
+    fees.maxPriorityFeePerGas < network.maxPriorityFeePerGas
+  )
+}

@@ -1,0 +1,76 @@
+import type { Address } from 'viem'
+import { parseTransaction } from 'viem/utils'
+import { adviseFees } from '../../chain/fees.js'
+import { NodeRpcError } from '../../chain/nodeErrors.js'
+import { SignerUnavailableError } from '../../errors/signerErrors.js'
+import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import type { Followed } from './followBundles.js'
+import { committedCost, nextNonce } from './lanes.js'
+import { planRefills } from './planRefills.js'
+import { sendTransfer } from './sendTransfer.js'
+
+/** Gas of a plain transfer, with room for chains that charge for its data. */
+const transferGas = 50_000n
+
+/**
+ * Sends the treasury's money to executors that run short. Refills go through the same outbox as
+ * bundles, so that a crash neither loses nor repeats one: while a refill of an executor is open there
+ * is no other, and when it is closed its money is in the balance that was read.
+ */
+export async function refillExecutors(
+  context: BundlingContext,
+  { head, standings, blocked }: Followed,
+): Promise<void> {
+  const { database, definition, node, signers, treasury, logger } = context
+  const { chainId, maxBundlesPerExecutor, treasury: terms } = definition
+  const standing = treasury && standings.get(treasury.address)
+  if (!treasury || !terms || !standing || blocked.has(treasury.address)) return
+  const executors = signers.flatMap(({ address }) =>
+    address === treasury.address ? [] : (standings.get(address) ?? []),
+  )
+  if (executors.every(({ balance }) => balance >= terms.refillBelow)) return
+
+  const all = await openBundles(database, chainId)
+  const { fast: fees } = await adviseFees(node, head)
+  let lane = {
+    executor: treasury.address,
+    mined: standing.mined,
+    open: all.filter(({ executor }) => executor === treasury.address),
+  }
+  const { refills, unserved } = planRefills({
+    executors,
+    underway: new Set(lane.open.flatMap(recipient)),
+    available: standing.balance - committedCost(lane),
+    transferCost: transferGas * fees.maxFeePerGas,
+    refillBelow: terms.refillBelow,
+    refillTo: terms.refillTo,
+    most: maxBundlesPerExecutor - lane.open.length,
+  })
+  if (unserved.length > 0) {
+    const { address, balance } = standing
+    logger.error({ treasury: address, balance, unserved }, 'the treasury cannot refill executors')
+  }
+  for (const { to, value } of refills) {
+    try {
+      const nonce = nextNonce(lane)
+      const refill = await sendTransfer(context, treasury, 'refill', { to, value, nonce, fees })
+      lane = { ...lane, open: [...lane.open, refill].sort(byNonce) }
+      logger.info({ bundleId: refill.id, executor: to, value, nonce }, 'executor is being refilled')
+    } catch (error) {
+      if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
+      logger.error({ executor: to, reason: error.message }, 'the executor cannot be refilled')
+      return
+    }
+  }
+}
+
+/** Whom an open refill is for. */
+function recipient({ kind, attempts: [first] }: OpenBundle): Address[] {
+  const { to } = kind === 'refill' ? parseTransaction(first.raw) : {}
+  return to ? [to.toLowerCase() as Address] : []
+}
+
+function byNonce(a: OpenBundle, b: OpenBundle): number {
+  return a.nonce < b.nonce ? -1 : 1
+}

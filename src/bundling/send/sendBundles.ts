@@ -1,0 +1,122 @@
+import type { Hex } from 'viem'
+import { NodeRpcError } from '../../chain/nodeErrors.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import { SignerUnavailableError } from '../../errors/signerErrors.js'
+import { faultPoint } from '../../faults.js'
+import type { ExecutorSigner } from '../../signing/executorSigner.js'
+import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
+import { assembleBundle } from '../assemble/assembleBundle.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { type Followed, isTaken, send } from './followBundles.js'
+import { committedCost, nextNonce } from './lanes.js'
+import { transactionCost } from './signAttempt.js'
+import { signBundle } from './signBundle.js'
+import type { Standing } from './standings.js'
+
+type Turn = {
+  /** Rotates the EntryPoints. */
+  readonly turn: number
+  /**
+   * On a new head each executor may have `maxBundlesPerExecutor` in flight. Between heads only idle
+   * ones send, so that operations which come in meanwhile share a bundle.
+   */
+  readonly freshHead: boolean
+}
+
+type SendingLane = {
+  readonly signer: ExecutorSigner
+  readonly standing: Standing
+  readonly open: readonly OpenBundle[]
+}
+
+/** Sends bundles while operations and executors wait, first through those with the fewest in flight. */
+export async function sendBundles(
+  context: BundlingContext,
+  followed: Followed,
+  { turn, freshHead }: Turn,
+): Promise<void> {
+  const { definition, entryPoints } = context
+  const start = turn % entryPoints.length
+  const inTurn = [...entryPoints.slice(start), ...entryPoints.slice(0, start)]
+  const waiting = new Set<Hex>()
+  let lanes = await sendingLanes(context, followed)
+  const most = freshHead ? definition.maxBundlesPerExecutor : 1
+  for (let inFlight = 0; inFlight < most; inFlight++) {
+    const next: SendingLane[] = []
+    for (const lane of lanes) {
+      if (lane.open.length !== inFlight) {
+        next.push(lane)
+        continue
+      }
+      const sent = await trySend(context, followed, lane, inTurn, waiting)
+      if (sent === 'nothing') return
+      if (sent !== 'stopped') next.push({ ...lane, open: [...lane.open, sent] })
+    }
+    lanes = next
+  }
+}
+
+/** Executors that may send: with enough money, and nothing that the node does not take. */
+async function sendingLanes(
+  { database, definition, signers }: BundlingContext,
+  { standings, blocked }: Followed,
+): Promise<SendingLane[]> {
+  const open = await openBundles(database, definition.chainId)
+  return signers.flatMap((signer) => {
+    const { address } = signer
+    const standing = standings.get(address)
+    if (!standing || blocked.has(address)) return []
+    if (standing.balance < definition.executorMinBalance) return []
+    return [{ signer, standing, open: open.filter(({ executor }) => executor === address) }]
+  })
+}
+
+/** The bundle that was sent; `nothing` when no operation can go, `stopped` when this executor cannot. */
+async function trySend(
+  context: BundlingContext,
+  followed: Followed,
+  lane: SendingLane,
+  entryPoints: readonly EntryPoint[],
+  waiting: Set<Hex>,
+): Promise<OpenBundle | 'nothing' | 'stopped'> {
+  try {
+    return await sendBundle(context, followed, lane, entryPoints, waiting)
+  } catch (error) {
+    if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
+    const facts = { executor: lane.signer.address, reason: error.message }
+    context.logger.error(facts, 'the executor cannot send')
+    return 'stopped'
+  }
+}
+
+async function sendBundle(
+  context: BundlingContext,
+  { head }: Followed,
+  { signer, standing, open }: SendingLane,
+  entryPoints: readonly EntryPoint[],
+  waiting: Set<Hex>,
+): Promise<OpenBundle | 'nothing' | 'stopped'> {
+  const executor = signer.address
+  const lane = { executor, mined: standing.mined, open }
+  for (const entryPoint of entryPoints) {
+    for (;;) {
+      const draft = await assembleBundle(context, { head, executor, entryPoint, waiting })
+      if (!draft) break
+      const { hashes, gas, fees } = draft
+      const free = standing.balance - committedCost(lane)
+      const cost = transactionCost({ gas, ...fees })
+      if (free < cost) {
+        context.logger.warn({ executor, free, cost }, 'the executor cannot pay for another bundle')
+        return 'stopped'
+      }
+      faultPoint('bundle:simulated')
+      const bundle = await signBundle(context, signer, nextNonce(lane), draft)
+      if (!bundle) continue
+      faultPoint('bundle:committed')
+      const facts = { bundleId: bundle.id, executor, nonce: bundle.nonce }
+      context.logger.info({ ...facts, operations: hashes.length, gas, ...fees }, 'bundle signed')
+      return isTaken(await send(context, bundle)) ? bundle : 'stopped'
+    }
+  }
+  return 'nothing'
+}

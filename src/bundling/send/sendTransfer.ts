@@ -1,0 +1,41 @@
+import type { Address } from 'viem'
+import type { Fees } from '../../chain/feeAdvice.js'
+import { faultPoint } from '../../faults.js'
+import type { ExecutorSigner } from '../../signing/executorSigner.js'
+import type { OpenBundle } from '../../store/outbox/bundles.js'
+import { storeBundle } from '../../store/outbox/outbox.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { send } from './followBundles.js'
+import { signAttempt } from './signAttempt.js'
+import { transferTransaction } from './transfer.js'
+
+type Transfer = {
+  readonly to: Address
+  /** wei */
+  readonly value: bigint
+  readonly nonce: bigint
+  readonly fees: Fees
+}
+
+/** Signs, stores, then sends a transaction without operations. */
+export async function sendTransfer(
+  context: BundlingContext,
+  signer: ExecutorSigner,
+  kind: 'filler' | 'refill',
+  transfer: Transfer,
+): Promise<OpenBundle> {
+  const { database, definition, node } = context
+  const { chainId } = definition
+  const { address: executor } = signer
+  const { nonce } = transfer
+  const transaction = await transferTransaction(node, { chainId, from: executor, ...transfer })
+  const attempt = await signAttempt(signer, transaction, kind === 'filler')
+  const stored = { kind, entryPoint: null, executor, nonce }
+  const id = await storeBundle(database, { chainId, ...stored }, attempt, [])
+  if (id === undefined) throw new Error('a transaction without operations was superseded')
+  faultPoint('bundle:committed')
+  const none = { operationCount: 0, waitingCount: 0, cancelRequested: false }
+  const bundle: OpenBundle = { id, ...stored, ...none, attempts: [{ ...attempt, age: 0 }] }
+  await send(context, bundle)
+  return bundle
+}

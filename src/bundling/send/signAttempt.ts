@@ -1,0 +1,26 @@
+import type { Hex } from 'viem'
+import { keccak } from '../../encoding/keccak.js'
+import type { ExecutorSigner, ExecutorTransaction } from '../../signing/executorSigner.js'
+import type { NewAttempt } from '../../store/outbox/bundles.js'
+
+/** Signed bytes as the outbox keeps them. `noop`: they only use the nonce up. */
+export async function signAttempt(
+  signer: ExecutorSigner,
+  transaction: ExecutorTransaction,
+  noop = false,
+): Promise<NewAttempt> {
+  const raw = await signer.signTransaction(transaction)
+  const { maxFeePerGas, maxPriorityFeePerGas } = transaction
+  const maxCost = transactionCost(transaction)
+  const hash: Hex = `0x${keccak(raw.slice(2))}`
+  return { hash, raw, maxFeePerGas, maxPriorityFeePerGas, maxCost, noop }
+}
+
+/** wei that a transaction takes from its sender at most. */
+export function transactionCost({
+  gas,
+  maxFeePerGas,
+  value = 0n,
+}: Pick<ExecutorTransaction, 'gas' | 'maxFeePerGas' | 'value'>): bigint {
+  return gas * maxFeePerGas + value
+}

@@ -1,0 +1,33 @@
+import type { ExecutorSigner } from '../../signing/executorSigner.js'
+import type { OpenBundle } from '../../store/outbox/bundles.js'
+import { storeBundle } from '../../store/outbox/outbox.js'
+import type { BundleDraft } from '../assemble/assembleBundle.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { signAttempt } from './signAttempt.js'
+
+/**
+ * Signs a bundle for `nonce` and stores it with the claim of its operations. Undefined when one of
+ * them was replaced meanwhile; nothing has changed then.
+ */
+export async function signBundle(
+  { definition, database }: BundlingContext,
+  signer: ExecutorSigner,
+  nonce: bigint,
+  draft: BundleDraft,
+): Promise<OpenBundle | undefined> {
+  const { chainId } = definition
+  const { entryPoint, hashes, data, gas, fees, authorizationList } = draft
+  const to = entryPoint.address
+  const transaction = { chainId, nonce: Number(nonce), to, data, gas, authorizationList, ...fees }
+  const attempt = await signAttempt(signer, transaction)
+  const bundle = {
+    kind: 'operations',
+    entryPoint: entryPoint.address,
+    executor: signer.address,
+    nonce,
+  } as const
+  const id = await storeBundle(database, { chainId, ...bundle }, attempt, hashes)
+  if (id === undefined) return undefined
+  const counts = { operationCount: hashes.length, waitingCount: hashes.length }
+  return { id, ...bundle, ...counts, cancelRequested: false, attempts: [{ ...attempt, age: 0 }] }
+}

@@ -1,0 +1,38 @@
+import type { Address, Hex } from 'viem'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import { blockParameter, type Head } from '../../chain/nodeReads.js'
+
+/** An account that sends transactions of ours, as the chain has it at one head. */
+export type Standing = {
+  readonly address: Address
+  /** The nonce that comes next in the chain. */
+  readonly mined: bigint
+  /** wei */
+  readonly balance: bigint
+}
+
+/** Standings of `addresses` at `head`, in one batch. Node trouble is thrown. */
+export async function readStandings(
+  node: NodeClient,
+  head: Head,
+  addresses: readonly Address[],
+): Promise<ReadonlyMap<Address, Standing>> {
+  if (addresses.length === 0) return new Map()
+  const block = blockParameter(head.number)
+  const answers = await node.batch(
+    addresses.flatMap((address) => [
+      { method: 'eth_getTransactionCount', params: [address, block] },
+      { method: 'eth_getBalance', params: [address, block] },
+    ]),
+  )
+  const values = answers.map((answer) => {
+    if (!answer.ok) throw answer.error
+    return BigInt(answer.result as Hex)
+  })
+  return new Map(
+    addresses.map((address, i) => [
+      address,
+      { address, mined: values[2 * i] ?? 0n, balance: values[2 * i + 1] ?? 0n },
+    ]),
+  )
+}

@@ -1,0 +1,167 @@
+import type { Hex } from 'viem'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
+import { decodeHead, getBlock, getLogs, type Head, headRequest } from '../../chain/nodeReads.js'
+import {
+  decodeReceipt,
+  type RawReceipt,
+  type TransactionReceipt,
+} from '../../chain/transactionReceipt.js'
+import { faultPoint } from '../../faults.js'
+import { openBundles } from '../../store/outbox/bundles.js'
+import {
+  type ChainBlock,
+  indexedBlocks,
+  pruneBlocks,
+  putBlock,
+} from '../../store/outbox/chainBlocks.js'
+import { hasLiveOperations, knownHashes } from '../../store/pool/operations.js'
+import { hasOpenReservations } from '../../store/ledger/reservations.js'
+import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { findFork } from './findFork.js'
+import { noReceipt, userOperationEventTopic } from './searchInclusion.js'
+import { settleReceipts } from './settleReceipts.js'
+
+/**
+ * Brings the index of inclusions to `head`: undoes what a reorg took back, then settles every
+ * transaction that includes operations of ours, from our bundles' receipts and from the EntryPoints'
+ * own events, in steps of `logRange` blocks. Each step is one transaction with the block it reached,
+ * so a crash repeats a step but never loses or doubles one. Returns whether the index stands at
+ * `head`: not when the node lags behind it or the chain changed while it was read.
+ */
+export async function indexBlocks(context: BundlingContext, head: Head): Promise<boolean> {
+  const { definition, database, node, logger } = context
+  const { chainId, logRange, finalityDepth } = definition
+  const indexed = await indexedBlocks(database, chainId)
+  if (indexed.length === 0) return beginIndex(context, head)
+  const fork = await findFork(node, indexed, head, finalityDepth)
+  if (fork.kind === 'behind') return indexed[0]?.hash === head.hash
+  if (fork.kind === 'reset') {
+    logger.warn({ head: head.number }, 'the chain was reset: its open bundles are abandoned')
+    await database.transaction().execute((trx) => forgetChain(trx, chainId))
+    return beginIndex(context, head)
+  }
+  if (fork.kind === 'reorg') {
+    const hashes = await database.transaction().execute((trx) => rollBack(trx, chainId, fork.after))
+    logger.warn({ fork: fork.after, head: head.number, hashes }, 'reorg: inclusions were undone')
+    faultPoint('reorg:undone')
+  }
+  for (let from = fork.after + 1n; from <= head.number; from += BigInt(logRange)) {
+    faultPoint('index:catching-up')
+    const last = from + BigInt(logRange) - 1n
+    const to = last < head.number ? await getBlock(node, last) : head
+    if (!to || !(await indexRange(context, from, to))) return false
+  }
+  return true
+}
+
+/** Nothing older than the first head concerns us, except which chain it is and where it may fork. */
+async function beginIndex(
+  { definition, database, node }: BundlingContext,
+  head: Head,
+): Promise<boolean> {
+  const { chainId, finalityDepth } = definition
+  const anchor = head.number - BigInt(finalityDepth)
+  const numbers = anchor > 0n ? [0n, anchor] : [0n]
+  const older = await canonicalBlocks(node, numbers)
+  await database.transaction().execute(async (trx) => {
+    for (const block of [...older.values(), head]) await putBlock(trx, chainId, toBlock(block))
+  })
+  faultPoint('index:began')
+  return true
+}
+
+/** Returns false when the chain changed while it was read; the next head starts over. */
+async function indexRange(context: BundlingContext, from: bigint, to: Head): Promise<boolean> {
+  const { definition, database, node } = context
+  const { chainId, finalityDepth } = definition
+  const receipts = await readReceipts(context, from, to.number)
+  const numbers = new Set(receipts.map(({ blockNumber }) => blockNumber))
+  numbers.delete(to.number)
+  const canonical = await canonicalBlocks(node, [...numbers])
+  canonical.set(to.number, to)
+  if (receipts.some((r) => canonical.get(r.blockNumber)?.hash !== r.blockHash)) return false
+
+  const settles = receipts.length > 0
+  if (settles) faultPoint('receipts:read')
+  await database.transaction().execute(async (trx) => {
+    await settleReceipts(trx, context, receipts, {
+      number: to.number,
+      timestamp: to.timestamp,
+      final: to.number - BigInt(finalityDepth),
+    })
+    await putBlock(trx, chainId, toBlock(to))
+    await pruneBlocks(trx, chainId, to.number - BigInt(finalityDepth))
+    if (settles) faultPoint('inclusion:settled')
+  })
+  if (settles) faultPoint('inclusion:committed')
+  return true
+}
+
+/**
+ * Receipts up to block `to` that concern us: of our open bundles, and of events with hashes that we
+ * were sent or have sponsored.
+ */
+async function readReceipts(context: BundlingContext, from: bigint, to: bigint) {
+  const { definition, entryPoints, database, node } = context
+  const { chainId } = definition
+  const bundles = await openBundles(database, chainId)
+  const awaited =
+    bundles.length > 0 ||
+    (await hasLiveOperations(database, chainId)) ||
+    (await hasOpenReservations(database, chainId))
+  if (!awaited) return []
+  const attempts = bundles.flatMap((bundle) => bundle.attempts.map(({ hash }) => hash))
+  const [own, events] = await Promise.all([
+    fetchReceipts(node, attempts),
+    getLogs(node, {
+      address: entryPoints.map(({ address }) => address),
+      topics: [userOperationEventTopic],
+      fromBlock: from,
+      toBlock: to,
+    }),
+  ])
+  const hashOf = ({ topics }: { topics: readonly Hex[] }) => topics[1] ?? '0x'
+  const known = await knownHashes(database, chainId, [...new Set(events.map(hashOf))])
+  const including = new Set(
+    events.filter((event) => known.has(hashOf(event))).map((event) => event.transactionHash),
+  )
+  const foreign = await fetchReceipts(
+    node,
+    [...including].filter((hash) => !attempts.includes(hash)),
+  )
+  const receipts = [...own, ...foreign].filter(({ blockNumber }) => blockNumber <= to)
+  // Going on without it would leave an operation of ours uncounted for ever.
+  for (const { transactionHash } of receipts) including.delete(transactionHash)
+  const [missing] = including
+  if (missing) throw new NodeUnavailableError(noReceipt(missing))
+  return receipts
+}
+
+async function fetchReceipts(
+  node: BundlingContext['node'],
+  hashes: readonly Hex[],
+): Promise<TransactionReceipt[]> {
+  if (hashes.length === 0) return []
+  const calls = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
+  return (await node.batch(calls)).flatMap((answer) => {
+    if (!answer.ok) throw answer.error
+    return answer.result ? [decodeReceipt(answer.result as RawReceipt)] : []
+  })
+}
+
+async function canonicalBlocks(
+  node: BundlingContext['node'],
+  numbers: readonly bigint[],
+): Promise<Map<bigint, Head>> {
+  if (numbers.length === 0) return new Map()
+  const blocks = (await node.batch(numbers.map(headRequest))).flatMap((answer) => {
+    if (!answer.ok) throw answer.error
+    return decodeHead(answer.result) ?? []
+  })
+  return new Map(blocks.map((block) => [block.number, block]))
+}
+
+function toBlock({ number, hash }: Head): ChainBlock {
+  return { number, hash }
+}

@@ -1,0 +1,48 @@
+import type { Hex } from 'viem'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
+import { getLogs, getTransactionReceipt } from '../../chain/nodeReads.js'
+import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
+import type { EntryPoint, OperationOutcome } from '../../entrypoint/entryPoint.js'
+import type { BundlingContext } from '../bundlingContext.js'
+
+export const userOperationEventTopic: Hex =
+  '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
+
+/** What is wrong with a node, or with several behind one address, that do not agree. */
+export const noReceipt = (transactionHash: Hex): string =>
+  `no receipt of ${transactionHash}, which has logs`
+
+export type FoundInclusion = {
+  readonly entryPoint: EntryPoint
+  readonly outcome: OperationOutcome
+  readonly receipt: TransactionReceipt
+}
+
+/**
+ * Where the chain included an operation, asked from the node: one eth_getLogs over the last
+ * `logRange` blocks up to `head`. For operations that our own index does not hold. A node that has the
+ * event but not its receipt contradicts itself: that is thrown, because "not included" would be wrong.
+ */
+export async function searchInclusion(
+  { definition, entryPoints, node }: Pick<BundlingContext, 'definition' | 'entryPoints' | 'node'>,
+  hash: Hex,
+  head: bigint,
+): Promise<FoundInclusion | undefined> {
+  const oldest = head - BigInt(definition.logRange) + 1n
+  const [event] = await getLogs(node, {
+    address: entryPoints.map(({ address }) => address),
+    topics: [userOperationEventTopic, hash],
+    fromBlock: oldest > 0n ? oldest : 0n,
+    toBlock: head,
+  })
+  const entryPoint = entryPoints.find(({ address }) => address === event?.address)
+  if (!event || !entryPoint) return undefined
+  const receipt = await getTransactionReceipt(node, event.transactionHash)
+  if (!receipt) {
+    throw new NodeUnavailableError(noReceipt(event.transactionHash))
+  }
+  const outcome = entryPoint
+    .decodeOutcomes(receipt.logs)
+    .find(({ userOpHash }) => userOpHash === hash)
+  return outcome && { entryPoint, outcome, receipt }
+}

@@ -1,0 +1,118 @@
+import type { Kysely } from 'kysely'
+import type { Hex } from 'viem'
+import { getBlock } from '../../chain/nodeReads.js'
+import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
+import { ownTransactions } from '../../store/outbox/bundles.js'
+import { indexedBlocks } from '../../store/outbox/chainBlocks.js'
+import { putInclusions, putReceipt } from '../../store/pool/inclusions.js'
+import { type LedgerProgress, settleLedger } from '../../store/ledger/ledger.js'
+import { knownHashes } from '../../store/pool/operations.js'
+import { blameOperations, closeBundle, releaseOperations } from '../../store/outbox/outbox.js'
+import { countReputations } from '../../store/pool/reputations.js'
+import type { Schema } from '../../store/schema.js'
+import { bookTokenPayments } from '../../store/ledger/tokenPayments.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import type { FoundInclusion } from './searchInclusion.js'
+import { withCosts } from './sponsorCosts.js'
+import { maxAttempts } from './suspects.js'
+import { paidOperations } from './tokensPaid.js'
+
+/**
+ * Writes down what canonical receipts say, inside a transaction and as often as one likes: operations
+ * of ours are included, whoever carried them; a bundle of ours is included or reverted, and what it
+ * did not include returns to the pool. A transaction that only used a bundle's nonce up gives its
+ * operations back without blame. Only events of our EntryPoints' own addresses count. The books of tokens and the
+ * ledger of sponsorships follow; `progress` says how far the index has come with them, undefined when they
+ * were found beside it.
+ */
+export async function settleReceipts(
+  trx: Kysely<Schema>,
+  { definition, entryPoints, logger, onEnd, gasWatch }: BundlingContext,
+  receipts: readonly TransactionReceipt[],
+  progress: LedgerProgress | undefined,
+): Promise<void> {
+  const { chainId } = definition
+  const outcomes = receipts.flatMap((receipt) =>
+    entryPoints.flatMap((entryPoint) =>
+      entryPoint
+        .decodeOutcomes(receipt.logs)
+        .map((outcome) => ({ entryPoint: entryPoint.address, outcome })),
+    ),
+  )
+  const hashes = outcomes.map(({ outcome }) => outcome.userOpHash)
+  const known = await knownHashes(trx, chainId, hashes)
+  const ours = await ownTransactions(
+    trx,
+    chainId,
+    receipts.map(({ transactionHash }) => transactionHash),
+  )
+  const included: Hex[] = []
+  for (const receipt of receipts) {
+    const { transactionHash, blockNumber, gasUsed, effectiveGasPrice, status } = receipt
+    const settled = outcomes.filter(
+      ({ outcome: { event, userOpHash } }) =>
+        event.transactionHash === transactionHash && known.has(userOpHash),
+    )
+    const own = ours.get(transactionHash)
+    const bundleId = own?.bundleId
+    if (!own && settled.length === 0) continue
+
+    await putReceipt(trx, chainId, receipt)
+    included.push(...(await putInclusions(trx, chainId, settled, bundleId ?? null)))
+    const facts = { transactionHash, blockNumber, operations: settled.length }
+    if (!own) {
+      logger.warn(facts, 'operations were included by a bundle of someone else')
+      continue
+    }
+    const cost = gasUsed * effectiveGasPrice
+    if (own.noop) {
+      await closeBundle(trx, own.bundleId, 'cancelled', transactionHash)
+      onEnd?.('cancelled')
+      const released = await releaseOperations(trx, own.bundleId)
+      logger.warn({ bundleId, ...facts, cost, released }, 'the nonce was used up without a bundle')
+      continue
+    }
+    const state = status === 1 ? 'included' : 'reverted'
+    await closeBundle(trx, own.bundleId, state, transactionHash)
+    onEnd?.(state)
+    const blamed = await blameOperations(trx, own.bundleId, maxAttempts)
+    const earned = settled.reduce((sum, { outcome }) => sum + outcome.actualGasCost, 0n)
+    const numbers = { bundleId, ...facts, gasUsed, cost, earned }
+    const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
+    // In the background; what is undone here was mined all the same.
+    if (entryPoint)
+      gasWatch?.see({
+        ...{ transactionHash, entryPoint },
+        hashes: settled.map(({ outcome: { userOpHash } }) => userOpHash),
+      })
+    if (state === 'included') logger.info(numbers, 'bundle included')
+    else
+      logger.warn({ ...numbers, blamed }, 'bundle reverted, its operations go in smaller ones next')
+  }
+  const settledNow = outcomes.filter(({ outcome }) => known.has(outcome.userOpHash))
+  await bookTokenPayments(trx, chainId, paidOperations(settledNow))
+  const ourReceipts = new Map(
+    receipts
+      .filter(({ transactionHash }) => ours.has(transactionHash))
+      .map((receipt) => [receipt.transactionHash, receipt]),
+  )
+  const priced = await withCosts(trx, chainId, settledNow, ourReceipts)
+  await settleLedger(trx, chainId, priced, progress)
+  await countReputations(trx, chainId, { included })
+}
+
+/**
+ * Settles an inclusion found outside the index, when the index has passed its block. A younger block
+ * is left to the index, which notices when it is reorganised away.
+ */
+export async function settleFound(
+  context: BundlingContext,
+  { receipt }: FoundInclusion,
+): Promise<void> {
+  const { database, node, definition } = context
+  const [newest] = await indexedBlocks(database, definition.chainId)
+  if (!newest || receipt.blockNumber > newest.number) return
+  const block = await getBlock(node, receipt.blockNumber)
+  if (block?.hash !== receipt.blockHash) return
+  await database.transaction().execute((trx) => settleReceipts(trx, context, [receipt], undefined))
+}
