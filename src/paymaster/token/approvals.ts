@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { decodeFunctionData, parseAbi } from 'viem/utils'
 import { maxUint256 } from '../../encoding/extremes.js'
-import { decodeCalls, isNesting } from '../../policy/calls/decodeCalls.js'
+import { decodeCalls, isNesting } from '../../policy/decodeCalls.js'
 
 const abi = parseAbi([
   'function approve(address spender, uint256 amount)',

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
 import type { Call } from '../calls/call.js'
-import { decodeCalls, isNesting } from '../calls/decodeCalls.js'
+import { decodeCalls, isNesting } from '../decodeCalls.js'
 import { argumentAt, meets } from '../constraint.js'
 import type { AllowedCall, CallTerms } from '../policy.js'
 import type { Refusal } from '../refusal.js'

@@ -1,15 +1,15 @@
 import type { Hex } from 'viem'
 import { size, sliceHex, toFunctionSelector } from 'viem/utils'
-import type { Call, ReadCalls } from './call.js'
-import { readErc7579 } from './erc7579Calls.js'
+import type { Call, ReadCalls } from './calls/call.js'
+import { readErc7579 } from './calls/erc7579Calls.js'
 import {
   readBatch,
   readBatchOfStructs,
   readBatchWithoutValues,
   readDelegateCall,
   readExecute,
-} from './executeCalls.js'
-import { readWithOperation } from './safeCalls.js'
+} from './calls/executeCalls.js'
+import { readWithOperation } from './calls/safeCalls.js'
 
 /** How the common accounts are told what to do. */
 const forms: readonly [signature: string, read: ReadCalls][] = [
