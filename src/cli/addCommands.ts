@@ -10,55 +10,55 @@ const entries: Readonly<Record<string, Entry>> = {
   dev: {
     description:
       'run everything at once: chain, database, contracts, an app with keys, the service',
-    load: async () => (await import('./dev.js')).fillDev,
+    load: async () => (await import('./commands/dev.js')).fillDev,
   },
   serve: {
     description: 'run the service for the chains of the configuration',
-    load: async () => (await import('./serve.js')).fillServe,
+    load: async () => (await import('./commands/serve.js')).fillServe,
   },
   account: {
     description: 'who owns apps',
-    load: async () => (await import('./accountCommands.js')).fillAccount,
+    load: async () => (await import('./commands/accountCommands.js')).fillAccount,
   },
   app: {
     description: 'an app (dApp) of an account',
-    load: async () => (await import('./accountCommands.js')).fillApp,
+    load: async () => (await import('./commands/accountCommands.js')).fillApp,
   },
   key: {
     description: 'API keys of an app',
-    load: async () => (await import('./accountCommands.js')).fillKey,
+    load: async () => (await import('./commands/accountCommands.js')).fillKey,
   },
   tank: {
     description: "an app's gas tank: its deposit for sponsorship",
-    load: async () => (await import('./tankCommands.js')).fillTank,
+    load: async () => (await import('./commands/tankCommands.js')).fillTank,
   },
   token: {
     description: 'tokens that were taken for gas',
-    load: async () => (await import('./tokenCommands.js')).fillToken,
+    load: async () => (await import('./commands/tokenCommands.js')).fillToken,
   },
   operation: {
     description: 'an operation that was accepted',
-    load: async () => (await import('./operationCommands.js')).fillOperation,
+    load: async () => (await import('./commands/operationCommands.js')).fillOperation,
   },
   webhook: {
     description: 'webhooks that approve sponsorships',
-    load: async () => (await import('./webhookCommands.js')).fillWebhook,
+    load: async () => (await import('./commands/webhookCommands.js')).fillWebhook,
   },
   decision: {
     description: 'why operations were sponsored or refused',
-    load: async () => (await import('./decisionCommands.js')).fillDecision,
+    load: async () => (await import('./commands/decisionCommands.js')).fillDecision,
   },
   subscription: {
     description: "where an app's events are delivered",
-    load: async () => (await import('./eventCommands.js')).fillSubscription,
+    load: async () => (await import('./commands/eventCommands.js')).fillSubscription,
   },
   audit: {
     description: 'who changed what',
-    load: async () => (await import('./auditCommands.js')).fillAudit,
+    load: async () => (await import('./commands/auditCommands.js')).fillAudit,
   },
   migrate: {
     description: 'bring the database schema up to date (every start does it too)',
-    load: async () => (await import('./migrate.js')).fillMigrate,
+    load: async () => (await import('./commands/migrate.js')).fillMigrate,
   },
 }
 

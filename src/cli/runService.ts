@@ -9,7 +9,7 @@ import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock
 import { unwind } from '../base/unwind.js'
 import { loopback } from '../outbound/networkGuard.js'
 import { boundHeapGrowth } from './boundHeapGrowth.js'
-import type { DevChain } from './devChain.js'
+import type { DevChain } from './dev/devChain.js'
 import { openStore, type Store } from './openStore.js'
 
 export type RunningService = {
@@ -70,7 +70,7 @@ const openDevChain = async (
   { database }: Store,
   logger: Logger,
 ): Promise<DevChain> => {
-  const { startDevChain } = await import('./devChain.js')
+  const { startDevChain } = await import('./dev/devChain.js')
   return startDevChain(config, database, logger)
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { onStore } from './storeCommand.js'
+import { onStore } from '../storeCommand.js'
 
 /** `purser migrate` */
 export const fillMigrate = (command: Command): void => {

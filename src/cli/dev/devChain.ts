@@ -1,17 +1,17 @@
 import type { Logger } from 'pino'
 import { createPublicClient, http } from 'viem'
-import type { ChainDefinition } from '../chain/definition.js'
-import type { Config } from '../config/options.js'
-import { anvilClient } from '../devnet/anvilClient.js'
+import type { ChainDefinition } from '../../chain/definition.js'
+import type { Config } from '../../config/options.js'
+import { anvilClient } from '../../devnet/anvilClient.js'
 import {
   type AbsentVersion,
   type DeployedContracts,
   deployDevContracts,
-} from '../devnet/deployDevContracts.js'
-import { startAnvil } from '../devnet/startAnvil.js'
-import { ConfigError } from '../errors/configError.js'
-import { indexedBlocks } from '../store/outbox/chainBlocks.js'
-import type { Database } from '../store/database.js'
+} from '../../devnet/deployDevContracts.js'
+import { startAnvil } from '../../devnet/startAnvil.js'
+import { ConfigError } from '../../errors/configError.js'
+import { indexedBlocks } from '../../store/outbox/chainBlocks.js'
+import type { Database } from '../../store/database.js'
 import { devChainDefinition } from './devChainDefinition.js'
 import { writeDevChain } from './devChainRecord.js'
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { createLogger } from './createLogger.js'
-import { configOf, edgeOptions, withOptions } from './optionFlags.js'
-import { runService, serveUntil, untilAskedToStop } from './runService.js'
+import { createLogger } from '../createLogger.js'
+import { configOf, edgeOptions, withOptions } from '../optionFlags.js'
+import { runService, serveUntil, untilAskedToStop } from '../runService.js'
 
 /** `purser serve` */
 export const fillServe = (command: Command): void => {

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DevInfo } from './devInfo.js'
+import type { DevInfo } from '../devInfo.js'
 
 /** Where the development chain of a data folder is, for commands beside the running service. */
 export type DevChainRecord = Pick<DevInfo, 'chainId' | 'rpcUrl' | 'entryPoints' | 'tokens'>

@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
-import { ConfigError } from '../errors/configError.js'
+import { ConfigError } from '../../errors/configError.js'
 import {
   type DecisionEntry,
   type DecisionFilter,
   findDecisionEntry,
   listDecisions,
-} from '../store/ledger/decisions.js'
-import { listWebhookCalls } from '../store/ledger/webhookCalls.js'
-import { parseAddress } from './parseFlags.js'
-import { printTable } from './printTable.js'
-import { type Flags, onStore } from './storeCommand.js'
+} from '../../store/ledger/decisions.js'
+import { listWebhookCalls } from '../../store/ledger/webhookCalls.js'
+import { parseAddress } from '../parseFlags.js'
+import { printTable } from '../printTable.js'
+import { type Flags, onStore } from '../storeCommand.js'
 
 const pageSize = 50
 

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { createNodeClient } from '../chain/nodeClient.js'
-import type { Config } from '../config/options.js'
-import { createTanks } from '../paymaster/tanks.js'
-import { devCredentials, fundDevTanks, writeDevInfo } from './bootstrap.js'
-import { createLogger } from './createLogger.js'
-import type { DevInfo } from './devInfo.js'
-import { configOf, edgeOptions, withOptions } from './optionFlags.js'
-import { type RunningService, runService, serveUntil, untilAskedToStop } from './runService.js'
+import { createNodeClient } from '../../chain/nodeClient.js'
+import type { Config } from '../../config/options.js'
+import { createTanks } from '../../paymaster/tanks.js'
+import { devCredentials, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
+import { createLogger } from '../createLogger.js'
+import type { DevInfo } from '../devInfo.js'
+import { configOf, edgeOptions, withOptions } from '../optionFlags.js'
+import { type RunningService, runService, serveUntil, untilAskedToStop } from '../runService.js'
 
 /** What a newcomer copies first. */
 const welcome = (info: DevInfo, file: string): string => `

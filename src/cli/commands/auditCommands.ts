@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { ConfigError } from '../errors/configError.js'
-import { findBrokenAudit, listAudit } from '../store/tenants/audit.js'
-import { printTable } from './printTable.js'
-import { onStore } from './storeCommand.js'
+import { ConfigError } from '../../errors/configError.js'
+import { findBrokenAudit, listAudit } from '../../store/tenants/audit.js'
+import { printTable } from '../printTable.js'
+import { onStore } from '../storeCommand.js'
 
 /** `purser audit list|verify` */
 export const fillAudit = (audit: Command): void => {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Hex } from 'viem'
-import { ConfigError } from '../errors/configError.js'
-import { requestCancellation } from '../store/pool/cancellations.js'
-import { announceOperations } from '../store/pool/operations.js'
-import { onStore } from './storeCommand.js'
+import { ConfigError } from '../../errors/configError.js'
+import { requestCancellation } from '../../store/pool/cancellations.js'
+import { announceOperations } from '../../store/pool/operations.js'
+import { onStore } from '../storeCommand.js'
 
 const HASH = /^0x[0-9a-fA-F]{64}$/
 

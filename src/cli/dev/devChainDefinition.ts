@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
-import type { ChainDefinition } from '../chain/definition.js'
-import { chainSchema, toChainDefinition } from '../config/chainSchema.js'
-import { devKey } from '../devnet/devKeys.js'
+import type { ChainDefinition } from '../../chain/definition.js'
+import { chainSchema, toChainDefinition } from '../../config/chainSchema.js'
+import { devKey } from '../../devnet/devKeys.js'
 import type { DevChainRecord } from './devChainRecord.js'
 
 /** anvil's accounts that send bundles; 9 is the funder, 0 owns the tank. */
