@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { App } from '../../store/tenants/apps.js'
 import type { Actor } from '../../store/tenants/audit.js'
-import type { AdminContext } from './adminContext.js'
+import type { AdminContext } from '../adminContext.js'
 
 /** Who may ask: the operator's token, an account's token, or either. */
 export type Who = 'operator' | 'account' | 'either'

@@ -4,7 +4,7 @@ import { alarmSince } from '../../../store/ledger/alarms.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { findFund, listFundsOfApp, putFund, type StoredFund } from '../../../store/ledger/funds.js'
 import { findTankById, listTanksOfApp, type StoredTank } from '../../../store/ledger/tanks.js'
-import type { AdminContext } from '../adminContext.js'
+import type { AdminContext } from '../../adminContext.js'
 import { type Route, route } from '../route.js'
 import { address, appParams, id, listOf, time, wei } from '../schemas.js'
 
