@@ -8,7 +8,7 @@ import { findInclusion } from '../store/pool/inclusions.js'
 import { findOperation } from '../store/pool/operations.js'
 import type { OperationByHash } from './operationViews.js'
 import { searchInclusion } from './settle/searchInclusion.js'
-import type { ViewContext } from './views/viewContext.js'
+import type { ViewContext } from './viewContext.js'
 
 /**
  * An operation as it was sent, with the block that included it. Ours come from the database, pending

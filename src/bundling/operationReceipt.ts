@@ -3,7 +3,7 @@ import { findInclusion } from '../store/pool/inclusions.js'
 import { findOperation } from '../store/pool/operations.js'
 import type { OperationReceipt } from './operationViews.js'
 import { type FoundInclusion, searchInclusion } from './settle/searchInclusion.js'
-import type { ViewContext } from './views/viewContext.js'
+import type { ViewContext } from './viewContext.js'
 
 /**
  * The receipt of an included operation, from our index; undefined while there is none. An operation

@@ -3,7 +3,7 @@ import { latestAttempt, minedTransaction } from '../store/outbox/bundles.js'
 import { findOperation, type StoredOperation } from '../store/pool/operations.js'
 import { operationReceipt } from './operationReceipt.js'
 import type { OperationReceipt, OperationStatus } from './operationViews.js'
-import type { ViewContext } from './views/viewContext.js'
+import type { ViewContext } from './viewContext.js'
 
 const confirmed = 'Transaction is confirmed'
 /** The spelling is what clients of this interface know. */

@@ -1,5 +1,5 @@
 import type { ReservationState } from '../store/schema.js'
-import { type BudgetClaim, budgetExceeded } from './budget.js'
+import { type BudgetClaim, budgetExceeded } from './budget/budget.js'
 import type { Refusal } from './refusal.js'
 
 /** A policy that passed its other rules, with what its budgets would be charged. */

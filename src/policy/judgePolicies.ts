@@ -1,4 +1,4 @@
-import { claimBudgets, type Spending } from './budget.js'
+import { claimBudgets, type Spending } from './budget/budget.js'
 import type { Candidate, Claim } from './decideReservation.js'
 import type { AppPolicies } from './loadPolicies.js'
 import type { Policy } from './policy.js'

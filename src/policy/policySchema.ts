@@ -1,8 +1,8 @@
 import type { AbiFunction, Address, Hex } from 'viem'
 import { parseAbiItem, toFunctionSelector } from 'viem/utils'
 import { z } from 'zod'
-import { budgetKey } from './budget.js'
-import { constraintMistake } from './constraint.js'
+import { budgetKey } from './budget/budget.js'
+import { constraintMistake } from './calls/constraint.js'
 import type { AllowedCall, Budget, Comparison, PolicyTerms } from './policy.js'
 import { parseUsd } from './price.js'
 

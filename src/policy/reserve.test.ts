@@ -19,7 +19,7 @@ import { settleLedger } from '../store/ledger/ledger.js'
 import { lockedAt } from '../store/ledger/payers.js'
 import type { Slot } from '../store/ledger/reservations.js'
 import { listWebhookCalls, type NewWebhookCall } from '../store/ledger/webhookCalls.js'
-import type { BudgetClaim } from './budget.js'
+import type { BudgetClaim } from './budget/budget.js'
 import type { Claim } from './decideReservation.js'
 import { previewReservation } from './reserve.js'
 

@@ -12,7 +12,7 @@ import { disableSubscription, noteFailing, noteWorking } from '../store/tenants/
 import { version } from '../version.js'
 import type { OutboundRequest, OutboundResponse } from '../outbound/exchange.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
-import { nextAttempt, retrySchedule } from './events/retrySchedule.js'
+import { nextAttempt, retrySchedule } from './retrySchedule.js'
 import { signingSecrets } from './signing/secrets.js'
 import { signatureHeaders } from './signing/signature.js'
 

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { createReserving } from '../../dist/paymaster/sponsor/createReserving.js'
-import { claimBudgets } from '../../dist/policy/budget.js'
+import { claimBudgets } from '../../dist/policy/budget/budget.js'
 import { termsSchema } from '../../dist/policy/policySchema.js'
 import { openDatabase } from '../../dist/store/database.js'
 

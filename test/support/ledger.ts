@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Address, type Hex, keccak256, toHex, zeroHash } from 'viem'
-import type { BudgetClaim } from '../../src/policy/budget.js'
+import type { BudgetClaim } from '../../src/policy/budget/budget.js'
 import type { Claim } from '../../src/policy/decideReservation.js'
 import { type Reservation, type Reserved, reserve } from '../../src/policy/reserve.js'
 import type { Database } from '../../src/store/database.js'

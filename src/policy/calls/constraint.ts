@@ -1,6 +1,6 @@
 import type { AbiParameter } from 'viem'
 import { isAddress, isHex } from 'viem/utils'
-import type { Comparison, Constraint } from './policy.js'
+import type { Comparison, Constraint } from '../policy.js'
 
 /** Does the decoded value meet all comparisons? What cannot be compared does not. */
 export const meets = (value: unknown, comparisons: readonly Comparison[]): boolean =>

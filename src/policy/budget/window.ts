@@ -1,4 +1,4 @@
-import type { Window } from './policy.js'
+import type { Window } from '../policy.js'
 
 /** Where a sponsorship is counted, and from where on budgets add up. Unix seconds. */
 export type Buckets = {
