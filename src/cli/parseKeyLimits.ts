@@ -1,4 +1,4 @@
-import { defined } from '../api/admin/defined.js'
+import { defined } from '../base/defined.js'
 import { keyLimits } from '../api/admin/schemas.js'
 import { ConfigError } from '../errors/configError.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'

@@ -13,7 +13,7 @@ import {
   SignatureRejectedError,
 } from '../errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
-import { faultPoint } from '../faults.js'
+import { faultPoint } from '../base/faults.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
 import { createGroup } from '../base/createGroup.js'
 import { findGrant } from '../store/ledger/grants.js'

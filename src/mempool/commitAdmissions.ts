@@ -1,6 +1,6 @@
 import type { Kysely, QueryExecutorProvider } from 'kysely'
 import type { Hex } from 'viem'
-import { faultPoint } from '../faults.js'
+import { faultPoint } from '../base/faults.js'
 import {
   type AdmissionFacts,
   countApp,

@@ -1,4 +1,4 @@
-import { faultPoint } from '../faults.js'
+import { faultPoint } from '../base/faults.js'
 import type { Database } from '../store/database.js'
 import type { NewDecision } from '../store/ledger/decisions.js'
 import { readLedger } from '../store/ledger/ledgerBooks.js'

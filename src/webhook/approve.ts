@@ -1,6 +1,6 @@
 import type { Database } from '../store/database.js'
 import { listActiveWebhooks, type StoredWebhook } from '../store/tenants/webhooks.js'
-import { version } from '../version.js'
+import { version } from '../base/version.js'
 import type { Approval, WebhookCall, WebhookOutcome } from './approval.js'
 import { approvalRequest, type WebhookData } from './approval/approvalRequest.js'
 import { type Call, callWebhook } from './callWebhook.js'

@@ -9,7 +9,7 @@ import {
 } from '../store/tenants/deliveries.js'
 import { pruneEvents } from '../store/events.js'
 import { disableSubscription, noteFailing, noteWorking } from '../store/tenants/subscriptions.js'
-import { version } from '../version.js'
+import { version } from '../base/version.js'
 import type { OutboundRequest, OutboundResponse } from '../outbound/exchange.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { nextAttempt, retrySchedule } from './retrySchedule.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { StoredWebhook } from '../store/tenants/webhooks.js'
-import { version } from '../version.js'
+import { version } from '../base/version.js'
 import { approvalRequest } from './approval/approvalRequest.js'
 import { type Call, callWebhook } from './callWebhook.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { version } from '../../version.js'
+import { version } from '../../base/version.js'
 import type { Route } from './route.js'
 import { failure } from './schemas.js'
 

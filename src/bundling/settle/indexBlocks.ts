@@ -6,7 +6,7 @@ import {
   type RawReceipt,
   type TransactionReceipt,
 } from '../../chain/transactionReceipt.js'
-import { faultPoint } from '../../faults.js'
+import { faultPoint } from '../../base/faults.js'
 import { openBundles } from '../../store/outbox/bundles.js'
 import {
   type ChainBlock,

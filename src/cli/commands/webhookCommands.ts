@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { defined } from '../../api/admin/defined.js'
+import { defined } from '../../base/defined.js'
 import { webhookSettings } from '../../api/admin/schemas.js'
 import type { Config } from '../../config/options.js'
 import { ConfigError } from '../../errors/configError.js'

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../faults.js'
+import { faultPoint } from '../../base/faults.js'
 
 /**
  * The first schema. Money is numeric(78,0) (uint256 wei), hashes and addresses lower-case text,

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../faults.js'
+import { faultPoint } from '../../base/faults.js'
 
 /**
  * What an app pays with on a chain: its own tank, or prepaid credit (wei) for the operator's shared

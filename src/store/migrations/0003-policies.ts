@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../faults.js'
+import { faultPoint } from '../../base/faults.js'
 
 /**
  * Policies, and the ledger of what sponsorships reserve and cost. Sponsorships that still hold a

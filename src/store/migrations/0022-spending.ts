@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../faults.js'
+import { faultPoint } from '../../base/faults.js'
 
 /** What sponsorships cost lately is read for every tank and credit, to tell how long they last. */
 export const up = async (db: Kysely<unknown>): Promise<void> => {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../faults.js'
+import { faultPoint } from '../../base/faults.js'
 
 /** Gas paid in tokens: tanks that take them, what was quoted, and what was paid. */
 const statements = [

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../faults.js'
+import { faultPoint } from '../../base/faults.js'
 
 /**
  * For pools of 100,000 operations. What a bundle may take is chosen inside one index, where the

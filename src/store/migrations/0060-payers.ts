@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../faults.js'
+import { faultPoint } from '../../base/faults.js'
 
 /**
  * What reservations lock of a payer's deposit becomes a running amount. It begins as it was before the

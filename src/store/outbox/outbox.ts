@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import { faultPoint } from '../../faults.js'
+import { faultPoint } from '../../base/faults.js'
 import type { NewAttempt } from './bundles.js'
 import { emitOperationEvents } from '../events.js'
 import { claimOperations } from '../pool/operations.js'

@@ -5,7 +5,7 @@ import { listDecisions } from '../../../store/ledger/decisionPages.js'
 import { findDecision, type StoredDecision } from '../../../store/ledger/decisions.js'
 import { isUuid } from '../../../store/uuid.js'
 import { listWebhookCalls } from '../../../store/ledger/webhookCalls.js'
-import { defined } from '../defined.js'
+import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
 import { address, appParams, id, pageOf, pageQuery, time, wei } from '../schemas.js'
 

@@ -3,7 +3,7 @@ import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { findKey, type KeyRestrictions, listKeys } from '../../../store/tenants/keys.js'
 import { changeKey, createKey, endKey, rotateKey } from '../../../tenancy/manageKeys.js'
-import { defined } from '../defined.js'
+import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
 import { appParams, done, id, key, keyLimits, keyWithSecret, listOf, name } from '../schemas.js'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { createPolicies, type PolicyView } from '../../../policy/managePolicies.js'
 import { termsSchema } from '../../../policy/policySchema.js'
 import { audited } from '../../../store/tenants/audit.js'
-import { defined } from '../defined.js'
+import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
 import { done, id, listOf, name, time } from '../schemas.js'
 

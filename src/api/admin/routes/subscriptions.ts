@@ -4,7 +4,7 @@ import { listDeliveries } from '../../../store/tenants/deliveries.js'
 import { eventTypes } from '../../../store/events.js'
 import { findSubscription } from '../../../store/tenants/subscriptions.js'
 import { cursorNumber } from '../cursor.js'
-import { defined } from '../defined.js'
+import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
 import { appParams, done, id, listOf, pageOf, pageQuery, signingSecret, time } from '../schemas.js'
 

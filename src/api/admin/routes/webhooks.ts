@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WebhookNotFoundError } from '../../../errors/restErrors.js'
-import { defined } from '../defined.js'
+import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
 import { appParams, done, id, listOf, signingSecret, webhook, webhookSettings } from '../schemas.js'
 
