@@ -1,9 +1,9 @@
-import type { ChainReadiness, Readiness } from './api/services.js'
-import type { ExecutorStatus } from './bundling/executorStatus.js'
-import { bundlerLease } from './bundling/leadBundling.js'
-import type { Database } from './store/database.js'
-import { isReachable } from './store/isReachable.js'
-import { findLease } from './store/leases.js'
+import type { ChainReadiness, Readiness } from '../api/services.js'
+import type { ExecutorStatus } from '../bundling/executorStatus.js'
+import { bundlerLease } from '../bundling/leadBundling.js'
+import type { Database } from '../store/database.js'
+import { isReachable } from '../store/isReachable.js'
+import { findLease } from '../store/leases.js'
 
 /** What a running chain says of itself. */
 export type ChainHealth = {

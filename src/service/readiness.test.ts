@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ExecutorStatus } from './bundling/executorStatus.js'
+import type { ExecutorStatus } from '../bundling/executorStatus.js'
 import { executorReasons, recently } from './readiness.js'
 
 const status = (more: Partial<ExecutorStatus>): ExecutorStatus => ({
