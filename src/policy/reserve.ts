@@ -13,7 +13,7 @@ import {
   type LedgerView,
   queryOf,
   type ReservationRequest,
-} from './budget/ledgerView.js'
+} from './ledgerView.js'
 
 /** wei that other slots lock, beside the decision. */
 export type Reserved = ReservationDecision & { readonly locked: bigint }

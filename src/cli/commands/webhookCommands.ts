@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { defined } from '../../base/defined.js'
-import { webhookSettings } from '../../api/admin/schemas.js'
+import { webhookSettings } from '../../api/adminSchemas.js'
 import type { Config } from '../../config/options.js'
 import { ConfigError } from '../../errors/configError.js'
 import { isUuid } from '../../store/uuid.js'

@@ -1,5 +1,5 @@
 import { zeroAddress } from '../../encoding/extremes.js'
-import type { ReservationRequest } from '../../policy/budget/ledgerView.js'
+import type { ReservationRequest } from '../../policy/ledgerView.js'
 import type { Refusal } from '../../policy/refusal.js'
 import type { Reserved } from '../../policy/reserve.js'
 import type { SponsorshipRequest } from '../sponsorship.js'

@@ -4,7 +4,7 @@ import { listApps } from '../../../store/tenants/apps.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { changeApp, createApp, endApp } from '../../../tenancy/manageApps.js'
 import { type Route, route } from '../route.js'
-import { app, done, listOf, name, appParams as params } from '../schemas.js'
+import { app, done, listOf, name, appParams as params } from '../../adminSchemas.js'
 
 export const appRoutes: readonly Route[] = [
   route({

@@ -7,7 +7,7 @@ import { isUuid } from '../../../store/uuid.js'
 import { listWebhookCalls } from '../../../store/ledger/webhookCalls.js'
 import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
-import { address, appParams, id, pageOf, pageQuery, time, wei } from '../schemas.js'
+import { address, appParams, id, pageOf, pageQuery, time, wei } from '../../adminSchemas.js'
 
 const hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash')
 

@@ -5,7 +5,16 @@ import { findKey, type KeyRestrictions, listKeys } from '../../../store/tenants/
 import { changeKey, createKey, endKey, rotateKey } from '../../../tenancy/manageKeys.js'
 import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
-import { appParams, done, id, key, keyLimits, keyWithSecret, listOf, name } from '../schemas.js'
+import {
+  appParams,
+  done,
+  id,
+  key,
+  keyLimits,
+  keyWithSecret,
+  listOf,
+  name,
+} from '../../adminSchemas.js'
 
 const params = appParams.extend({ keyId: id })
 const missing = () => new NotFoundError('Key')

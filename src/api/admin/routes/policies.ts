@@ -4,7 +4,7 @@ import { termsSchema } from '../../../policy/policySchema.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
-import { done, id, listOf, name, time } from '../schemas.js'
+import { done, id, listOf, name, time } from '../../adminSchemas.js'
 
 const params = z.object({ policyId: id })
 

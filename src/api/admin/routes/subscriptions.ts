@@ -6,7 +6,16 @@ import { findSubscription } from '../../../store/tenants/subscriptions.js'
 import { cursorNumber } from '../cursor.js'
 import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
-import { appParams, done, id, listOf, pageOf, pageQuery, signingSecret, time } from '../schemas.js'
+import {
+  appParams,
+  done,
+  id,
+  listOf,
+  pageOf,
+  pageQuery,
+  signingSecret,
+  time,
+} from '../../adminSchemas.js'
 
 const params = appParams.extend({ subscriptionId: id })
 const missing = () => new NotFoundError('Subscription')

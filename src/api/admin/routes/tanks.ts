@@ -6,7 +6,7 @@ import { findFund, listFundsOfApp, putFund, type StoredFund } from '../../../sto
 import { findTankById, listTanksOfApp, type StoredTank } from '../../../store/ledger/tanks.js'
 import type { AdminContext } from '../../adminContext.js'
 import { type Route, route } from '../route.js'
-import { address, appParams, id, listOf, time, wei } from '../schemas.js'
+import { address, appParams, id, listOf, time, wei } from '../../adminSchemas.js'
 
 const tank = z.object({
   id,

@@ -4,7 +4,7 @@ import { listCallsOfWebhook } from '../../../store/ledger/webhookCalls.js'
 import { findWebhook } from '../../../store/tenants/webhooks.js'
 import { cursorNumber } from '../cursor.js'
 import { type Route, route } from '../route.js'
-import { appParams, id, pageOf, pageQuery, time } from '../schemas.js'
+import { appParams, id, pageOf, pageQuery, time } from '../../adminSchemas.js'
 
 const params = appParams.extend({ webhookId: id })
 

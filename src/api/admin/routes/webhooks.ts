@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { WebhookNotFoundError } from '../../../errors/restErrors.js'
 import { defined } from '../../../base/defined.js'
 import { type Route, route } from '../route.js'
-import { appParams, done, id, listOf, signingSecret, webhook, webhookSettings } from '../schemas.js'
+import {
+  appParams,
+  done,
+  id,
+  listOf,
+  signingSecret,
+  webhook,
+  webhookSettings,
+} from '../../adminSchemas.js'
 
 const params = appParams.extend({ webhookId: id })
 const missing = () => new WebhookNotFoundError()

@@ -2,13 +2,13 @@ import {
   type CounterChange,
   type CounterQuery,
   counterName,
-} from '../../store/ledger/budgetCounters.js'
-import type { LedgerBooks, LedgerQuery } from '../../store/ledger/ledgerBooks.js'
-import type { Moment } from '../../store/ledger/payers.js'
-import type { SponsorshipChanges } from '../../store/ledger/recordSponsorships.js'
-import type { DepositAtHead, Held, LiveReservation, Slot } from '../../store/ledger/reservations.js'
-import type { BudgetClaim } from './budget.js'
-import { addition, type Books, type Claim, type JudgedClaim } from '../decideReservation.js'
+} from '../store/ledger/budgetCounters.js'
+import type { LedgerBooks, LedgerQuery } from '../store/ledger/ledgerBooks.js'
+import type { Moment } from '../store/ledger/payers.js'
+import type { SponsorshipChanges } from '../store/ledger/recordSponsorships.js'
+import type { DepositAtHead, Held, LiveReservation, Slot } from '../store/ledger/reservations.js'
+import type { BudgetClaim } from './budget/budget.js'
+import { addition, type Books, type Claim, type JudgedClaim } from './decideReservation.js'
 
 /** A sponsorship, ready but for its money. */
 export type ReservationRequest = {

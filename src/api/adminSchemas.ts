@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { methodCosts } from '../gate/methodCosts.js'
-import type { MethodName } from '../rpc/signatures.js'
+import { methodCosts } from './gate/methodCosts.js'
+import type { MethodName } from './rpc/signatures.js'
 
 export const id = z.uuid()
 export const time = z.iso.datetime()
