@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
-import { addCommands } from './cli/addCommands.js'
 import { version } from './base/version.js'
+import { addCommands } from './cli/addCommands.js'
 
 const program = new Command('purser')
   .description('Self-hosted ERC-4337 bundler, gas-sponsoring paymaster and approval webhooks')

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { TokenBook } from '../paymaster/tokenBooks.js'
-import type { Actor } from '../store/tenants/audit.js'
 import type { Database } from '../store/database.js'
+import type { Actor } from '../store/tenants/audit.js'
 import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import type { Call } from '../webhook/callWebhook.js'
 import type { Webhooks } from '../webhook/manage.js'

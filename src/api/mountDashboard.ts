@@ -6,9 +6,9 @@ import {
   UnauthorizedError,
 } from '../errors/restErrors.js'
 import { openDashboard } from '../policy/manageDashboard.js'
+import type { Database } from '../store/database.js'
 import { type Actor, audited } from '../store/tenants/audit.js'
 import { listDashboards, lockDashboard, setDashboard } from '../store/tenants/dashboard.js'
-import type { Database } from '../store/database.js'
 import { createApp } from '../tenancy/manageApps.js'
 import { createKey } from '../tenancy/manageKeys.js'
 import type { Webhooks } from '../webhook/manage.js'
@@ -18,13 +18,13 @@ import { type Members, member } from './dialects/decode/members.js'
 import { isKey } from './isKey.js'
 import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
-import type { Door } from './rpc/answerRpc.js'
-import type { Services } from './services.js'
 import { authenticate } from './rest/answerWebhook.js'
 import { type RuleOperation, ruleOperations } from './rest/dashboardOperations.js'
 import { decodeName } from './rest/decodeRules.js'
 import { restError } from './rest/restError.js'
 import type { WebhookAnswer } from './rest/webhookOperations.js'
+import type { Door } from './rpc/answerRpc.js'
+import type { Services } from './services.js'
 
 /** What the dashboard API of the original service works on. */
 export type DashboardContext = Pick<Services, 'authenticateKey' | 'authenticateToken'> & {

@@ -11,13 +11,13 @@ import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
+import type { TokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import type { PaymasterStub } from '../paymaster/sponsoredDraft.js'
 import type {
   PolicyPreview,
   SponsorshipRequest,
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
-import type { TokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import type { Actor } from '../store/tenants/audit.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 

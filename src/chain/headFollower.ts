@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
+import type { ChainDefinition } from './definition.js'
 import { advance } from './heads/advance.js'
 import { followAnnouncedHeads } from './heads/announcedHeads.js'
 import { type BlockMemory, remember } from './heads/blockMemory.js'
-import type { ChainDefinition } from './definition.js'
 import type { NodeClient } from './nodeClient.js'
 import type { Head } from './nodeReads.js'
 

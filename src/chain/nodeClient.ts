@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { awake, type Rest, restAfter } from '../base/restAfter.js'
+import { type Call, decodeAnswers, encodeCalls, type Settled } from './jsonRpc.js'
 import { agreeOnHead, quorumOf } from './node/agreeOnHead.js'
 import { createEndpoint, type Endpoint } from './node/endpoint.js'
-import { type Call, decodeAnswers, encodeCalls, type Settled } from './jsonRpc.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 import { decodeHead, type Head, headRequest } from './nodeReads.js'
-import { awake, type Rest, restAfter } from '../base/restAfter.js'
 
 /** JSON-RPC to the nodes of one chain. */
 export type NodeClient = {

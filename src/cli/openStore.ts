@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import type { Logger } from 'pino'
+import { faultPoint } from '../base/faults.js'
 import type { Config } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
-import { faultPoint } from '../base/faults.js'
 import { type Connection, type Database, openDatabase } from '../store/database.js'
+import { migrate } from '../store/migrate.js'
 import { durabilityRisks, durabilitySettings } from '../store/postgres/durability.js'
 import { startEmbeddedPostgres } from '../store/postgres/embeddedPostgres.js'
-import { migrate } from '../store/migrate.js'
 import { loadMasterKey } from '../tenancy/secrets.js'
 
 export type Store = {

@@ -1,5 +1,5 @@
-import { defined } from '../base/defined.js'
 import { keyLimits } from '../api/adminSchemas.js'
+import { defined } from '../base/defined.js'
 import { ConfigError } from '../errors/configError.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 import type { Flags } from './storeCommand.js'

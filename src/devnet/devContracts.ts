@@ -12,8 +12,8 @@ import {
   zeroHash,
 } from 'viem'
 import { type Deployment, deployment } from '../contracts/deployments.js'
-import type { Version } from '../entrypoint/entryPoint.js'
 import { canonicalAddresses } from '../entrypoint/createEntryPoint.js'
+import type { Version } from '../entrypoint/entryPoint.js'
 
 /** Every version, the preferred one first. */
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']

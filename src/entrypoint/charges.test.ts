@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arbitraryOperation } from '../../test/support/arbitraryOperation.js'
-import type { Version } from './entryPoint.js'
 import { canonicalAddresses, createEntryPoint } from './createEntryPoint.js'
+import type { Version } from './entryPoint.js'
 import type { Operation } from './operation.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']

@@ -1,7 +1,6 @@
 import type { Hex } from 'viem'
 import { readAbi } from '../encoding/abiReader.js'
 import type { Failure } from './entryPoint.js'
-import { entryPointErrors } from './versions/knownErrors.js'
 import {
   boundText,
   describeKnownError,
@@ -9,6 +8,7 @@ import {
   readErrorString,
   safeText,
 } from './revertReason.js'
+import { entryPointErrors } from './versions/knownErrors.js'
 
 const FAILED_OP = '0x220266b6'
 const FAILED_OP_WITH_REVERT = '0x65c8fd4d'

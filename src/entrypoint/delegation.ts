@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { OperationLimitError } from '../errors/operationErrors.js'
 import { digits } from '../encoding/abiWriter.js'
+import { OperationLimitError } from '../errors/operationErrors.js'
 import { type EntityAndData, joinEntity, splitEntity } from './entity.js'
 import type { Operation } from './operation.js'
 

@@ -1,7 +1,7 @@
 import type { AbiReader } from '../encoding/abiReader.js'
 import { addressWord, digits, encodeTuple, uintWord } from '../encoding/abiWriter.js'
-import { joinEntity, splitEntity } from './entity.js'
 import { keccak } from '../encoding/keccak.js'
+import { joinEntity, splitEntity } from './entity.js'
 import type { Operation } from './operation.js'
 
 /** ABI encoding of the v0.6 `UserOperation` struct, as hex digits. */

@@ -3,8 +3,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { CONTRACT, done, messageTo, OTHER, runOn, worldOf } from '../../test/evm/harness.js'
 import { type Authorization, authorityOf } from './authorization.js'
-import { call } from './call.js'
 import { fromHex } from './bytes/hex.js'
+import { call } from './call.js'
 import { overlay } from './state/state.js'
 
 const signer = privateKeyToAccount(keccak256('0x5a'))

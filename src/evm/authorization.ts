@@ -1,11 +1,11 @@
 import type { Address, Hex } from 'viem'
-import { codeOf, EMPTY_CODE } from './state/code.js'
-import { AUTHORIZATION_REFUND } from './gasCosts.js'
 import { fromHex, toBytes, toHex } from './bytes/hex.js'
 import { keccak } from './bytes/keccak.js'
+import { encodeRlp, integerBytes } from './bytes/rlp.js'
+import { AUTHORIZATION_REFUND } from './gasCosts.js'
 import type { Machine } from './machine/machine.js'
 import { addressOfSigner } from './precompiles/ecrecover.js'
-import { encodeRlp, integerBytes } from './bytes/rlp.js'
+import { codeOf, EMPTY_CODE } from './state/code.js'
 
 /** A signed EIP-7702 authorization: its signer wants to run `address`'s code. */
 export type Authorization = {

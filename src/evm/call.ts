@@ -1,7 +1,7 @@
 import { intrinsicGas } from './intrinsicGas.js'
 import { Machine, type Run } from './machine/machine.js'
-import type { Outcome } from './outcome.js'
 import { gasRefusal, type MessageInput, runMessage, withMachine } from './machine/runMessage.js'
+import type { Outcome } from './outcome.js'
 
 /** The message of an `eth_call`. */
 export type Call = MessageInput & {

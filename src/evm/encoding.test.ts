@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { fromRlp, getContractAddress, keccak256, toRlp, toHex as viemHex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { addressOf } from '../../test/evm/harness.js'
-import { create2Address, createAddress } from './createAddress.js'
 import { fromHex, toBigInt, toBytes, toHex } from './bytes/hex.js'
 import { keccak } from './bytes/keccak.js'
 import { addressKey, hexOfLimbs, limbsOf, slotKey } from './bytes/limbs.js'
 import { encodeRlp, integerBytes, type RlpItem } from './bytes/rlp.js'
+import { create2Address, createAddress } from './createAddress.js'
 
 const anyBytes = fc.uint8Array({ maxLength: 100 })
 const anyWord = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n })

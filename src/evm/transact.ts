@@ -3,8 +3,8 @@ import type { BlockEnv } from './block.js'
 import { BLOB, MAX_INITCODE_SIZE } from './gasCosts.js'
 import { type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
 import { Machine, type Run } from './machine/machine.js'
-import type { Outcome, Result } from './outcome.js'
 import { gasRefusal, type MessageInput, runMessage, withMachine } from './machine/runMessage.js'
+import type { Outcome, Result } from './outcome.js'
 
 /** A transaction whose signature has been checked. Before EIP-1559 both fees are the gas price. */
 export type Transaction = MessageInput & {

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { StateOverride } from '../chain/stateOverride.js'
+import { depositSlot } from '../encoding/storageLayout.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { depositSlot } from '../encoding/storageLayout.js'
 
 /** wei; above what any operation can cost, and low enough to be added to in the EntryPoint's uint112 */
 const plenty = 2n ** 96n

@@ -1,4 +1,6 @@
 import type { Hex } from 'viem'
+import { createGroup } from '../base/createGroup.js'
+import { faultPoint } from '../base/faults.js'
 import { delegateToHash, readDelegables } from '../chain/delegations.js'
 import { readDeposit } from '../chain/entryPointReads.js'
 import { adviseFees, requireFees } from '../chain/fees.js'
@@ -13,9 +15,7 @@ import {
   SignatureRejectedError,
 } from '../errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
-import { faultPoint } from '../base/faults.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
-import { createGroup } from '../base/createGroup.js'
 import { findGrant } from '../store/ledger/grants.js'
 import { acceptedHashes } from '../store/pool/operations.js'
 import {

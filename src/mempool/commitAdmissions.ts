@@ -1,6 +1,8 @@
 import type { Kysely, QueryExecutorProvider } from 'kysely'
 import type { Hex } from 'viem'
 import { faultPoint } from '../base/faults.js'
+import { emitOperationEvents } from '../store/events.js'
+import { pipelined } from '../store/pipelined.js'
 import {
   type AdmissionFacts,
   countApp,
@@ -15,9 +17,7 @@ import {
   scopeNames,
   sumPaymaster,
 } from '../store/pool/admissions.js'
-import { emitOperationEvents } from '../store/events.js'
 import { offerOf } from '../store/pool/operations.js'
-import { pipelined } from '../store/pipelined.js'
 import { countReputations, type EntityFacts, readEntityFacts } from '../store/pool/reputations.js'
 import type { OperationState, Schema } from '../store/schema.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'

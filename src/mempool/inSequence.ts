@@ -1,10 +1,10 @@
 import type { Hex } from 'viem'
 import { readNonce } from '../chain/entryPointReads.js'
 import type { StateOverride } from '../chain/stateOverride.js'
+import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
 import { type Pending, pendingOfSender } from '../store/pool/successors.js'
 import type { MempoolContext } from './mempoolContext.js'
 

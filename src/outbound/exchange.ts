@@ -1,7 +1,6 @@
 import http, { type Agent, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
-import type { WebhookOutcome } from '../webhook/approval.js'
 import { BlockedAddressError, NameError } from './vettedLookup.js'
 
 export type OutboundRequest = {
@@ -11,10 +10,22 @@ export type OutboundRequest = {
   readonly body: Buffer | undefined
 }
 
+/** What went wrong with a request. */
+export type OutboundOutcome =
+  | 'timeout'
+  | 'dns_error'
+  | 'connect_error'
+  | 'tls_error'
+  | 'http_status'
+  | 'redirect'
+  | 'invalid_response'
+  | 'too_large'
+  | 'blocked_address'
+
 /** What kept a 2xx response from coming whole. */
 export type OutboundFailure = {
   readonly ok: false
-  readonly outcome: Exclude<WebhookOutcome, 'approved' | 'denied' | 'circuit_open' | 'overloaded'>
+  readonly outcome: OutboundOutcome
   readonly reason: string
   readonly status: number | undefined
   /** Seconds that the other side wants us to wait. */

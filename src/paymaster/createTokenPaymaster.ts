@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
 import type { TokenDefinition } from '../chain/tokenDefinition.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { zeroAddress } from '../encoding/extremes.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { describeRevert } from '../entrypoint/revertReason.js'
 import { PurserError } from '../errors/purserError.js'
@@ -14,15 +14,21 @@ import { insertDecision } from '../store/ledger/decisions.js'
 import { insertTokenQuote } from '../store/ledger/tokenQuotes.js'
 import { decryptSecret } from '../tenancy/secrets.js'
 import type { Engine } from '../validation/engine.js'
-import { type DecisionSubject, toDecisionRow } from './sponsor/decisionRow.js'
-import { signerPurpose } from './tank/signForTank.js'
-import { complete, type PaymasterStub, withPaymaster, withSignature } from './sponsoredDraft.js'
-import { givenLimits, limitsToSign } from './sponsor/sponsoredLimits.js'
-import { durationOf, timeRange } from './sponsorshipTerms.js'
-import { createExposure } from './token/exposure.js'
 import { formatTokens } from './formatUnits.js'
+import { type DecisionSubject, toDecisionRow } from './sponsor/decisionRow.js'
+import { givenLimits, limitsToSign } from './sponsor/sponsoredLimits.js'
+import { complete, type PaymasterStub, withPaymaster, withSignature } from './sponsoredDraft.js'
+import { durationOf, timeRange } from './sponsorshipTerms.js'
+import { signerPurpose } from './tank/signForTank.js'
+import { createExposure } from './token/exposure.js'
 import { quotedCharge } from './token/quotedOperation.js'
 import { signTokenPayment } from './token/signTokenPayment.js'
+import { chargeFails, tokenTankEmpty } from './token/tokenRefusals.js'
+import {
+  createTokenWeigher,
+  type WeighedPayment,
+  type WeighTokenContext,
+} from './token/weighTokenPayment.js'
 import type {
   FeeQuote,
   FeeQuotes,
@@ -30,12 +36,6 @@ import type {
   TokenPayment,
   TokenRequest,
 } from './tokenPayment.js'
-import { chargeFails, tokenTankEmpty } from './token/tokenRefusals.js'
-import {
-  createTokenWeigher,
-  type WeighedPayment,
-  type WeighTokenContext,
-} from './token/weighTokenPayment.js'
 
 export type TokenPaymasterContext = WeighTokenContext & {
   readonly masterKey: Buffer

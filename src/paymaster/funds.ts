@@ -1,7 +1,7 @@
 import { TankError } from '../errors/tankErrors.js'
+import type { Database } from '../store/database.js'
 import { alarmSince } from '../store/ledger/alarms.js'
 import { addToCounters } from '../store/ledger/budgetCounters.js'
-import type { Database } from '../store/database.js'
 import {
   findFund,
   insertCredit,
@@ -12,8 +12,8 @@ import {
 } from '../store/ledger/funds.js'
 import { lockReserving } from '../store/ledger/reservations.js'
 import type { FundMode } from '../store/schema.js'
-import { creditCounter } from './tank/payer.js'
 import { type AlarmTerms, type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
+import { creditCounter } from './tank/payer.js'
 
 /** An app's prepaid credit on a chain. All in wei. */
 export type CreditState = {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
+import { faultPoint } from '../base/faults.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { PurserError } from '../errors/purserError.js'
 import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
-import { faultPoint } from '../base/faults.js'
 import { explainClaims, explainVerdicts } from '../policy/explain.js'
 import type { Refusal } from '../policy/refusal.js'
 import type { Reserved } from '../policy/reserve.js'
@@ -21,8 +21,14 @@ import {
 } from './sponsor/decisionRow.js'
 import { previewSponsorship } from './sponsor/previewSponsorship.js'
 import { refusalOf, reservationFor } from './sponsor/reservationFor.js'
-import { signerPurpose } from './tank/signForTank.js'
 import { signSponsorship } from './sponsor/signSponsorship.js'
+import { givenLimits } from './sponsor/sponsoredLimits.js'
+import {
+  type AskWebhooks,
+  createWeigher,
+  type Sponsorable,
+  type WeighContext,
+} from './sponsor/weighSponsorship.js'
 import {
   complete,
   type PaymasterStub,
@@ -30,15 +36,9 @@ import {
   withPaymaster,
   withSignature,
 } from './sponsoredDraft.js'
-import { givenLimits } from './sponsor/sponsoredLimits.js'
 import type { PolicyPreview, SponsorshipRequest, SponsorshipResult } from './sponsorship.js'
 import { durationOf, timeRange } from './sponsorshipTerms.js'
-import {
-  type AskWebhooks,
-  createWeigher,
-  type Sponsorable,
-  type WeighContext,
-} from './sponsor/weighSponsorship.js'
+import { signerPurpose } from './tank/signForTank.js'
 
 export type SponsorContext = WeighContext & {
   readonly masterKey: Buffer

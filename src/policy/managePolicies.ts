@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { InvalidPolicyError, PolicyNotFoundError } from '../errors/policyErrors.js'
-import { findApp } from '../store/tenants/apps.js'
 import type { Database } from '../store/database.js'
+import { findApp } from '../store/tenants/apps.js'
 import {
   deletePolicy,
   findPolicy,

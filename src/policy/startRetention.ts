@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { pruneCounters } from '../store/ledger/budgetCounters.js'
 import type { Database } from '../store/database.js'
+import { pruneCounters } from '../store/ledger/budgetCounters.js'
 import { pruneDecisions } from '../store/ledger/decisions.js'
 import { pruneGrants } from '../store/ledger/grants.js'
 

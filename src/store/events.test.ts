@@ -6,8 +6,8 @@ import { createApp } from '../../test/support/createApp.js'
 import { useDatabase } from '../../test/support/database.js'
 import { alice, askLedger, entryPoint, inclusionOf, tank } from '../../test/support/ledger.js'
 import { emitOperationEvents, eventTypes } from './events.js'
-import { putInclusions } from './pool/inclusions.js'
 import { settleLedger } from './ledger/ledger.js'
+import { putInclusions } from './pool/inclusions.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database

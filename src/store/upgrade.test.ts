@@ -5,8 +5,8 @@ import { createApp } from '../../test/support/createApp.js'
 import { useDatabase } from '../../test/support/database.js'
 import { alice, bob, entryPoint, sumLocked, tank } from '../../test/support/ledger.js'
 import { alarmSince } from './ledger/alarms.js'
-import { migrate } from './migrate.js'
 import { lockedAt } from './ledger/payers.js'
+import { migrate } from './migrate.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database

@@ -1,5 +1,5 @@
-import { findAccountByToken } from '../store/tenants/accounts.js'
 import type { Database } from '../store/database.js'
+import { findAccountByToken } from '../store/tenants/accounts.js'
 import { findKeyOwner, type KeyOwner } from '../store/tenants/keys.js'
 import { hashCredential } from './credential.js'
 

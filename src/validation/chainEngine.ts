@@ -9,11 +9,11 @@ import {
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../errors/simulationErrors.js'
 import { checkOperation, checkOverride } from './check/checkOperation.js'
+import { type CheckedBy, selfCheck } from './check/selfCheck.js'
 import type { Engine } from './engine.js'
 import { createEngineOn, createInProcessEngine } from './inProcess/inProcessEngine.js'
 import { createNodeEngine, simulatesOnNode } from './node/nodeEngine.js'
 import { type Compared, createNodeWatch } from './nodeWatch.js'
-import { type CheckedBy, selfCheck } from './check/selfCheck.js'
 import { createTraceEngine } from './trace/traceEngine.js'
 import { findTracer } from './tracer.js'
 

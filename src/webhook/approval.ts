@@ -1,17 +1,11 @@
+import type { OutboundOutcome } from '../outbound/exchange.js'
+
 /** Outcome codes of one approval call (stored, counted, shown). */
 export type WebhookOutcome =
+  | OutboundOutcome
   | 'approved'
   | 'denied'
-  | 'timeout'
-  | 'dns_error'
-  | 'connect_error'
-  | 'tls_error'
-  | 'http_status'
-  | 'redirect'
   | 'invalid_json'
-  | 'invalid_response'
-  | 'too_large'
-  | 'blocked_address'
   | 'circuit_open'
   | 'overloaded'
 

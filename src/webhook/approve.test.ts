@@ -7,13 +7,13 @@ import { testActor } from '../../test/support/actor.js'
 import { entryPointNamed, operation } from '../../test/support/apiFixtures.js'
 import { createApp } from '../../test/support/createApp.js'
 import { useDatabase } from '../../test/support/database.js'
-import { InvalidParamsError } from '../errors/requestErrors.js'
 import { version } from '../base/version.js'
+import { InvalidParamsError } from '../errors/requestErrors.js'
+import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
+import { createNetworkGuard, loopback } from '../outbound/networkGuard.js'
 import type { Approval } from './approval.js'
 import { createApprover } from './approve.js'
-import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
 import { createWebhooks, type RequestType, type WebhookSettings, type Webhooks } from './manage.js'
-import { createNetworkGuard, loopback } from '../outbound/networkGuard.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database

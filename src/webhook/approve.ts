@@ -1,13 +1,13 @@
+import { version } from '../base/version.js'
+import type { OutboundRequest } from '../outbound/exchange.js'
+import type { OutboundClient } from '../outbound/guardedRequest.js'
 import type { Database } from '../store/database.js'
 import { listActiveWebhooks, type StoredWebhook } from '../store/tenants/webhooks.js'
-import { version } from '../base/version.js'
-import type { Approval, WebhookCall, WebhookOutcome } from './approval.js'
 import { approvalRequest, type WebhookData } from './approval/approvalRequest.js'
-import { type Call, callWebhook } from './callWebhook.js'
 import { createCircuits } from './approval/circuits.js'
-import type { OutboundRequest } from '../outbound/exchange.js'
+import type { Approval, WebhookCall, WebhookOutcome } from './approval.js'
+import { type Call, callWebhook } from './callWebhook.js'
 import { extendedPayload, type SponsorshipSubject } from './extendedPayload.js'
-import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { signingSecrets } from './signing/secrets.js'
 
 export type ApproverContext = {

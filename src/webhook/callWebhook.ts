@@ -1,8 +1,8 @@
-import type { StoredWebhook } from '../store/tenants/webhooks.js'
-import type { WebhookCall } from './approval.js'
-import { readAnswer } from './approval/approvalAnswer.js'
 import type { OutboundRequest } from '../outbound/exchange.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
+import type { StoredWebhook } from '../store/tenants/webhooks.js'
+import { readAnswer } from './approval/approvalAnswer.js'
+import type { WebhookCall } from './approval.js'
 
 /** A call before it is known what it means for the sponsorship. */
 export type Call = Omit<WebhookCall, 'passed'>

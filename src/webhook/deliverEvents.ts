@@ -1,5 +1,9 @@
 import type { Logger } from 'pino'
+import { version } from '../base/version.js'
+import type { OutboundRequest, OutboundResponse } from '../outbound/exchange.js'
+import type { OutboundClient } from '../outbound/guardedRequest.js'
 import type { Database } from '../store/database.js'
+import { pruneEvents } from '../store/events.js'
 import {
   type Attempt,
   type ClaimedDelivery,
@@ -7,11 +11,7 @@ import {
   finishDelivery,
   returnDelivery,
 } from '../store/tenants/deliveries.js'
-import { pruneEvents } from '../store/events.js'
 import { disableSubscription, noteFailing, noteWorking } from '../store/tenants/subscriptions.js'
-import { version } from '../base/version.js'
-import type { OutboundRequest, OutboundResponse } from '../outbound/exchange.js'
-import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { nextAttempt, retrySchedule } from './retrySchedule.js'
 import { signingSecrets } from './signing/secrets.js'
 import { signatureHeaders } from './signing/signature.js'

@@ -5,8 +5,8 @@ import { createApp } from '../../test/support/createApp.js'
 import { useDatabase } from '../../test/support/database.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
-import { createWebhooks, type Webhooks } from './manage.js'
 import { createNetworkGuard, loopback } from '../outbound/networkGuard.js'
+import { createWebhooks, type Webhooks } from './manage.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database

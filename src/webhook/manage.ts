@@ -1,9 +1,9 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
+import type { NetworkGuard } from '../outbound/networkGuard.js'
+import type { Database } from '../store/database.js'
 import { type AppOwner, findAppOwner } from '../store/tenants/apps.js'
 import { type Actor, audited, type Change } from '../store/tenants/audit.js'
-import type { Database } from '../store/database.js'
-import { isUuid } from '../store/uuid.js'
 import {
   deleteWebhook,
   findWebhook,
@@ -13,8 +13,8 @@ import {
   type StoredWebhook,
   updateWebhook,
 } from '../store/tenants/webhooks.js'
+import { isUuid } from '../store/uuid.js'
 import { decryptSecret, encryptSecret } from '../tenancy/secrets.js'
-import type { NetworkGuard } from '../outbound/networkGuard.js'
 import { overlap } from './signing/secrets.js'
 import { newSecret, secretPurpose } from './signing/signature.js'
 

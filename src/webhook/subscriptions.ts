@@ -1,10 +1,10 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { SubscriptionLimitError } from '../errors/webhookErrors.js'
+import type { Database } from '../store/database.js'
+import type { EventType } from '../store/events.js'
 import { findAppOwner } from '../store/tenants/apps.js'
 import { audited, type Change } from '../store/tenants/audit.js'
-import type { Database } from '../store/database.js'
 import { type Replay, replayDeliveries } from '../store/tenants/deliveries.js'
-import type { EventType } from '../store/events.js'
 import {
   deleteSubscription,
   findSubscription,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import { version } from '../base/version.js'
+import type { OutboundClient } from '../outbound/guardedRequest.js'
+import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import { approvalRequest } from './approval/approvalRequest.js'
 import { type Call, callWebhook } from './callWebhook.js'
-import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { signingSecrets } from './signing/secrets.js'
 
 /**

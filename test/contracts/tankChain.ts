@@ -17,8 +17,8 @@ import { deployDevContracts } from '../../src/devnet/deployDevContracts.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
 import { type Call, keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
 import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
-import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
+import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import {
   encodeTankData,

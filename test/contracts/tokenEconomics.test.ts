@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { anvilClient } from '../../src/devnet/anvilClient.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
-import { stubTokenData, type TokenMode, type TokenQuote } from '../../src/paymaster/tokenData.js'
 import {
   leastVerificationGas06,
   tokenPostOpGas,
   tokenVerificationGas,
 } from '../../src/paymaster/token/tokenGas.js'
+import { stubTokenData, type TokenMode, type TokenQuote } from '../../src/paymaster/tokenData.js'
 import { VERSIONS } from './tankChain.js'
 import { signPermit } from './tokenPermit.js'
 import { approval, openTokenTankChain, runs, type TokenTankChain } from './tokenTankChain.js'

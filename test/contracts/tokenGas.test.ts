@@ -2,12 +2,12 @@ import { type Address, numberToHex, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
-import type { TokenMode, TokenQuote } from '../../src/paymaster/tokenData.js'
 import {
   leastVerificationGas06,
   tokenPostOpGas,
   tokenVerificationGas,
 } from '../../src/paymaster/token/tokenGas.js'
+import type { TokenMode, TokenQuote } from '../../src/paymaster/tokenData.js'
 import { VERSIONS } from './tankChain.js'
 import { signPermit } from './tokenPermit.js'
 import { approval, openTokenTankChain, runs, type TokenTankChain } from './tokenTankChain.js'

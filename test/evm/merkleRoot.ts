@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import { fromHex, keccak, toHex } from '../../src/evm/index.js'
 import { encodeRlp, integerBytes, type RlpItem } from '../../src/evm/bytes/rlp.js'
+import { fromHex, keccak, toHex } from '../../src/evm/index.js'
 
 /** What a state root commits to. */
 export type PlainAccount = {

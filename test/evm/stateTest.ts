@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import { encodeRlp } from '../../src/evm/bytes/rlp.js'
 import {
   type BlockEnv,
   type Fork,
@@ -11,7 +12,6 @@ import {
   toHex,
   transact,
 } from '../../src/evm/index.js'
-import { encodeRlp } from '../../src/evm/bytes/rlp.js'
 import { type PlainAccount, stateRoot } from './merkleRoot.js'
 
 /** A GeneralStateTest, as far as it is used here. */

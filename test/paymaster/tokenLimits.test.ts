@@ -22,12 +22,12 @@ import { devWallet } from '../../src/devnet/devWallet.js'
 import { TokenPriceError } from '../../src/errors/tokenErrors.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import { noDataGas } from '../../src/gas/preVerificationGas.js'
-import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
-import { createTanks } from '../../src/paymaster/tanks.js'
 import {
   createTokenPaymaster,
   type TokenPaymaster,
 } from '../../src/paymaster/createTokenPaymaster.js'
+import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
+import { createTanks } from '../../src/paymaster/tanks.js'
 import type { TokenRequest } from '../../src/paymaster/tokenPayment.js'
 import { listDecisions } from '../../src/store/ledger/decisions.js'
 import { promisedTokens } from '../../src/store/ledger/tokenQuotes.js'

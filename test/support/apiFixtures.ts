@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { OperationReceipt } from '../../src/bundling/operationViews.js'
-import type { EntryPoint, Log, Version } from '../../src/entrypoint/entryPoint.js'
 import { canonicalAddresses, createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
+import type { EntryPoint, Log, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 
 export const address = (digit: string): Address => `0x${digit.repeat(40)}`

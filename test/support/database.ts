@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Connection, type Database, openDatabase } from '../../src/store/database.js'
-import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres.js'
 import { migrate } from '../../src/store/migrate.js'
+import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres.js'
 import { silent } from './logger.js'
 
 export type TestDatabase = { readonly database: Database; readonly connection: Connection }

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
-import { openDatabase } from '../../dist/store/database.js'
-import { startEventDeliverer } from '../../dist/webhook/deliverEvents.js'
 import { createOutboundClient } from '../../dist/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../dist/outbound/networkGuard.js'
+import { openDatabase } from '../../dist/store/database.js'
+import { startEventDeliverer } from '../../dist/webhook/deliverEvents.js'
 
 const { connection, masterKey, lease } = JSON.parse(process.argv[2] ?? '')
 const logger = pino({ level: 'silent' })

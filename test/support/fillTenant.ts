@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../src/store/database.js'
-import { insertDecision } from '../../src/store/ledger/decisions.js'
 import { emitEvent, eventTypes } from '../../src/store/events.js'
+import { insertDecision } from '../../src/store/ledger/decisions.js'
 import { insertPolicy } from '../../src/store/tenants/policies.js'
 import type { Tenant } from './useAdmin.js'
 

@@ -6,10 +6,10 @@ import type { Claim } from '../../src/policy/decideReservation.js'
 import { type Reservation, type Reserved, reserve } from '../../src/policy/reserve.js'
 import type { Database } from '../../src/store/database.js'
 import type { NewDecision } from '../../src/store/ledger/decisions.js'
-import type { Included } from '../../src/store/pool/inclusions.js'
 import type { Moment } from '../../src/store/ledger/payers.js'
 import type { DepositAtHead, Payer, Slot } from '../../src/store/ledger/reservations.js'
 import type { NewWebhookCall } from '../../src/store/ledger/webhookCalls.js'
+import type { Included } from '../../src/store/pool/inclusions.js'
 
 export const entryPoint: Address = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
 export const alice: Address = `0x${'a1'.repeat(20)}`

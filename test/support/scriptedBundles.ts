@@ -6,8 +6,8 @@ import {
   numberToHex,
   parseAbi,
 } from 'viem'
-import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
+import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { deployEntryPoint } from './entryPointContracts.js'
 import { compileScripted } from './scripted.js'

@@ -7,8 +7,8 @@ import { getCode } from '../../src/chain/nodeReads.js'
 import { deployDevContracts } from '../../src/devnet/deployDevContracts.js'
 import { keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
 import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
-import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
+import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import { silent } from './logger.js'
 
 export const chainId = 31_337

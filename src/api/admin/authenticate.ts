@@ -1,10 +1,10 @@
 import type { Context } from 'hono'
 import { ForbiddenError, UnauthorizedError } from '../../errors/restErrors.js'
+import type { AdminContext } from '../adminContext.js'
 import { actorOf } from '../caller.js'
 import type { Env } from '../createApp.js'
 import { isKey } from '../isKey.js'
 import type { Door } from '../rpc/answerRpc.js'
-import type { AdminContext } from '../adminContext.js'
 import type { Caller, Who } from './route.js'
 
 /** The token of a request: `authToken: …` as in the webhook API, or `Authorization: Bearer …`. */

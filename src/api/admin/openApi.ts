@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { version } from '../../base/version.js'
-import type { Route } from './route.js'
 import { failure } from '../adminSchemas.js'
+import type { Route } from './route.js'
 
 type Json = Record<string, unknown>
 

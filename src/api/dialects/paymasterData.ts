@@ -1,7 +1,7 @@
 import { getAddress, numberToHex } from 'viem/utils'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
-import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
 import { toFloatUp } from '../../paymaster/formatUnits.js'
+import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
 import type { FeeQuote, TokenPayment } from '../../paymaster/tokenPayment.js'
 import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from '../rpc/signatures.js'
 import { encodePaymaster, type PaymasterFields, packEntity } from './operationFields.js'

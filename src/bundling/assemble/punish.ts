@@ -4,8 +4,8 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { type Drop, dropOperations, type StoredOperation } from '../../store/pool/operations.js'
 import { banEntity, countReputations, readEntityFacts } from '../../store/pool/reputations.js'
 import { type EntityRole, isStaked, type Party } from '../../validation/erc7562/index.js'
-import { blamedFor } from './blame.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { blamedFor } from './blame.js'
 
 export type Dropped = {
   readonly stored: StoredOperation

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { type Address, numberToHex, parseGwei } from 'viem'
 import { expect, test } from 'vitest'
+import { least } from '../../base/least.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { effectiveTip } from '../fees/bundleFees.js'
 import { bundleGasLimit } from '../fees/bundleGas.js'
-import { least } from '../../base/least.js'
-import { type Selection, selectOperations } from './selectOperations.js'
 import { groupSize, maxAttempts } from '../settle/suspects.js'
+import { type Selection, selectOperations } from './selectOperations.js'
 
 const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
 const beneficiary: Address = `0x${'be'.repeat(20)}`

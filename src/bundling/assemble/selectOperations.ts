@@ -1,11 +1,11 @@
 import { size } from 'viem/utils'
+import { least } from '../../base/least.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { effectiveTip } from '../fees/bundleFees.js'
 import { authorizationGas } from '../fees/bundleGas.js'
-import { least } from '../../base/least.js'
 import { pricedOperation } from '../fees/pricedOperation.js'
 import { groupSize } from '../settle/suspects.js'
 

@@ -4,8 +4,8 @@ import type { Fees } from '../../chain/feeAdvice.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
-import { delegationOverride } from './bundleAuthorizations.js'
 import { bundleGasLimit } from '../fees/bundleGas.js'
+import { delegationOverride } from './bundleAuthorizations.js'
 
 export type BundleSimulation = {
   readonly node: NodeClient

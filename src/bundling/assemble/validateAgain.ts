@@ -14,8 +14,8 @@ import {
   type Violation,
 } from '../../validation/erc7562/index.js'
 import { judgeValidation } from '../../validation/judgeValidation.js'
-import { roleOfFailure } from './blame.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { roleOfFailure } from './blame.js'
 import { judgeFailure } from './judgeFailure.js'
 
 /** What the second validation of an operation, on the state of the head, makes of it. */

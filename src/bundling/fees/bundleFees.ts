@@ -1,9 +1,9 @@
+import { greatest } from '../../base/greatest.js'
+import { least } from '../../base/least.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { highestPrice } from './coverage.js'
-import { greatest } from '../../base/greatest.js'
-import { least } from '../../base/least.js'
 import { raisedFee } from './replacementFees.js'
 
 /**

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryOperation } from '../../../test/support/arbitraryOperation.js'
-import type { Version } from '../../entrypoint/entryPoint.js'
+import { least } from '../../base/least.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { highestPrice, type Paying, paysForItself } from './coverage.js'
-import { least } from '../../base/least.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const wei = fc.bigInt({ min: 0n, max: 60n })

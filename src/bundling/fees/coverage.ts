@@ -1,8 +1,8 @@
+import { least } from '../../base/least.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { BundleCost } from '../../gas/preVerificationGas.js'
-import { least } from '../../base/least.js'
 
 /**
  * Gas that the EntryPoint may charge an operation beyond the sum of its limits: it meters its own work

@@ -2,9 +2,9 @@ import type { Head } from '../../chain/nodeReads.js'
 import { dropExpired } from '../../store/pool/operations.js'
 import { decayReputations } from '../../store/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { indexBlocks } from '../settle/indexBlocks.js'
 import { fillGaps } from './fillGaps.js'
 import { type Followed, followBundles } from './followBundles.js'
-import { indexBlocks } from '../settle/indexBlocks.js'
 import { refillExecutors } from './refillExecutors.js'
 
 /**

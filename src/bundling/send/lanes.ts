@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
+import { greatest } from '../../base/greatest.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import type { Attempt, OpenBundle } from '../../store/outbox/bundles.js'
-import { greatest } from '../../base/greatest.js'
 
 /** An executor's transactions in flight, as the chain at one head and our outbox have them. */
 export type Lane = {

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { faultPoint } from '../../base/faults.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import { decodeHead, getBlock, getLogs, type Head, headRequest } from '../../chain/nodeReads.js'
 import {
@@ -6,7 +7,7 @@ import {
   type RawReceipt,
   type TransactionReceipt,
 } from '../../chain/transactionReceipt.js'
-import { faultPoint } from '../../base/faults.js'
+import { hasOpenReservations } from '../../store/ledger/reservations.js'
 import { openBundles } from '../../store/outbox/bundles.js'
 import {
   type ChainBlock,
@@ -14,9 +15,8 @@ import {
   pruneBlocks,
   putBlock,
 } from '../../store/outbox/chainBlocks.js'
-import { hasLiveOperations, knownHashes } from '../../store/pool/operations.js'
-import { hasOpenReservations } from '../../store/ledger/reservations.js'
 import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
+import { hasLiveOperations, knownHashes } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { findFork } from './findFork.js'
 import { noReceipt, userOperationEventTopic } from './searchInclusion.js'

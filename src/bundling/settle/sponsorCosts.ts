@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { Hex } from 'viem'
+import { least } from '../../base/least.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import { zeroAddress } from '../../encoding/extremes.js'
 import { grantedFees } from '../../store/ledger/grants.js'
-import type { Included } from '../../store/pool/inclusions.js'
 import type { Settled } from '../../store/ledger/ledger.js'
+import type { Included } from '../../store/pool/inclusions.js'
 import type { Schema } from '../../store/schema.js'
-import { least } from '../../base/least.js'
 
 /**
  * What each inclusion cost its sponsor, in wei. That is what the EntryPoint charged, but nothing was

@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
 import { decodeAbiParameters, toEventSelector } from 'viem/utils'
 import { zeroAddress } from '../../encoding/extremes.js'
-import type { Included } from '../../store/pool/inclusions.js'
 import type { PaidOperation } from '../../store/ledger/tokenPayments.js'
+import type { Included } from '../../store/pool/inclusions.js'
 
 /** What a token tank says of an operation for which it took tokens. */
 const tokensPaidTopic = toEventSelector(

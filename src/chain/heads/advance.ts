@@ -1,6 +1,6 @@
-import { type BlockMemory, linked, remember, rememberedBlocks } from './blockMemory.js'
 import type { NodeClient } from '../nodeClient.js'
 import { decodeHead, type Head, headRequest } from '../nodeReads.js'
+import { type BlockMemory, linked, remember, rememberedBlocks } from './blockMemory.js'
 
 type Change = { readonly memory: BlockMemory; readonly reorgedFrom: bigint | undefined }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { numberToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { agreeOnHead, quorumOf, type Voter } from './agreeOnHead.js'
 import type { Head } from '../nodeReads.js'
+import { agreeOnHead, quorumOf, type Voter } from './agreeOnHead.js'
 
 /** Block `number` of a branch that leaves branch 0 after block `fork`. */
 const block = (number: number, branch = 0, fork = 100): Head => ({

@@ -1,10 +1,10 @@
 import type { Address, Hex } from 'viem'
+import type { Lru } from '../../base/lru.js'
 import type { AccountState, BlockEnv, Fork, State } from '../../evm/index.js'
 import { type Answers, BlockGone, type Header, type Read, slotName } from '../blockReads.js'
 import type { ChainRules } from '../chainRules.js'
-import type { CodeMemory } from './codeMemory.js'
-import type { Lru } from '../../base/lru.js'
 import type { Head } from '../nodeReads.js'
+import type { CodeMemory } from './codeMemory.js'
 import type { ReadState } from './readState.js'
 
 type Context = {

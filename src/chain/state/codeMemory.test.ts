@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { CodeMemory } from './codeMemory.js'
 import { Lru } from '../../base/lru.js'
+import { CodeMemory } from './codeMemory.js'
 
 const first = '0x0000000000000000000000000000000000000001'
 const second = '0x0000000000000000000000000000000000000002'

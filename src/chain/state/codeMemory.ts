@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { type Fork, fromHex, keccak, toHex } from '../../evm/index.js'
 import { Lru } from '../../base/lru.js'
+import { type Fork, fromHex, keccak, toHex } from '../../evm/index.js'
 
 const maxCodes = 2_000
 const maxAddresses = 20_000

@@ -6,9 +6,9 @@ import {
   type Read,
   slotName,
 } from '../blockReads.js'
-import { decodeJoint, encodeJoint, isJoint, type JointRead } from './jointRead.js'
 import type { Call, Settled } from '../jsonRpc.js'
 import type { BlockId, Head } from '../nodeReads.js'
+import { decodeJoint, encodeJoint, isJoint, type JointRead } from './jointRead.js'
 
 /** Asks a node for what is to be known of a block, in one batch. Throws BlockGone without the block. */
 export type ReadState = (reads: readonly Read[], head: Head, pin: BlockId) => Promise<Answers>

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
+import { Lru } from '../../base/lru.js'
 import { keccak } from '../../encoding/keccak.js'
 import { type Miss, type Preimage, toHex } from '../../evm/index.js'
-import { Lru } from '../../base/lru.js'
 
 /** What changes from one run of the same code to the next. */
 export type RunSubject = {

@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config/options.js'
 import { ConfigError } from '../../errors/configError.js'
+import { createNetworkGuard } from '../../outbound/networkGuard.js'
 import { type EventType, eventTypes } from '../../store/events.js'
 import { isUuid } from '../../store/uuid.js'
-import { createNetworkGuard } from '../../outbound/networkGuard.js'
 import { createSubscriptions, type Subscriptions } from '../../webhook/subscriptions.js'
-import { requireApp } from './accountCommands.js'
 import { commandActor } from '../commandActor.js'
 import type { Store } from '../openStore.js'
 import { printTable } from '../printTable.js'
 import { onStore } from '../storeCommand.js'
+import { requireApp } from './accountCommands.js'
 
 const subscriptionsOf = ({ database, masterKey }: Store, { webhookAllow }: Config): Subscriptions =>
   createSubscriptions({

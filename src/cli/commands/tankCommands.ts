@@ -7,15 +7,14 @@ import { createNodeClient } from '../../chain/nodeClient.js'
 import type { Config } from '../../config/options.js'
 import { toTokenDefinition } from '../../config/tokenSchema.js'
 import { devKey, FUNDER_KEY } from '../../devnet/devKeys.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { ConfigError } from '../../errors/configError.js'
 import { createFunds, type FundState, type Funds } from '../../paymaster/funds.js'
 import type { Runway } from '../../paymaster/runway.js'
 import { createTanks, type Tank, type Tanks } from '../../paymaster/tanks.js'
 import type { Database } from '../../store/database.js'
 import type { FundMode, TankKind } from '../../store/schema.js'
-import { requireApp } from './accountCommands.js'
 import { createLogger } from '../createLogger.js'
 import { devChainDefinition } from '../dev/devChainDefinition.js'
 import { readDevChain } from '../dev/devChainRecord.js'
@@ -30,6 +29,7 @@ import {
   parseName,
 } from '../parseFlags.js'
 import type { Flags } from '../storeCommand.js'
+import { requireApp } from './accountCommands.js'
 
 type Tools = {
   readonly tanks: Tanks

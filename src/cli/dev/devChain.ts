@@ -10,8 +10,8 @@ import {
 } from '../../devnet/deployDevContracts.js'
 import { startAnvil } from '../../devnet/startAnvil.js'
 import { ConfigError } from '../../errors/configError.js'
-import { indexedBlocks } from '../../store/outbox/chainBlocks.js'
 import type { Database } from '../../store/database.js'
+import { indexedBlocks } from '../../store/outbox/chainBlocks.js'
 import { devChainDefinition } from './devChainDefinition.js'
 import { writeDevChain } from './devChainRecord.js'
 

@@ -10,8 +10,8 @@ import {
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { describe, expect, it } from 'vitest'
 import { arbitraryBytes } from '../../../test/support/arbitraryOperation.js'
-import { decodeOutcomes } from './decodeOutcomes.js'
 import type { Log } from '../entryPoint.js'
+import { decodeOutcomes } from './decodeOutcomes.js'
 
 const ENTRY_POINT: Address = `0x${'e'.repeat(40)}`
 const SENDER: Address = `0x${'a'.repeat(40)}`

@@ -23,8 +23,8 @@ import {
   arbitraryOperation,
 } from '../../../test/support/arbitraryOperation.js'
 import { toPackedStruct, toStructV06 } from '../../../test/support/viemStructs.js'
-import type { Version } from '../entryPoint.js'
 import { canonicalAddresses, createEntryPoint } from '../createEntryPoint.js'
+import type { Version } from '../entryPoint.js'
 import type { Operation } from '../operation.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']

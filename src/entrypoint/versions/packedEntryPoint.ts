@@ -1,10 +1,12 @@
 import type { Address, Hex } from 'viem'
+import { remembered } from '../../base/remembered.js'
 import { bundleGasPacked } from '../bundleGas.js'
-import { callLayoutPacked } from './callLayout.js'
 import { decodeFailure } from '../decodeFailure.js'
-import { decodeOutcomes } from './decodeOutcomes.js'
 import type { EntityAndData } from '../entity.js'
 import type { EntryPoint } from '../entryPoint.js'
+import type { Operation } from '../operation.js'
+import { callLayoutPacked } from './callLayout.js'
+import { decodeOutcomes } from './decodeOutcomes.js'
 import { gasPrice } from './gasPrice.js'
 import {
   decodeHandleOps,
@@ -12,9 +14,7 @@ import {
   encodeOperation,
   type OperationCodec,
 } from './handleOps.js'
-import type { Operation } from '../operation.js'
 import { encodePackedOperation, paymasterAndData, readPackedOperation } from './packedOperation.js'
-import { remembered } from '../../base/remembered.js'
 import { readStakePacked, stakeSlotsPacked } from './stakeLayout.js'
 
 type Shared = Omit<EntryPoint, 'version' | 'overhead' | 'hash'>

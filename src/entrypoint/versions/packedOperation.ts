@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 import { type AbiReader, malformed } from '../../encoding/abiReader.js'
 import { addressWord, digits, encodeTuple, uint, uintWord } from '../../encoding/abiWriter.js'
-import { type EntityAndData, joinEntity } from '../entity.js'
 import { keccak } from '../../encoding/keccak.js'
+import { type EntityAndData, joinEntity } from '../entity.js'
 import type { Operation } from '../operation.js'
 
 /** `paymasterAndData` as hex digits: paymaster, its two gas limits and its data, or nothing. */

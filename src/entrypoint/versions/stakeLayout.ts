@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import type { StakeInfo } from '../entryPoint.js'
 import { depositSlot } from '../../encoding/storageLayout.js'
+import type { StakeInfo } from '../entryPoint.js'
 
 /*
  * `deposits[account]`, from the lowest bit. v0.6: deposit 112, staked 8, stake 112; in the second word

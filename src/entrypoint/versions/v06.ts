@@ -1,11 +1,18 @@
 import type { Address } from 'viem'
-import { boundHash } from './boundHash.js'
+import { remembered } from '../../base/remembered.js'
 import { bundleGasV06 } from '../bundleGas.js'
-import { callLayoutV06 } from './callLayout.js'
 import { decodeFailure } from '../decodeFailure.js'
-import { decodeOutcomes } from './decodeOutcomes.js'
 import { joinEntity } from '../entity.js'
 import type { EntryPoint } from '../entryPoint.js'
+import type { Operation } from '../operation.js'
+import {
+  encodeUserOperationV06,
+  hashUserOperationV06,
+  readUserOperationV06,
+} from '../userOperationV06.js'
+import { boundHash } from './boundHash.js'
+import { callLayoutV06 } from './callLayout.js'
+import { decodeOutcomes } from './decodeOutcomes.js'
 import { gasPrice } from './gasPrice.js'
 import {
   decodeHandleOps,
@@ -13,14 +20,7 @@ import {
   encodeOperation,
   type OperationCodec,
 } from './handleOps.js'
-import type { Operation } from '../operation.js'
-import { remembered } from '../../base/remembered.js'
 import { readStakeV06, stakeSlotsV06 } from './stakeLayout.js'
-import {
-  encodeUserOperationV06,
-  hashUserOperationV06,
-  readUserOperationV06,
-} from '../userOperationV06.js'
 
 const codec: OperationCodec = {
   selector: '0x1fad948c',

@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
-import { boundHash } from './boundHash.js'
+import { keccak } from '../../encoding/keccak.js'
 import { joinEntity, splitEntity } from '../entity.js'
 import type { EntryPoint } from '../entryPoint.js'
-import { keccak } from '../../encoding/keccak.js'
+import { boundHash } from './boundHash.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 

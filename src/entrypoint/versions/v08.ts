@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
+import { createTypedDataHash } from '../../encoding/typedDataHash.js'
 import { hashedInitCode, splitDelegatedInitCode } from '../delegation.js'
 import type { EntryPoint } from '../entryPoint.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
-import { createTypedDataHash } from '../../encoding/typedDataHash.js'
 
 export const createEntryPointV08 = (address: Address): EntryPoint => {
   const typedDataHash = createTypedDataHash(address)

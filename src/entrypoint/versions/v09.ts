@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
+import { createTypedDataHash } from '../../encoding/typedDataHash.js'
 import { hashedInitCode, splitDelegatedInitCode } from '../delegation.js'
 import type { EntryPoint } from '../entryPoint.js'
+import { hashedPaymasterAndData } from '../paymasterSignature.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
-import { hashedPaymasterAndData } from '../paymasterSignature.js'
-import { createTypedDataHash } from '../../encoding/typedDataHash.js'
 
 export const createEntryPointV09 = (address: Address): EntryPoint => {
   const typedDataHash = createTypedDataHash(address)

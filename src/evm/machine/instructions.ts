@@ -1,5 +1,4 @@
 import type { Fork } from '../forks.js'
-import type { Handler } from './instructionTable.js'
 import {
   addmod,
   byte,
@@ -38,6 +37,7 @@ import { extCodeCopy, extCodeHash, extCodeSize } from '../operations/extCode.js'
 import { hash, log, memoryCopy, returnOrRevert, storeByte } from '../operations/memory.js'
 import { selfDestruct } from '../operations/selfDestruct.js'
 import { sload, sstore, tload, tstore } from '../operations/storage.js'
+import type { Handler } from './instructionTable.js'
 
 /** One instruction: `gas` is its fixed part, `pops` and `pushes` its effect on the stack. */
 export type Instruction = {

@@ -1,15 +1,15 @@
 import type { Address, Hex } from 'viem'
-import type { Account } from '../state/account.js'
 import type { BlockEnv } from '../block.js'
 import { RULES, type Rules } from '../forks.js'
-import { Frame } from './frame.js'
 import { COLD_ACCOUNT, WARM_ACCESS } from '../gasCosts.js'
-import { type InstructionTable, instructionTable } from './instructionTable.js'
 import { type Precompile, precompilesOf } from '../precompiles/index.js'
-import type { ExecutionRecord, FrameRecord, Preimage } from './record.js'
+import type { Account } from '../state/account.js'
 import type { State } from '../state/state.js'
-import type { Watcher } from './watcher.js'
 import { type OnMiss, World } from '../state/world.js'
+import { Frame } from './frame.js'
+import { type InstructionTable, instructionTable } from './instructionTable.js'
+import type { ExecutionRecord, FrameRecord, Preimage } from './record.js'
+import type { Watcher } from './watcher.js'
 
 /** A log as a contract emits it. */
 export type Log = { address: Address; topics: Hex[]; data: Uint8Array }

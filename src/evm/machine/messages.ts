@@ -1,10 +1,10 @@
+import { CODE_BYTE, MAX_CALL_DEPTH, MAX_CODE_SIZE } from '../gasCosts.js'
+import type { Precompile } from '../precompiles/precompile.js'
 import type { Account } from '../state/account.js'
 import { type Code, codeOf, EMPTY_BYTES, EMPTY_CODE } from '../state/code.js'
 import type { Frame } from './frame.js'
-import { CODE_BYTE, MAX_CALL_DEPTH, MAX_CODE_SIZE } from '../gasCosts.js'
 import { execute } from './interpreter.js'
 import type { Machine } from './machine.js'
-import type { Precompile } from '../precompiles/precompile.js'
 import type { FrameKind, FrameRecord } from './record.js'
 import {
   CODE_REJECTED,

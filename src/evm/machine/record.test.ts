@@ -14,12 +14,12 @@ import {
   word,
   worldOf,
 } from '../../../test/evm/harness.js'
+import { fromHex } from '../bytes/hex.js'
+import { keccak } from '../bytes/keccak.js'
 import { call } from '../call.js'
 import { create2Address, createAddress } from '../createAddress.js'
 import type { Fork } from '../forks.js'
-import { fromHex } from '../bytes/hex.js'
 import { isAssigned } from './instructionTable.js'
-import { keccak } from '../bytes/keccak.js'
 import { opcodesOf, usesOpcode } from './record.js'
 
 /** A call of the given opcode to `to` with all gas and no data, result dropped. */

@@ -1,10 +1,10 @@
-import type { Account } from '../state/account.js'
-import type { Frame } from '../machine/frame.js'
 import { CALL_NEW_ACCOUNT, CALL_STIPEND, CALL_VALUE } from '../gasCosts.js'
+import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
 import { enterCall, type Message } from '../machine/messages.js'
 import type { FrameKind } from '../machine/record.js'
 import { OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
+import type { Account } from '../state/account.js'
 import { noteAccess } from './extCode.js'
 
 const KINDS: Readonly<Record<number, FrameKind>> = {

@@ -1,5 +1,5 @@
-import type { Frame } from '../machine/frame.js'
 import { COPY_WORD, wordCount } from '../gasCosts.js'
+import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
 import { CONTINUE, OUT_OF_GAS, RETURN_DATA_BOUNDS, type Signal } from '../machine/signal.js'
 

@@ -1,10 +1,10 @@
-import type { Account } from '../state/account.js'
 import { create2Address, createAddress } from '../createAddress.js'
-import type { Frame } from '../machine/frame.js'
 import { INITCODE_WORD, KECCAK_WORD, MAX_INITCODE_SIZE, wordCount } from '../gasCosts.js'
+import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
 import { enterCreate, type Message, refusalOf, refuseCreate } from '../machine/messages.js'
 import { CODE_TOO_LARGE, OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
+import type { Account } from '../state/account.js'
 
 const MAX_NONCE = 2n ** 64n - 1n
 

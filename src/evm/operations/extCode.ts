@@ -1,8 +1,8 @@
-import type { Account } from '../state/account.js'
-import type { Frame } from '../machine/frame.js'
 import { COPY_WORD, wordCount } from '../gasCosts.js'
+import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
 import { CONTINUE, OUT_OF_GAS, type Signal } from '../machine/signal.js'
+import type { Account } from '../state/account.js'
 import { copyTo } from './context.js'
 
 const ISZERO = 0x15

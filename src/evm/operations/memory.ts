@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
-import type { Frame } from '../machine/frame.js'
-import { COPY_WORD, KECCAK_WORD, wordCount } from '../gasCosts.js'
 import { keccak } from '../bytes/keccak.js'
 import { hexOfLimbs } from '../bytes/limbs.js'
+import { COPY_WORD, KECCAK_WORD, wordCount } from '../gasCosts.js'
+import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
 import { keepsPreimage } from '../machine/record.js'
 import {

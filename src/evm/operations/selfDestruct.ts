@@ -1,5 +1,5 @@
-import type { Frame } from '../machine/frame.js'
 import { CALL_NEW_ACCOUNT, COLD_ACCOUNT } from '../gasCosts.js'
+import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
 import { OUT_OF_GAS, RETURN, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
 

@@ -1,4 +1,4 @@
-import type { Frame } from '../machine/frame.js'
+import { hexOfLimbs, slotKey } from '../bytes/limbs.js'
 import {
   COLD_SLOT,
   STORAGE_CLEAR_REFUND,
@@ -7,7 +7,7 @@ import {
   STORAGE_SET,
   WARM_ACCESS,
 } from '../gasCosts.js'
-import { hexOfLimbs, slotKey } from '../bytes/limbs.js'
+import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
 import { CONTINUE, OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
 

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
-import { type Code, EMPTY_CODE } from './code.js'
 import { hexOfLimbs } from '../bytes/limbs.js'
 import type { Precompile } from '../precompiles/index.js'
+import { type Code, EMPTY_CODE } from './code.js'
 
 /** One storage slot during a run. `original` is its value at the start of the transaction. */
 export type Slot = {

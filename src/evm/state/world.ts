@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
+import { addressKey, addressOfLimbs, limbsOf, slotKey } from '../bytes/limbs.js'
+import { StopAtMiss } from '../machine/stops.js'
+import type { Precompile } from '../precompiles/index.js'
 import { type Account, createAccount, createSlot, type Slot } from './account.js'
 import { type Code, codeOf } from './code.js'
-import { addressKey, addressOfLimbs, limbsOf, slotKey } from '../bytes/limbs.js'
-import type { Precompile } from '../precompiles/index.js'
 import type { AccountOverride, Miss, Overrides, State } from './state.js'
-import { StopAtMiss } from '../machine/stops.js'
 
 /** What a run does about unknown state: end at once, or go on with zeros and collect every miss. */
 export type OnMiss = 'stop' | 'guess'

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
-import { judgeCommittedGas, readCommitment } from './commitment.js'
 import { encodeLateTankData, encodeTankData, stubSignature } from '../tank/tankData.js'
+import { judgeCommittedGas, readCommitment } from './commitment.js'
 
 const range = { validAfter: 0, validUntil: 1_000 }
 const stub = {

@@ -3,8 +3,8 @@ import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 import type { Refusal } from '../../policy/refusal.js'
 import type { PaymasterStub } from '../sponsoredDraft.js'
-import type { Limits } from './sponsoredLimits.js'
 import { parseTankData, type TimeRange } from '../tank/tankData.js'
+import type { Limits } from './sponsoredLimits.js'
 
 /** From when to when a sponsorship that is signed now may end, Unix seconds. */
 export type Bounds = { readonly earliest: number; readonly latest: number }

@@ -1,5 +1,5 @@
-import { type Reservation, type Reserved, reserveTogether } from '../../policy/reserve.js'
 import { createGroup, type Group } from '../../base/createGroup.js'
+import { type Reservation, type Reserved, reserveTogether } from '../../policy/reserve.js'
 import type { Database } from '../../store/database.js'
 import { type Grant, putGrants } from '../../store/ledger/grants.js'
 

@@ -4,8 +4,8 @@ import type { Refusal } from '../../policy/refusal.js'
 import { previewReservation } from '../../policy/reserve.js'
 import type { Database } from '../../store/database.js'
 import { listActiveWebhooks } from '../../store/tenants/webhooks.js'
-import { refusalOf, reservationFor } from './reservationFor.js'
 import type { PolicyPreview, PolicyVerdict, SponsorshipRequest } from '../sponsorship.js'
+import { refusalOf, reservationFor } from './reservationFor.js'
 import type { Sponsorable, Weigher } from './weighSponsorship.js'
 
 type PreviewContext = {

@@ -4,8 +4,8 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { signSponsorship } from './signSponsorship.js'
 import { encodeTankData, sponsorshipHash, stubSignature } from '../tank/tankData.js'
+import { signSponsorship } from './signSponsorship.js'
 
 const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
 const key: Hex = `0x${'5a'.repeat(32)}`

@@ -9,8 +9,8 @@ import {
   TOKEN_TANK_08,
 } from '../../contracts/deployments.js'
 import { abi as factoryAbi } from '../../contracts/generated/TankFactory.js'
-import type { Version } from '../../entrypoint/entryPoint.js'
 import { zeroAddress, zeroHash } from '../../encoding/extremes.js'
+import type { Version } from '../../entrypoint/entryPoint.js'
 import type { TankKind } from '../../store/schema.js'
 
 /** What a tank runs on each EntryPoint version. */

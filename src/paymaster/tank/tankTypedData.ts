@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
 import { addressWord, digits, uint, uintWord } from '../../encoding/abiWriter.js'
+import { keccak } from '../../encoding/keccak.js'
 import { hashedInitCode } from '../../entrypoint/delegation.js'
 import { joinEntity } from '../../entrypoint/entity.js'
 import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
-import { keccak } from '../../encoding/keccak.js'
 import type { Operation } from '../../entrypoint/operation.js'
 
 /*

@@ -1,7 +1,7 @@
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { maxTokenCharge } from './tokenCharge.js'
 import type { TokenQuote } from '../tokenData.js'
+import { maxTokenCharge } from './tokenCharge.js'
 import { leastVerificationGas06, tokenPostOpGas, tokenVerificationGas } from './tokenGas.js'
 
 /** gas that a client's approval adds to the call when it puts one in front: a batch, a new slot */

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { operation, uint } from '../../../test/contracts/arbitraryOperation.js'
 import { quote } from '../../../test/contracts/arbitraryQuote.js'
-import type { Version } from '../../entrypoint/entryPoint.js'
 import { canonicalAddresses, createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import type { Version } from '../../entrypoint/entryPoint.js'
 import { maxTokenCharge, maxTokenCost, tokenCharge } from './tokenCharge.js'
 
 const PAYMASTER = `0x${'7'.repeat(40)}` as const

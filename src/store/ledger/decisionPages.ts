@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Database } from '../database.js'
-import type { StoredDecision } from './decisions.js'
 import { type Page, toPage } from '../page.js'
+import type { StoredDecision } from './decisions.js'
 
 /** Each member that is given must hold. */
 export type DecisionFilter = {

@@ -12,10 +12,10 @@ import {
   inclusionOf,
   tank,
 } from '../../../test/support/ledger.js'
-import { settleLedger, undoLedger } from './ledger.js'
-import { hasOpenReservations } from './reservations.js'
 import { forgetChain } from '../outbox/rollBack.js'
 import type { BudgetUnit } from '../schema.js'
+import { settleLedger, undoLedger } from './ledger.js'
+import { hasOpenReservations } from './reservations.js'
 
 const testDatabase = useDatabase()
 const database = () => testDatabase().database

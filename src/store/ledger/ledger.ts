@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
-import { addToCounters, type CounterChange, counterName } from './budgetCounters.js'
 import { emitReservationEvents } from '../events.js'
 import type { Included } from '../pool/inclusions.js'
-import { addShares, lockPayersOf, sharesOf } from './payers.js'
 import type { Schema } from '../schema.js'
+import { addToCounters, type CounterChange, counterName } from './budgetCounters.js'
+import { addShares, lockPayersOf, sharesOf } from './payers.js'
 
 type Trx = Kysely<Schema>
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { CounterQuery } from './budgetCounters.js'
 import type { Database } from '../database.js'
+import type { ReservationState } from '../schema.js'
+import type { CounterQuery } from './budgetCounters.js'
 import { type LockedAt, lockedAtEach, type Moment } from './payers.js'
 import { type LiveReservation, live, type Payer, type Slot } from './reservations.js'
-import type { ReservationState } from '../schema.js'
 
 /** What bears on sponsorships of one payer. */
 export type LedgerQuery = {

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { advisoryLocks, type Payer } from './reservations.js'
 import type { Schema } from '../schema.js'
+import { advisoryLocks, type Payer } from './reservations.js'
 
 type Trx = Kysely<Schema>
 

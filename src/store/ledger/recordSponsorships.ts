@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Address } from 'viem'
-import { additions, type CounterChange } from './budgetCounters.js'
 import type { Database } from '../database.js'
-import { type NewDecision, signedEvent } from './decisions.js'
 import { eventParts } from '../events.js'
+import type { BudgetUnit } from '../schema.js'
+import { additions, type CounterChange } from './budgetCounters.js'
+import { type NewDecision, signedEvent } from './decisions.js'
 import { keepLocked, type LockedAt } from './payers.js'
 import type { Payer } from './reservations.js'
-import type { BudgetUnit } from '../schema.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
 
 /** What a sponsorship takes from a bucket of a budget, in its unit. */

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Address } from 'viem'
-import type { CounterKey } from './budgetCounters.js'
 import type { ReservationState, Schema } from '../schema.js'
+import type { CounterKey } from './budgetCounters.js'
 
 type Trx = Kysely<Schema>
 

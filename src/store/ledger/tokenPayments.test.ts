@@ -10,8 +10,8 @@ import {
   tank as gasTank,
   inclusionOf,
 } from '../../../test/support/ledger.js'
-import { settleLedger } from './ledger.js'
 import { rollBack } from '../outbox/rollBack.js'
+import { settleLedger } from './ledger.js'
 import { insertTank } from './tanks.js'
 import {
   bookTokenPayments,

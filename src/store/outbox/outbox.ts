@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
-import type { NewAttempt } from './bundles.js'
 import { emitOperationEvents } from '../events.js'
 import { claimOperations } from '../pool/operations.js'
-import type { BundleKind, BundleState, Schema } from '../schema.js'
 import { dropSuccessors } from '../pool/successors.js'
+import type { BundleKind, BundleState, Schema } from '../schema.js'
+import type { NewAttempt } from './bundles.js'
 
 export type NewBundle = {
   readonly chainId: number

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Hex } from 'viem'
-import { forgetBounds, lockPool } from '../pool/admissions.js'
 import { undoLedger } from '../ledger/ledger.js'
+import { undoTokenPayments } from '../ledger/tokenPayments.js'
+import { forgetBounds, lockPool } from '../pool/admissions.js'
 import { countReputations } from '../pool/reputations.js'
 import type { Schema } from '../schema.js'
-import { undoTokenPayments } from '../ledger/tokenPayments.js'
 
 /**
  * Undoes all that was read from blocks above `fork`. Our bundles mined there are open again and

@@ -1,8 +1,8 @@
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { toJson } from '../json.js'
-import { type NewOperation, offerOf } from './operations.js'
 import type { OperationState, Schema } from '../schema.js'
+import { type NewOperation, offerOf } from './operations.js'
 import { nonceKeyUnit } from './successors.js'
 
 /** A live operation as far as another one may take its place. */

@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { ConfigError } from '../../errors/configError.js'
-import { endServer, type Server, serverPid, spawnServer } from './clusterServer.js'
 import { type Connection, clientConfig } from '../database.js'
+import { endServer, type Server, serverPid, spawnServer } from './clusterServer.js'
 import { CLUSTER_USER, type Cluster, prepareCluster } from './postgresCluster.js'
 
 export type EmbeddedPostgres = {

@@ -1,7 +1,7 @@
-import { findApp } from './apps.js'
 import type { Database } from '../database.js'
 import type { KeyScope } from '../schema.js'
 import { isUuid } from '../uuid.js'
+import { findApp } from './apps.js'
 
 /** What a key may do; null = no restriction of that kind. */
 export type KeyRestrictions = {

@@ -17,10 +17,10 @@ import {
 } from '../../evm/index.js'
 import type { StateOverride } from '../engine.js'
 import { authorizationOverride, toEvmOverrides } from '../evmOverrides.js'
-import { mergeOverrides } from '../mergeOverrides.js'
 import { handleOpsCall, maxSteps } from '../inProcess/rehearse.js'
 import { kindOf } from '../inProcess/runKind.js'
 import { smallestLimit } from '../inProcess/smallestLimit.js'
+import { mergeOverrides } from '../mergeOverrides.js'
 
 /** What was compared: gas and output of a trace, the gas limit that is just enough, or revert data. */
 export type CheckedBy = 'trace' | 'threshold' | 'revert'

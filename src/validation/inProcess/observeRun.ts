@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
+import { depositSlot } from '../../encoding/storageLayout.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { depositSlot } from '../../encoding/storageLayout.js'
 import {
   codeHash,
   type ExecutionRecord,

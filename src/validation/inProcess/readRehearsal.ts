@@ -4,8 +4,8 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { splitValidationData } from '../../entrypoint/validationData.js'
 import { type Log as EvmLog, type Result, toHex } from '../../evm/index.js'
 import type { Validation } from '../engine.js'
-import type { Observation } from './observeOperation.js'
 import { unexplained } from '../refusals.js'
+import type { Observation } from './observeOperation.js'
 import type { Stage } from './rehearse.js'
 
 /** A rehearsal on known state. */

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import type { RunKind } from '../../chain/stateProvider.js'
+import { depositSlot, nonceSlot } from '../../encoding/storageLayout.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { depositSlot, nonceSlot } from '../../encoding/storageLayout.js'
 import { createAddress } from '../../evm/index.js'
 import type { Extent } from './observeOperation.js'
 

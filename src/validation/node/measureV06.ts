@@ -6,8 +6,8 @@ import type { StateOverride } from '../../chain/stateOverride.js'
 import { decodeFailure } from '../../entrypoint/decodeFailure.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
-import { type Bracket, decodeMeasure, decodeProbeError, encodeMeasure } from './probeV06.js'
 import { postOpReverted, unexplained } from '../refusals.js'
+import { type Bracket, decodeMeasure, decodeProbeError, encodeMeasure } from './probeV06.js'
 
 const nothingKnown: Bracket = { floor: 0n, ceiling: 0n, used: 0n }
 

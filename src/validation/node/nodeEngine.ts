@@ -14,9 +14,9 @@ import {
   type Simulated,
 } from '../../entrypoint/simulationV06.js'
 import type { Engine } from '../engine.js'
+import { aggregated, unexplained } from '../refusals.js'
 import { measure } from './measureV06.js'
 import { decodeOutcome, outcomeCall, placeProbe } from './probeV06.js'
-import { aggregated, unexplained } from '../refusals.js'
 
 const beneficiary: Address = '0x0000000000000000000000000000000000000001'
 

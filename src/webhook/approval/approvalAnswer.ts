@@ -1,5 +1,5 @@
-import type { WebhookOutcome } from '../approval.js'
 import type { OutboundResponse } from '../../outbound/exchange.js'
+import type { WebhookOutcome } from '../approval.js'
 
 type Answer = { readonly outcome: WebhookOutcome; readonly reason: string | undefined }
 

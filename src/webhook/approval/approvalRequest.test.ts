@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { InvalidParamsError } from '../../errors/requestErrors.js'
-import { type ApprovalRequestInput, approvalRequest, type WebhookData } from './approvalRequest.js'
 import { newSecret } from '../signing/signature.js'
+import { type ApprovalRequestInput, approvalRequest, type WebhookData } from './approvalRequest.js'
 
 const secret = newSecret()
 const build = (webhookData: WebhookData, more: Partial<ApprovalRequestInput> = {}) =>

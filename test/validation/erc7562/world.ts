@@ -10,8 +10,8 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { devContracts } from '../../../src/devnet/devContracts.js'
-import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
+import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import {
   type AccountOverride,

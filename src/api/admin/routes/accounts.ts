@@ -3,8 +3,8 @@ import { NotFoundError } from '../../../errors/restErrors.js'
 import { findAccount, listAccounts } from '../../../store/tenants/accounts.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { createAccount, endAccount, rotateToken } from '../../../tenancy/manageAccounts.js'
-import { type Route, route } from '../route.js'
 import { account, accountWithToken, done, id, listOf, name } from '../../adminSchemas.js'
+import { type Route, route } from '../route.js'
 
 const params = z.object({ accountId: id })
 const missing = () => new NotFoundError('Account')

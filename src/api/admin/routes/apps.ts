@@ -3,8 +3,8 @@ import { NotFoundError } from '../../../errors/restErrors.js'
 import { listApps } from '../../../store/tenants/apps.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { changeApp, createApp, endApp } from '../../../tenancy/manageApps.js'
-import { type Route, route } from '../route.js'
 import { app, done, listOf, name, appParams as params } from '../../adminSchemas.js'
+import { type Route, route } from '../route.js'
 
 export const appRoutes: readonly Route[] = [
   route({

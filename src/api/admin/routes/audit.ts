@@ -1,7 +1,7 @@
 import { listAudit } from '../../../store/tenants/audit.js'
+import { auditEntry, pageOf, pageQuery } from '../../adminSchemas.js'
 import { cursorNumber } from '../cursor.js'
 import { type Route, route } from '../route.js'
-import { auditEntry, pageOf, pageQuery } from '../../adminSchemas.js'
 
 export const auditRoutes: readonly Route[] = [
   route({

@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem'
 import { z } from 'zod'
+import { defined } from '../../../base/defined.js'
 import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
 import { listDecisions } from '../../../store/ledger/decisionPages.js'
 import { findDecision, type StoredDecision } from '../../../store/ledger/decisions.js'
-import { isUuid } from '../../../store/uuid.js'
 import { listWebhookCalls } from '../../../store/ledger/webhookCalls.js'
-import { defined } from '../../../base/defined.js'
-import { type Route, route } from '../route.js'
+import { isUuid } from '../../../store/uuid.js'
 import { address, appParams, id, pageOf, pageQuery, time, wei } from '../../adminSchemas.js'
+import { type Route, route } from '../route.js'
 
 const hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash')
 

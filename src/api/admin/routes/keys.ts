@@ -1,10 +1,9 @@
 import { z } from 'zod'
+import { defined } from '../../../base/defined.js'
 import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { findKey, type KeyRestrictions, listKeys } from '../../../store/tenants/keys.js'
 import { changeKey, createKey, endKey, rotateKey } from '../../../tenancy/manageKeys.js'
-import { defined } from '../../../base/defined.js'
-import { type Route, route } from '../route.js'
 import {
   appParams,
   done,
@@ -15,6 +14,7 @@ import {
   listOf,
   name,
 } from '../../adminSchemas.js'
+import { type Route, route } from '../route.js'
 
 const params = appParams.extend({ keyId: id })
 const missing = () => new NotFoundError('Key')

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { defined } from '../../../base/defined.js'
 import { createPolicies, type PolicyView } from '../../../policy/managePolicies.js'
 import { termsSchema } from '../../../policy/policySchema.js'
 import { audited } from '../../../store/tenants/audit.js'
-import { defined } from '../../../base/defined.js'
-import { type Route, route } from '../route.js'
 import { done, id, listOf, name, time } from '../../adminSchemas.js'
+import { type Route, route } from '../route.js'
 
 const params = z.object({ policyId: id })
 

@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import { NotFoundError } from '../../../errors/restErrors.js'
-import { listDeliveries } from '../../../store/tenants/deliveries.js'
-import { eventTypes } from '../../../store/events.js'
-import { findSubscription } from '../../../store/tenants/subscriptions.js'
-import { cursorNumber } from '../cursor.js'
 import { defined } from '../../../base/defined.js'
-import { type Route, route } from '../route.js'
+import { NotFoundError } from '../../../errors/restErrors.js'
+import { eventTypes } from '../../../store/events.js'
+import { listDeliveries } from '../../../store/tenants/deliveries.js'
+import { findSubscription } from '../../../store/tenants/subscriptions.js'
 import {
   appParams,
   done,
@@ -16,6 +14,8 @@ import {
   signingSecret,
   time,
 } from '../../adminSchemas.js'
+import { cursorNumber } from '../cursor.js'
+import { type Route, route } from '../route.js'
 
 const params = appParams.extend({ subscriptionId: id })
 const missing = () => new NotFoundError('Subscription')

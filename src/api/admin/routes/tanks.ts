@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { NotFoundError } from '../../../errors/restErrors.js'
 import { alarmSince } from '../../../store/ledger/alarms.js'
-import { audited } from '../../../store/tenants/audit.js'
 import { findFund, listFundsOfApp, putFund, type StoredFund } from '../../../store/ledger/funds.js'
 import { findTankById, listTanksOfApp, type StoredTank } from '../../../store/ledger/tanks.js'
+import { audited } from '../../../store/tenants/audit.js'
 import type { AdminContext } from '../../adminContext.js'
-import { type Route, route } from '../route.js'
 import { address, appParams, id, listOf, time, wei } from '../../adminSchemas.js'
+import { type Route, route } from '../route.js'
 
 const tank = z.object({
   id,

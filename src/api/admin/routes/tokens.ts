@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { TokenBook } from '../../../paymaster/tokenBooks.js'
-import { type Route, route } from '../route.js'
 import { address, appParams, listOf, wei } from '../../adminSchemas.js'
+import { type Route, route } from '../route.js'
 
 const units = z.string().regex(/^\d{1,78}$/, 'must be smallest units of the token')
 

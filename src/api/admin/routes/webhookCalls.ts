@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { WebhookNotFoundError } from '../../../errors/restErrors.js'
 import { listCallsOfWebhook } from '../../../store/ledger/webhookCalls.js'
 import { findWebhook } from '../../../store/tenants/webhooks.js'
+import { appParams, id, pageOf, pageQuery, time } from '../../adminSchemas.js'
 import { cursorNumber } from '../cursor.js'
 import { type Route, route } from '../route.js'
-import { appParams, id, pageOf, pageQuery, time } from '../../adminSchemas.js'
 
 const params = appParams.extend({ webhookId: id })
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { WebhookNotFoundError } from '../../../errors/restErrors.js'
 import { defined } from '../../../base/defined.js'
-import { type Route, route } from '../route.js'
+import { WebhookNotFoundError } from '../../../errors/restErrors.js'
 import {
   appParams,
   done,
@@ -11,6 +10,7 @@ import {
   webhook,
   webhookSettings,
 } from '../../adminSchemas.js'
+import { type Route, route } from '../route.js'
 
 const params = appParams.extend({ webhookId: id })
 const missing = () => new WebhookNotFoundError()

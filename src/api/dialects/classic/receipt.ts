@@ -1,7 +1,7 @@
+import { remembered } from '../../../base/remembered.js'
 import type { OperationReceipt, OperationStatus } from '../../../bundling/operationViews.js'
 import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
 import type { Log } from '../../../entrypoint/entryPoint.js'
-import { remembered } from '../../../base/remembered.js'
 import { encodeBigNumberFields, encodeNumber } from './numbers.js'
 
 /**

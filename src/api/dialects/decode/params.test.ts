@@ -5,8 +5,8 @@ import {
   rpcOperation06,
   rpcOperation07,
 } from '../../../../test/support/apiFixtures.js'
-import type { Version } from '../../../entrypoint/entryPoint.js'
 import { canonicalAddresses } from '../../../entrypoint/createEntryPoint.js'
+import type { Version } from '../../../entrypoint/entryPoint.js'
 import { decoders } from './params.js'
 
 const chainWith = (...versions: Version[]) => ({

@@ -1,8 +1,8 @@
 import { getAddress, numberToHex } from 'viem/utils'
+import { remembered } from '../../../base/remembered.js'
 import type { OperationReceipt, OperationStatus } from '../../../bundling/operationViews.js'
 import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
 import type { Log } from '../../../entrypoint/entryPoint.js'
-import { remembered } from '../../../base/remembered.js'
 
 /** ERC-7769: the outer logs are all of the operation's own. */
 export const encodeReceipt = (receipt: OperationReceipt) => ({
