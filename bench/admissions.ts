@@ -38,8 +38,16 @@ const nextAdmission = (appId: string): Admission => {
   })
   const entryPoint = `0x${'ee'.repeat(20)}` as const
   const entry = {
-    ...{ chainId: CHAIN, hash, entryPoint, appId, operation, prefund: 1n, validUntil: 0 },
-    ...{ factory: undefined, seenBlock: 0n, firstValidation: undefined },
+    chainId: CHAIN,
+    hash,
+    entryPoint,
+    appId,
+    operation,
+    prefund: 1n,
+    validUntil: 0,
+    factory: undefined,
+    seenBlock: 0n,
+    firstValidation: undefined,
   }
   return { entry, deposit: 10n ** 18n, baseFee: 1n, entities: undefined }
 }

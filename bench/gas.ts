@@ -133,7 +133,11 @@ async function benchLimits(chain: EngineChain, tank: Address): Promise<Row[]> {
           limits[field] = { estimate: ceiling, smallest }
         }
         rows.push({
-          ...{ version: chain.version, sender: kind, payer, call: name, limits },
+          version: chain.version,
+          sender: kind,
+          payer,
+          call: name,
+          limits,
           succeeded: outcome?.success === true,
           chargeable: chain.entryPoint.chargeableGas(op),
           charged: outcome?.actualGasUsed ?? 0n,
@@ -160,7 +164,10 @@ async function benchShares(chain: EngineChain, tank: Address): Promise<Share[]> 
           ops.push(await sign(op))
         }
         shares.push({
-          ...{ version: chain.version, payer, call: name, size },
+          version: chain.version,
+          payer,
+          call: name,
+          size,
           ...(await shareOf(chain, ops)),
         })
       }

@@ -21,7 +21,10 @@ const ownPids = () => [process.pid]
 
 const serviceOn = (chain: LoadChain, rpcUrl: string, options: LoadOptions) =>
   startOwnService({
-    ...{ chainId: chain.chainId, rpcUrl, payer: options.payer, version: options.version },
+    chainId: chain.chainId,
+    rpcUrl,
+    payer: options.payer,
+    version: options.version,
     entryPoints: Object.entries(chain.entryPoints).map(([version, address]) => ({
       version: version as LoadOptions['version'],
       address,

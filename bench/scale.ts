@@ -36,7 +36,11 @@ const measure = async (): Promise<Row[]> => {
       throw new Error(`the chain has no EntryPoint ${VERSION}`)
     const entryPoint = createEntryPoint(VERSION, address)
     const service = await startOwnService({
-      ...{ chainId, rpcUrl, version: VERSION, payer: 'self', executors: 4 },
+      chainId,
+      rpcUrl,
+      version: VERSION,
+      payer: 'self',
+      executors: 4,
       maxOperations: 2 * Math.max(...POOLED),
       entryPoints: [{ version: VERSION, address }],
     })
@@ -46,8 +50,15 @@ const measure = async (): Promise<Row[]> => {
     try {
       const [bundler] = clients as [(typeof clients)[number]]
       const fleet = await createFleet({
-        ...{ node, bundler, entryPoint, factory, chainId, concurrency: 16 },
-        ...{ accounts: ACCOUNTS, payer: 'self', seed: 'scale' },
+        node,
+        bundler,
+        entryPoint,
+        factory,
+        chainId,
+        concurrency: 16,
+        accounts: ACCOUNTS,
+        payer: 'self',
+        seed: 'scale',
       })
       const creations = await fleet.creations()
       await mapConcurrent(creations, 16, (each) => send({ bundler, entryPoint }, each))

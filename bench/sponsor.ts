@@ -111,8 +111,11 @@ const bench = async (database: Database): Promise<Row[]> => {
     const unset = { callGasLimit: undefined, verificationGasLimit: undefined }
     const draft: Draft = {
       ...(await chain.draft('deployed', 'bench', { to: TARGET, data: '0x' })),
-      ...{ ...unset, preVerificationGas: undefined, maxFeePerGas: undefined },
-      ...{ maxPriorityFeePerGas: undefined, paymasterVerificationGasLimit: undefined },
+      ...unset,
+      preVerificationGas: undefined,
+      maxFeePerGas: undefined,
+      maxPriorityFeePerGas: undefined,
+      paymasterVerificationGasLimit: undefined,
       paymasterPostOpGasLimit: undefined,
     }
     await chain.engine.heads.refresh()
@@ -122,13 +125,13 @@ const bench = async (database: Database): Promise<Row[]> => {
     let key = 0n
     const ask = (appId: string) => async () => {
       const { decision } = await paying.sponsor.sponsor({
-        ...{
-          appId,
-          entryPoint,
-          draft: { ...draft, nonce: ++key << 64n },
-          calculateGasLimits: true,
-        },
-        ...{ expiryDuration: undefined, webhookData: undefined, signingPhase: undefined },
+        appId,
+        entryPoint,
+        draft: { ...draft, nonce: ++key << 64n },
+        calculateGasLimits: true,
+        expiryDuration: undefined,
+        webhookData: undefined,
+        signingPhase: undefined,
       })
       if (!decision.sponsored) throw new Error(decision.message)
     }
@@ -148,9 +151,19 @@ const bench = async (database: Database): Promise<Row[]> => {
       const slot = { ...payer, appId, sender: alice, nonce: ++key << 64n }
       const claim = { maxCost, ofAccount: [], ofApp: withPolicies ? candidates : undefined }
       const decide = () => ({
-        ...{ id: crypto.randomUUID(), app_id: appId, chain_id: BigInt(chainId), nonce: slot.nonce },
-        ...{ entry_point: entryPoint.address, sender: alice, user_op_hash: null, sponsored: true },
-        ...{ code: 'SPONSORED', message: '', max_cost: maxCost, valid_after: 0n, valid_until: 9n },
+        id: crypto.randomUUID(),
+        app_id: appId,
+        chain_id: BigInt(chainId),
+        nonce: slot.nonce,
+        entry_point: entryPoint.address,
+        sender: alice,
+        user_op_hash: null,
+        sponsored: true,
+        code: 'SPONSORED',
+        message: '',
+        max_cost: maxCost,
+        valid_after: 0n,
+        valid_until: 9n,
       })
       const request = { slot, claim, head, validUntil: 9n }
       const reserved = await reserve(database, { request, decide, calls: [] })

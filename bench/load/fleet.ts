@@ -79,10 +79,16 @@ export const createFleet = async (context: FleetContext): Promise<Fleet> => {
       ? encodeFunctionData({ abi, functionName: 'createAccount', args: [owner, 0n] })
       : '0x',
     callData,
-    ...{ callGasLimit: 0n, verificationGasLimit: 0n, preVerificationGas: 0n },
+    callGasLimit: 0n,
+    verificationGasLimit: 0n,
+    preVerificationGas: 0n,
     ...fees,
-    ...{ paymaster: undefined, paymasterVerificationGasLimit: 0n, paymasterPostOpGasLimit: 0n },
-    ...{ paymasterData: '0x', signature: DUMMY_SIGNATURE, authorization: undefined },
+    paymaster: undefined,
+    paymasterVerificationGasLimit: 0n,
+    paymasterPostOpGasLimit: 0n,
+    paymasterData: '0x',
+    signature: DUMMY_SIGNATURE,
+    authorization: undefined,
   })
 
   const wireOf = (op: Operation) => encodeOperation(op, entryPoint.version)

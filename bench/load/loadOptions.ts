@@ -50,7 +50,10 @@ export const parseLoadOptions = (args: readonly string[]): LoadOptions => {
     concurrency: count('concurrency', values.concurrency),
     runs: count('runs', values.runs),
     executors: count('executors', values.executors),
-    ...{ seed, target, rpc, json },
+    seed,
+    target,
+    rpc,
+    json,
   }
 }
 

@@ -86,7 +86,8 @@ export const startOwnService = async (options: ServiceOptions): Promise<OwnServi
           return postgresOn(folder)
         },
       },
-      ...{ database, appId: app },
+      database,
+      appId: app,
       async commits() {
         const { rows } = await sql<{ commits: string }>`
           select sum(xact_commit) as commits from pg_stat_database`.execute(database)

@@ -29,8 +29,15 @@ export const runLoad = async (
   const bundler = createRpcClient(target.url, concurrency)
   try {
     const fleet = await createFleet({
-      ...{ node, bundler, entryPoint, factory, chainId },
-      ...{ accounts: options.accounts, payer: options.payer, seed: options.seed, concurrency },
+      node,
+      bundler,
+      entryPoint,
+      factory,
+      chainId,
+      accounts: options.accounts,
+      payer: options.payer,
+      seed: options.seed,
+      concurrency,
     })
     await createAccounts({ node, bundler, entryPoint, fleet, concurrency })
     fleet.sponsorTimes()

@@ -92,7 +92,9 @@ describe('routes', () => {
     expect(await get('/health/ready')).toEqual({
       status: 503,
       body: {
-        ...{ status: 'unavailable', checks: { database: false }, chains: {} },
+        status: 'unavailable',
+        checks: { database: false },
+        chains: {},
         reasons: ['The database does not answer.'],
       },
     })

@@ -90,7 +90,9 @@ const answerRule = async (
   return audited(context.database, actor, async (change) => {
     const webhooks = context.webhooks(actor, change.trx)
     return run({
-      ...{ accountId, appId, body },
+      accountId,
+      appId,
+      body,
       rules: await openDashboard(change, owner),
       webhooks: {
         async create(webhookUrl) {

@@ -55,11 +55,16 @@ export function createDebugBundler(
     async addOperations(entryPoint, ops, appId) {
       const puts = ops.map((operation) => ({
         entry: {
-          ...{ chainId, appId, operation, entryPoint: entryPoint.address },
+          chainId,
+          appId,
+          operation,
+          entryPoint: entryPoint.address,
           hash: entryPoint.hash(operation, chainId),
           prefund: entryPoint.requiredPrefund(operation),
           seenBlock: heads.current().number,
-          ...{ validUntil: 0, factory: operation.factory, counted: [] },
+          validUntil: 0,
+          factory: operation.factory,
+          counted: [],
           firstValidation: undefined,
         },
         standing: { state: 'pooled' } as const,

@@ -44,7 +44,11 @@ export async function executorStatus(
     const alarm = balanceAlarm(role, balance, definition)
     const ages = own.map(({ attempts: [first] }) => first.age)
     return {
-      ...{ role, address, balance, inFlight: own.length, alarm },
+      role,
+      address,
+      balance,
+      inFlight: own.length,
+      alarm,
       state: alarm !== undefined ? 'resting' : own.length > 0 ? 'busy' : 'ready',
       oldestAge: ages.length > 0 ? Math.max(...ages) : undefined,
     }

@@ -37,8 +37,11 @@ export class BlockGone extends Error {
 }
 
 export const noAnswers = (): Answers => ({
-  ...{ balances: new Map(), nonces: new Map(), codes: new Map() },
-  ...{ slots: new Map(), blockHashes: new Map() },
+  balances: new Map(),
+  nonces: new Map(),
+  codes: new Map(),
+  slots: new Map(),
+  blockHashes: new Map(),
 })
 
 export const slotName = (address: Address, slot: Hex): string => address + slot

@@ -66,7 +66,10 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   const { urls, logger, deadline = 10_000, onCall } = options
   if (urls.length === 0) throw new Error('a chain needs at least one RPC URL')
   const nodes: readonly Node[] = urls.map((url) => ({
-    ...{ endpoint: createEndpoint(url), rest: awake, failing: new Map(), behind: false },
+    endpoint: createEndpoint(url),
+    rest: awake,
+    failing: new Map(),
+    behind: false,
   }))
   const quorum = quorumOf(nodes.length)
   /** The highest number agreed on: what was validated may rest on it. */

@@ -50,7 +50,9 @@ export const runService = async (
     if (configured.some(({ chainId }) => chainId === devChainId))
       throw new ConfigError(`Chain ${devChainId} is configured and the development chain's too.`)
     const server = await startServer({
-      ...{ config, logger, ...store },
+      config,
+      logger,
+      ...store,
       alone: lock !== undefined,
       chains: [...(devChain ? [devChain.definition] : []), ...configured],
       webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],

@@ -93,7 +93,10 @@ const toSource = (
 }
 
 const toFeed = ({ address, heartbeat, min, max }: z.output<typeof feed>) => ({
-  ...{ address, heartbeat, min, max },
+  address,
+  heartbeat,
+  min,
+  max,
 })
 
 export const toTokenDefinition = (token: z.output<typeof tokenSchema>): TokenDefinition => ({

@@ -68,7 +68,10 @@ test('puts EntryPoints and factories at their canonical addresses', async () => 
     ...Object.values(deployed.factories),
     ...Object.values(deployed.delegates),
     TANK_06.address,
-    ...[TANK_07.address, TOKEN_TANK_06.address, TOKEN_TANK_07.address, TOKEN_TANK_08.address],
+    TANK_07.address,
+    TOKEN_TANK_06.address,
+    TOKEN_TANK_07.address,
+    TOKEN_TANK_08.address,
   ]
   for (const address of addresses) {
     expect((await client.getCode({ address }))?.length).toBeGreaterThan(1000)

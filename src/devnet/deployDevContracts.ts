@@ -38,8 +38,12 @@ export type DeployedContracts = {
 }
 
 const OURS: readonly Deployment[] = [
-  ...[TANK_FACTORY, TANK_06, TANK_07],
-  ...[TOKEN_TANK_06, TOKEN_TANK_07, TOKEN_TANK_08],
+  TANK_FACTORY,
+  TANK_06,
+  TANK_07,
+  TOKEN_TANK_06,
+  TOKEN_TANK_07,
+  TOKEN_TANK_08,
   ...DEV_TOKENS,
 ]
 
@@ -142,8 +146,13 @@ const deploy = async (wallet: DevWallet, deployments: readonly Deployment[]): Pr
   let unconfirmed: Hash[] = []
   for (const [index, { deployData: data }] of deployments.entries()) {
     const serializedTransaction = await account.signTransaction({
-      ...{ type: 'eip1559', chainId: chain.id, nonce: first + index, ...fees },
-      ...{ to: DETERMINISTIC_DEPLOYER, data, gas: DEPLOYMENT_GAS },
+      type: 'eip1559',
+      chainId: chain.id,
+      nonce: first + index,
+      ...fees,
+      to: DETERMINISTIC_DEPLOYER,
+      data,
+      gas: DEPLOYMENT_GAS,
     })
     unconfirmed.push(await wallet.sendRawTransaction({ serializedTransaction }))
     if (unconfirmed.length < atOnce && index < deployments.length - 1) continue

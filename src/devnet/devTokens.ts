@@ -11,7 +11,9 @@ export type DevToken = {
 }
 
 const token = (name: string, symbol: string, decimals: number): DevToken & Deployment => ({
-  ...{ name, symbol, decimals },
+  name,
+  symbol,
+  decimals,
   ...deployment(
     concatHex([
       bytecode,

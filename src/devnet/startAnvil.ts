@@ -73,7 +73,8 @@ const startKept = async (options: AnvilOptions, dataDir: string): Promise<Anvil>
 }
 
 const settingsOf = ({ chainId, blockTime, hardfork }: AnvilOptions): string[] => [
-  ...['--chain-id', String(chainId)],
+  '--chain-id',
+  String(chainId),
   ...(blockTime === undefined ? [] : ['--block-time', String(blockTime)]),
   ...(hardfork === undefined ? [] : ['--hardfork', hardfork]),
 ]

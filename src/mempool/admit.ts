@@ -120,7 +120,11 @@ export function createMempool(context: MempoolContext): Mempool {
       faultPoint('admission:simulated')
       const prefund = entryPoint.requiredPrefund(op)
       const entry = {
-        ...{ chainId, hash, appId, prefund, ...record },
+        chainId,
+        hash,
+        appId,
+        prefund,
+        ...record,
         entryPoint: entryPoint.address,
         operation: op,
         validUntil: grant ? earlier(validUntil, grant.validUntil) : validUntil,
@@ -190,7 +194,8 @@ async function requireValid(
   const isRun = observed.kind === 'run'
   const { address } = entryPoint
   return {
-    ...{ validUntil, baseFee: head.baseFee },
+    validUntil,
+    baseFee: head.baseFee,
     deposit: isRun
       ? observed.deposit
       : op.paymaster && (await readDeposit(node, address, op.paymaster)),

@@ -183,7 +183,8 @@ const readTotals = async (
   const add = (scope: string, { bound, limit, added, count }: Limited): void => {
     const before = limited.get(scope)
     limited.set(scope, {
-      ...{ bound, count },
+      bound,
+      count,
       limit: before && before.limit < limit ? before.limit : limit,
       added: (before?.added ?? 0n) + added,
     })
@@ -193,16 +194,22 @@ const readTotals = async (
     const { entryPoint, appId, operation, prefund } = entry
     const { paymaster } = operation
     add(scopeNames.pool, {
-      ...{ bound: bounds.pool, limit: BigInt(limits.maxOperations), added: 1n },
+      bound: bounds.pool,
+      limit: BigInt(limits.maxOperations),
+      added: 1n,
       count: () => countPool(trx, chainId),
     })
     add(scopeNames.app(appId), {
-      ...{ bound: bounds.app, limit: BigInt(limits.maxOperationsPerApp), added: 1n },
+      bound: bounds.app,
+      limit: BigInt(limits.maxOperationsPerApp),
+      added: 1n,
       count: () => countApp(trx, chainId, appId),
     })
     if (paymaster !== undefined && deposit !== undefined)
       add(scopeNames.paymaster(entryPoint, paymaster), {
-        ...{ bound: bounds.paymaster, limit: deposit, added: prefund },
+        bound: bounds.paymaster,
+        limit: deposit,
+        added: prefund,
         count: () => sumPaymaster(trx, chainId, entryPoint, paymaster),
       })
   }

@@ -98,8 +98,13 @@ describe('an admission', () => {
     fc.assert(
       fc.property(operation, (op) => {
         const slot = {
-          ...{ hash: other, state: 'bundled' as const, prefund: 1n, paymaster: null, appId },
-          ...{ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
+          hash: other,
+          state: 'bundled' as const,
+          prefund: 1n,
+          paymaster: null,
+          appId,
+          maxFeePerGas: 0n,
+          maxPriorityFeePerGas: 0n,
         }
         const candidate = { operation: op, prefund: 1n, deposit: undefined, baseFee }
         expect(refusal(candidate, { ...empty, slot }, limits)).toBeInstanceOf(AlreadyBundledError)
@@ -123,15 +128,15 @@ describe('an admission', () => {
     fc.assert(
       fc.property(operation, wei, wei, wei, (op, maxFeePerGas, maxPriorityFeePerGas, baseFee) => {
         const cheapest = {
-          ...{
-            hash: other,
-            maxFeePerGas,
-            maxPriorityFeePerGas,
-            prefund: 1n,
-            paymaster: null,
-            appId,
-          },
-          ...{ entryPoint: paymaster, sender: paymaster, nonce: 0n },
+          hash: other,
+          maxFeePerGas,
+          maxPriorityFeePerGas,
+          prefund: 1n,
+          paymaster: null,
+          appId,
+          entryPoint: paymaster,
+          sender: paymaster,
+          nonce: 0n,
         }
         const candidate = { operation: op, prefund: 1n, deposit: undefined, baseFee }
         const decision = decideAdmission(candidate, { ...empty, total: 100, cheapest }, limits)
@@ -151,8 +156,12 @@ describe('an admission', () => {
     fc.assert(
       fc.property(operation, wei, wei, wei, fc.boolean(), (op, others, old, deposit, same) => {
         const slot = {
-          ...{ hash: other, state: 'pooled' as const, prefund: old, appId },
-          ...{ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
+          hash: other,
+          state: 'pooled' as const,
+          prefund: old,
+          appId,
+          maxFeePerGas: 0n,
+          maxPriorityFeePerGas: 0n,
           paymaster: same ? paymaster : null,
         }
         const dear = { ...op, paymaster, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }

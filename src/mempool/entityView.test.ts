@@ -11,8 +11,14 @@ const unstaked = { account: false, factory: false, paymaster: false }
 const operation: AdmittedEntities = { entryPoint, sender, factory, paymaster, staked: unstaked }
 
 const facts = (address: Address, known: Partial<EntityFacts> = {}): EntityFacts => ({
-  ...{ entryPoint, address, opsSeen: 0, opsIncluded: 0, trusted: false },
-  ...{ asSender: 0, asPaymaster: 0, asFactory: 0 },
+  entryPoint,
+  address,
+  opsSeen: 0,
+  opsIncluded: 0,
+  trusted: false,
+  asSender: 0,
+  asPaymaster: 0,
+  asFactory: 0,
   ...known,
 })
 

@@ -102,8 +102,14 @@ export const createTokenPaymaster = (context: TokenPaymasterContext): TokenPayma
     const message = `Takes at most ${formatTokens(maxCharge, token)} until ${validUntil}.`
     const decision = { decisionId, sponsored: true, code: 'TOKEN_PAYMENT', message }
     const details = {
-      ...{ token: token.address, symbol: token.symbol, mode, markup, tank: tank.address },
-      ...{ rate: rate.toString(), maxCharge: maxCharge.toString(), maxCost: maxCost.toString() },
+      token: token.address,
+      symbol: token.symbol,
+      mode,
+      markup,
+      tank: tank.address,
+      rate: rate.toString(),
+      maxCharge: maxCharge.toString(),
+      maxCost: maxCost.toString(),
     }
     const userOpHash = entryPoint.hash(signed, chainId, delegate)
     const held = await exposure.heldAt(await context.heads.refresh(), token)
@@ -112,10 +118,15 @@ export const createTokenPaymaster = (context: TokenPaymasterContext): TokenPayma
       {
         request: {
           slot: {
-            ...{ chainId, entryPoint: entryPoint.address, appId, paymaster: tank.address },
-            ...{ sender: draft.sender, nonce: draft.nonce },
+            chainId,
+            entryPoint: entryPoint.address,
+            appId,
+            paymaster: tank.address,
+            sender: draft.sender,
+            nonce: draft.nonce,
           },
-          ...{ claim: { maxCost, ofAccount: [], ofApp: undefined }, head },
+          claim: { maxCost, ofAccount: [], ofApp: undefined },
+          head,
           validUntil: BigInt(validUntil),
         },
         decide: () =>
@@ -132,7 +143,9 @@ export const createTokenPaymaster = (context: TokenPaymasterContext): TokenPayma
     if (reserved.kind === 'short') throw tokenTankEmpty(token.address, tank.address, maxCost)
     if (reserved.kind === 'refused')
       throw new PurserError(reserved.refusal.message, {
-        ...{ code: -32501, status: 400, data: { code: reserved.refusal.code } },
+        code: -32501,
+        status: 400,
+        data: { code: reserved.refusal.code },
       })
     logger.info({ appId, ...decision, ...details }, 'token payment signed')
   }

@@ -103,7 +103,9 @@ export const createFunds = ({ database, chainId }: FundsContext): Funds => {
 }
 
 const noCredit: CreditState = {
-  ...{ balance: 0n, locked: 0n, available: 0n },
+  balance: 0n,
+  locked: 0n,
+  available: 0n,
   runway: { daily: 0n, days: undefined },
 }
 
@@ -118,7 +120,9 @@ export const creditOf = async (
   ])
   const available = credited - used
   return {
-    ...{ balance: credited - settled, locked: used - settled, available },
+    balance: credited - settled,
+    locked: used - settled,
+    available,
     runway: runwayOf(available, spending),
   }
 }

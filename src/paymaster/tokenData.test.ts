@@ -15,8 +15,14 @@ import {
 } from './tokenData.js'
 
 const plain: TokenQuote = {
-  ...{ mode: 'prefund', token: zeroAddress, rate: 1n, markup: 1_000_000, postOpGas: 30_000n },
-  ...{ treasury: zeroAddress, validUntil: 0, validAfter: 0 },
+  mode: 'prefund',
+  token: zeroAddress,
+  rate: 1n,
+  markup: 1_000_000,
+  postOpGas: 30_000n,
+  treasury: zeroAddress,
+  validUntil: 0,
+  validAfter: 0,
 }
 
 const data = quote.chain((terms) =>
@@ -49,9 +55,17 @@ describe('the data of a token tank', () => {
       permit: { value: 0xf6n, deadline: 0xf7n, signature: `0x${'8b'.repeat(65)}` },
     })
     const expected = [
-      ...['02', 'a1'.repeat(20), 'b2'.padStart(64, '0'), 'c3c3c3c3', '0000d4d4', 'e5'.repeat(20)],
-      ...['0102030405060a0b0c0d0e0f', '5a'.repeat(65)],
-      ...['f6'.padStart(64, '0'), 'f7'.padStart(64, '0'), '8b'.repeat(65)],
+      '02',
+      'a1'.repeat(20),
+      'b2'.padStart(64, '0'),
+      'c3c3c3c3',
+      '0000d4d4',
+      'e5'.repeat(20),
+      '0102030405060a0b0c0d0e0f',
+      '5a'.repeat(65),
+      'f6'.padStart(64, '0'),
+      'f7'.padStart(64, '0'),
+      '8b'.repeat(65),
     ]
     expect(encoded).toBe(`0x${expected.join('')}`)
   })
@@ -114,7 +128,9 @@ const hashOn = (version: Version, op: Operation, { tank, entryPoint, chainId, qu
   tokenPaymentHash({ ...op, paymaster: tank }, { version, address: entryPoint }, chainId, quote)
 
 const domainOf = ({ chainId, tank }: Terms) => ({
-  ...{ name: 'Purser Tank', version: '1', chainId },
+  name: 'Purser Tank',
+  version: '1',
+  chainId,
   verifyingContract: tank,
 })
 
@@ -143,7 +159,9 @@ const end = [
 ] as const
 
 const messageOf = (op: Operation, bound: Terms) => ({
-  ...{ ...op, ...bound, ...bound.quote },
+  ...op,
+  ...bound,
+  ...bound.quote,
   mode: modeNumber[bound.quote.mode],
   postOpGas: Number(bound.quote.postOpGas),
   initCode: initCodeOf(op),

@@ -81,7 +81,9 @@ const tankLevels = async (context: WatchContext): Promise<Level[]> => {
     const { deposit, locked, runway } = await tankLevel(context, tank)
     levels.push({
       holder: tank.id,
-      ...{ appId, runway, available: deposit - locked },
+      appId,
+      runway,
+      available: deposit - locked,
       terms: alarmOf(fund),
       facts: { tank: tank.address, entryPoint: tank.entry_point },
     })
@@ -96,7 +98,10 @@ const creditLevels = async ({ database, chainId }: WatchContext): Promise<Level[
     const { available, runway } = await creditOf(database, chainId, fund)
     levels.push({
       holder: fund.id,
-      ...{ appId: fund.app_id, available, runway, terms: alarmOf(fund) },
+      appId: fund.app_id,
+      available,
+      runway,
+      terms: alarmOf(fund),
       facts: { mode: fund.mode },
     })
   }

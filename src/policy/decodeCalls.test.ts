@@ -37,7 +37,10 @@ const encode = (signature: string, args: readonly unknown[]): Hex => {
 const one: Address = `0x${'11'.repeat(20)}`
 const two: Address = `0x${'2b'.repeat(20)}`
 const call = (to: Address, value: bigint, data: Hex, delegate = false) => ({
-  ...{ to, value, data, delegate },
+  to,
+  value,
+  data,
+  delegate,
 })
 const batch = [call(one, 1n, '0x1234'), call(two, 0n, '0x')]
 const targets = [one, two]

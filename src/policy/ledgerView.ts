@@ -70,7 +70,10 @@ export const createLedgerView = (
     const live = read.slots[place]
     const own = held.filter(({ reservationId }) => reservationId === live?.id)
     slots.set(slotName(slot), {
-      ...{ slot, id: live?.id, live, isTaken: false },
+      slot,
+      id: live?.id,
+      live,
+      isTaken: false,
       held: new Map(own.map((each) => [counterName(each), each])),
     })
   }
@@ -130,7 +133,8 @@ export const createLedgerView = (
       const state = required(slots.get(slotName(slot)))
       const before = state.live
       const after: Reservation = {
-        ...{ state: 'open', blockNumber: null },
+        state: 'open',
+        blockNumber: null,
         maxCost: greater(claim.maxCost, before?.maxCost ?? 0n),
         validUntil: greater(validUntil, before?.validUntil ?? 0n),
       }
@@ -178,7 +182,9 @@ const budgetName = ({ policyId, budget, subject }: Omit<CounterQuery, 'oldest'>)
 const queryName = (claim: BudgetClaim): string => `${budgetName(claim)} ${claim.oldest}`
 
 const toQuery = ({ policyId, budget, subject, oldest }: BudgetClaim): CounterQuery => ({
-  ...{ policyId, budget, subject },
+  policyId,
+  budget,
+  subject,
   oldest: BigInt(oldest),
 })
 

@@ -152,8 +152,9 @@ describe('decisions', () => {
   const sponsor = (nonce: bigint, policyId: string) => {
     const claim = budgetClaim({ policyId, limit: 10n ** 9n, amount: 100n })
     return askLedger(database(), {
-      slot: { ...{ chainId, entryPoint, paymaster: tank, appId }, sender: alice, nonce },
-      ...{ maxCost: 100n, validUntil: 2_000n },
+      slot: { chainId, entryPoint, paymaster: tank, appId, sender: alice, nonce },
+      maxCost: 100n,
+      validUntil: 2_000n,
       head: { deposit: 10n ** 9n, blockNumber: 1n, timestamp: 1_000 },
       claim: { ofApp: [{ policyId, claims: [claim] }] },
     })
@@ -206,7 +207,11 @@ describe('decisions', () => {
       .execute()
     const now = Math.floor(Date.now() / 1000)
     const grant = (userOpHash: Hex, age: number) => ({
-      ...{ chainId, userOpHash, appId, maxFeePerGas: 1n, maxPriorityFeePerGas: 0n },
+      chainId,
+      userOpHash,
+      appId,
+      maxFeePerGas: 1n,
+      maxPriorityFeePerGas: 0n,
       validUntil: now - age * 86_400,
     })
     await putGrants(database(), [grant('0x01', 91), grant('0x02', 89)])

@@ -36,14 +36,21 @@ beforeEach(async () => {
 })
 
 const slotOf = (given: Partial<Slot> = {}): Slot => ({
-  ...{ chainId, entryPoint, paymaster: tank, appId, sender: alice, nonce: 0n },
+  chainId,
+  entryPoint,
+  paymaster: tank,
+  appId,
+  sender: alice,
+  nonce: 0n,
   ...given,
 })
 
 type Given = Partial<Slot> & { max_cost?: bigint; until?: number; claim?: Partial<Claim> }
 
 const head = (deposit: bigint, blockNumber = 10n, timestamp = now) => ({
-  ...{ deposit, blockNumber, timestamp },
+  deposit,
+  blockNumber,
+  timestamp,
 })
 
 const ask = async (

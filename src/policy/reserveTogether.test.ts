@@ -72,7 +72,8 @@ const createWorld = async ({ deposit, rolling, ever }: Limits) => {
 
   /** Without what is made up anew in each world. */
   const told = (reserved: Reserved) => ({
-    ...{ kind: reserved.kind, locked: reserved.locked },
+    kind: reserved.kind,
+    locked: reserved.locked,
     ...(reserved.kind === 'refused' && { refusal: reserved.refusal }),
     ...(reserved.kind !== 'short' && { policy: names.get(reserved.policyId ?? '') }),
     ...(reserved.kind === 'granted' && {
@@ -91,7 +92,8 @@ const createWorld = async ({ deposit, rolling, ever }: Limits) => {
       row.used,
     ])
     const moments = [0, 7, 15, 25].map((later) => ({
-      ...{ blockNumber: BigInt(later), timestamp: at + later },
+      blockNumber: BigInt(later),
+      timestamp: at + later,
     }))
     return { counters: rows.sort(), locked: await lockedAt(database(), payer, moments) }
   }

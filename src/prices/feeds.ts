@@ -20,7 +20,9 @@ const readRound = async (node: NodeClient, to: Address): Promise<Round | undefin
   const outcome = await ethCall(node, { to, data: encodeFunctionData({ abi, functionName }) })
   if (!outcome.ok || outcome.data.length !== 2 + 5 * 64) return undefined
   const [roundId, answer, startedAt, updatedAt, answeredInRound] = decodeFunctionResult({
-    ...{ abi, functionName, data: outcome.data },
+    abi,
+    functionName,
+    data: outcome.data,
   })
   return { roundId, answer, startedAt, updatedAt, answeredInRound }
 }

@@ -53,9 +53,15 @@ export const checkReadiness = async (
     const executors = reachable && fresh ? await within(executorsOf(chain), undefined) : []
     reasons.push(...executorReasons(chainId, executors))
     details[chainId] = {
-      ...{ head: Number(number), headAge: age, bundlesHere: leads(), bundled },
+      head: Number(number),
+      headAge: age,
+      bundlesHere: leads(),
+      bundled,
       executors: (executors ?? []).map(({ role, address, state, balance, inFlight }) => ({
-        ...{ role, address, state, inFlight },
+        role,
+        address,
+        state,
+        inFlight,
         balance: String(balance),
       })),
     }

@@ -48,11 +48,23 @@ export type ServerOptions = {
 /** The settings that concern all chains. */
 export type ServerConfig = Pick<
   Config,
-  | ('host' | 'port' | 'minSponsorshipSeconds' | 'maxSponsorshipSeconds')
-  | ('operatorToken' | 'trustedProxies' | 'keyRate' | 'ipRate' | 'senderRate')
-  | ('simulationsPerKey' | 'simulations')
-  | ('role' | 'leaseSeconds' | 'drainSeconds' | 'debugMethods')
-  | ('nativePrices' | 'decisionRetentionDays')
+  | 'host'
+  | 'port'
+  | 'minSponsorshipSeconds'
+  | 'maxSponsorshipSeconds'
+  | 'operatorToken'
+  | 'trustedProxies'
+  | 'keyRate'
+  | 'ipRate'
+  | 'senderRate'
+  | 'simulationsPerKey'
+  | 'simulations'
+  | 'role'
+  | 'leaseSeconds'
+  | 'drainSeconds'
+  | 'debugMethods'
+  | 'nativePrices'
+  | 'decisionRetentionDays'
 >
 
 export type Server = {
@@ -93,7 +105,10 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
     }
     const approver = createApprover({ database, masterKey, client, observer })
     const deliverer = startEventDeliverer({
-      ...{ database, masterKey, client, logger },
+      database,
+      masterKey,
+      client,
+      logger,
       onAttempt: metrics.delivery,
     })
     undo.push(deliverer.close)
@@ -146,7 +161,9 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
         ? [
             mountAdmin(administration),
             mountDashboard({
-              ...{ database, ...authenticator, chainIds: new Set(chains.keys()) },
+              database,
+              ...authenticator,
+              chainIds: new Set(chains.keys()),
               webhooks: (actor, database) => createWebhooks({ database, masterKey, guard, actor }),
             }),
           ]

@@ -62,8 +62,12 @@ export type RunningChain = {
 export type ChainParts = {
   readonly config: Pick<
     Config,
-    | ('role' | 'leaseSeconds' | 'debugMethods' | 'nativePrices')
-    | ('minSponsorshipSeconds' | 'maxSponsorshipSeconds')
+    | 'role'
+    | 'leaseSeconds'
+    | 'debugMethods'
+    | 'nativePrices'
+    | 'minSponsorshipSeconds'
+    | 'maxSponsorshipSeconds'
   >
   /** The one way out to servers that say prices. */
   readonly client: OutboundClient
@@ -113,7 +117,13 @@ export const startChain = async (
     )
   const offered = createOfferedFees({ database, chainId, fees, estimate })
   const mempool = createMempool({
-    ...{ definition, database, node, heads, engine, logger, ...share },
+    definition,
+    database,
+    node,
+    heads,
+    engine,
+    logger,
+    ...share,
     onJudged: (how) => metrics.judged(chainId, how),
   })
   const receipts = createReceiptMemory(database, chainId)
@@ -125,26 +135,57 @@ export const startChain = async (
     prices: pricesOf(config),
   }
   const sponsor = createSponsor({
-    ...{ database, masterKey, node, heads, definition, approver, logger, fees, estimate, terms },
+    database,
+    masterKey,
+    node,
+    heads,
+    definition,
+    approver,
+    logger,
+    fees,
+    estimate,
+    terms,
   })
   const prices = createPrices({
-    ...{ node, client, sequencer: definition.sequencerFeed, maxAge: definition.priceMaxAge },
+    node,
+    client,
+    sequencer: definition.sequencerFeed,
+    maxAge: definition.priceMaxAge,
     now: () => Math.max(heads.current().timestamp, Math.floor(Date.now() / 1000)),
   })
   const tokens = createTokenPaymaster({
-    ...{ database, masterKey, node, heads, definition, logger, fees, estimate, terms },
-    ...{ engine, prices },
+    database,
+    masterKey,
+    node,
+    heads,
+    definition,
+    logger,
+    fees,
+    estimate,
+    terms,
+    engine,
+    prices,
   })
   const rules = ruleSettings(definition)
   if (rules.mode === 'off')
     logger.warn("UNSAFE: ERC-7562 is off on this chain, operations can waste the bundler's gas")
   const candidacy = {
-    ...{ database, chainId, alone, logger },
+    database,
+    chainId,
+    alone,
+    logger,
     holder: `${hostname()} ${process.pid}`,
     duration: config.leaseSeconds * 1000,
   }
   const bundling = {
-    ...{ definition, entryPoints, node, engine, rules, signers, treasury, logger },
+    definition,
+    entryPoints,
+    node,
+    engine,
+    rules,
+    signers,
+    treasury,
+    logger,
     onEnd: (state: string) => metrics.bundle(chainId, state),
   }
   let leading: Bundler | undefined
@@ -228,7 +269,13 @@ const openChain = async (
     return {
       heads,
       engine: await createChainEngine({
-        ...{ node, heads, chainId, entryPoints, choice, comparedShare, logger },
+        node,
+        heads,
+        chainId,
+        entryPoints,
+        choice,
+        comparedShare,
+        logger,
         onValidated: (by) => metrics.validated(chainId, by),
         onCompared: (outcome) => metrics.compared(chainId, outcome),
       }),

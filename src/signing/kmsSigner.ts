@@ -60,7 +60,11 @@ type Ask = <T>(action: string, fields: Record<string, string>, schema: z.ZodType
 const createAsk = ({ keyId, region, endpoint, credentials }: KmsKey): Ask => {
   const { accessKeyId, secretAccessKey, sessionToken } = credentials
   const client = new AwsClient({
-    ...{ accessKeyId, secretAccessKey, region, service: 'kms', retries: 2 },
+    accessKeyId,
+    secretAccessKey,
+    region,
+    service: 'kms',
+    retries: 2,
     ...(sessionToken === undefined ? {} : { sessionToken }),
   })
   const url = endpoint ?? `https://kms.${region}.amazonaws.com/`

@@ -20,7 +20,9 @@ beforeEach(async () => {
   await database()
     .insertInto('event_subscriptions')
     .values({
-      ...{ app_id: appId, url: 'https://app.example/events', secret: randomBytes(8) },
+      app_id: appId,
+      url: 'https://app.example/events',
+      secret: randomBytes(8),
       event_types: [...eventTypes],
     })
     .execute()
@@ -38,12 +40,19 @@ const told = () =>
 
 const now = 1_000_000
 const slot = (nonce: bigint) => ({
-  ...{ chainId, entryPoint, paymaster: tank, appId, sender: alice, nonce },
+  chainId,
+  entryPoint,
+  paymaster: tank,
+  appId,
+  sender: alice,
+  nonce,
 })
 
 const sponsor = (nonce: bigint) =>
   askLedger(database(), {
-    ...{ slot: slot(nonce), maxCost: 100n, validUntil: BigInt(now + 300) },
+    slot: slot(nonce),
+    maxCost: 100n,
+    validUntil: BigInt(now + 300),
     head: { deposit: 1_000n, blockNumber: 1n, timestamp: now },
   })
 
@@ -83,9 +92,18 @@ const pool = (hash: Hex, nonce: bigint, dropped: boolean) =>
   database()
     .insertInto('operations')
     .values({
-      ...{ chain_id: BigInt(chainId), hash, entry_point: entryPoint, app_id: appId },
-      ...{ sender: alice, nonce, paymaster: null, prefund: 0n, valid_until: 0n },
-      ...{ max_fee_per_gas: 1n, max_priority_fee_per_gas: 1n, operation: '{}' },
+      chain_id: BigInt(chainId),
+      hash,
+      entry_point: entryPoint,
+      app_id: appId,
+      sender: alice,
+      nonce,
+      paymaster: null,
+      prefund: 0n,
+      valid_until: 0n,
+      max_fee_per_gas: 1n,
+      max_priority_fee_per_gas: 1n,
+      operation: '{}',
       state: dropped ? 'dropped' : 'pooled',
       reason_code: dropped ? 'EXPIRED' : null,
     })

@@ -99,7 +99,10 @@ const openSession = (
     }
   }
   return {
-    ...{ begin, end, release, executeQuery },
+    begin,
+    end,
+    release,
+    executeQuery,
     streamQuery: () => {
       throw new Error('A holder of a lease does not stream.')
     },

@@ -67,7 +67,10 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     nodeTraces &&
     state &&
     createNodeWatch({
-      ...{ node, logger, share: context.comparedShare, onCompared: context.onCompared },
+      node,
+      logger,
+      share: context.comparedShare,
+      onCompared: context.onCompared,
       afresh: createEngineOn(state.runNewest),
       onDifference: () => trusted.clear(),
     })

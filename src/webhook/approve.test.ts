@@ -68,8 +68,12 @@ const register = (
 ) => webhooks.create(appId, { webhookUrl, requestType, ...settings })
 
 const subject = {
-  ...{ chainId: 31_337, entryPoint: entryPointNamed('0.6'), draft: operation },
-  ...{ calls: undefined, policyId: undefined, nativePrice: undefined },
+  chainId: 31_337,
+  entryPoint: entryPointNamed('0.6'),
+  draft: operation,
+  calls: undefined,
+  policyId: undefined,
+  nativePrice: undefined,
 }
 
 const verifier = async (webhookId: string) =>

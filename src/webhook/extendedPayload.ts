@@ -79,8 +79,11 @@ const maxCost = (entryPoint: EntryPoint, draft: Draft): bigint | undefined => {
     return undefined
   return entryPoint.requiredPrefund({
     ...draft,
-    ...{ callGasLimit, verificationGasLimit, preVerificationGas },
-    ...{ maxFeePerGas, maxPriorityFeePerGas },
+    callGasLimit,
+    verificationGasLimit,
+    preVerificationGas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
     paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
     paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
   })

@@ -34,7 +34,9 @@ describe('create', () => {
     const created = await webhooks.create(appId, post)
     const defaults = { payload: 'plain', onFailure: 'deny', deadlineMs: 2_000 }
     expect(created).toEqual({
-      ...{ ...post, ...defaults, active: true },
+      ...post,
+      ...defaults,
+      active: true,
       webhookId: created.webhookId,
     })
     expect(await webhooks.get(appId, created.webhookId)).toEqual(created)

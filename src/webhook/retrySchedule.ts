@@ -7,7 +7,10 @@ const hour = 60 * minute
  * recommends: ten attempts over about three days.
  */
 export const retrySchedule: readonly number[] = [
-  ...[0, 5 * second, 5 * minute, 30 * minute],
+  0,
+  5 * second,
+  5 * minute,
+  30 * minute,
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
 ]
 

@@ -139,9 +139,18 @@ describe('every answer is as the OpenAPI document says', () => {
       expect(text).not.toContain(secret)
     const mine = audit.items.filter((entry: Json) => entry.appId === app.id)
     expect(mine.map((entry: Json) => entry.action)).toEqual([
-      ...['app.revoke', 'webhook.delete', 'webhook.rotate_secret', 'webhook.update'],
-      ...['webhook.create', 'fund.update', 'key.revoke', 'key.rotate', 'key.update', 'key.create'],
-      ...['app.update', 'app.create'],
+      'app.revoke',
+      'webhook.delete',
+      'webhook.rotate_secret',
+      'webhook.update',
+      'webhook.create',
+      'fund.update',
+      'key.revoke',
+      'key.rotate',
+      'key.update',
+      'key.create',
+      'app.update',
+      'app.create',
     ])
     expect(mine.at(-2)).toMatchObject({ before: { name: 'shop' }, after: { name: 'store' } })
     expect(mine[0]).toMatchObject({ actor: 'account', ip: '127.0.0.1' })

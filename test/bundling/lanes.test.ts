@@ -231,7 +231,11 @@ describe('an executor with several bundles in flight', () => {
     const status = async () => executorStatus(chain.context, chain.heads.current())
     expect(await status()).toEqual([
       expect.objectContaining({
-        ...{ address, role: 'executor', state: 'resting', balance: parseEther('0.9'), inFlight: 0 },
+        address,
+        role: 'executor',
+        state: 'resting',
+        balance: parseEther('0.9'),
+        inFlight: 0,
         alarm: expect.stringContaining('send it money'),
       }),
     ])

@@ -36,8 +36,17 @@ describe('the index of inclusions', () => {
     const entryPoint = chain.entryPoint.address
     const hash = chain.entryPoint.hash(operation, chainId)
     const entry = {
-      ...{ chainId, hash, entryPoint, appId, operation, prefund: 1n, validUntil: 0 },
-      ...{ factory: undefined, counted: [], seenBlock: 0n, firstValidation: undefined },
+      chainId,
+      hash,
+      entryPoint,
+      appId,
+      operation,
+      prefund: 1n,
+      validUntil: 0,
+      factory: undefined,
+      counted: [],
+      seenBlock: 0n,
+      firstValidation: undefined,
     }
     await putOperations(database(), chainId, [{ entry, standing: { state: 'pooled' } }], new Map())
     return hash

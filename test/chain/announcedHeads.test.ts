@@ -37,7 +37,9 @@ test('a block of a real node is heard without polling', async () => {
   cleanups.push(node.close)
   const definition = { chainId: 31337, pollInterval: 1_000_000_000 }
   const heads = await startHeadFollower({
-    ...{ node, definition, logger: silent },
+    node,
+    definition,
+    logger: silent,
     headsUrl: anvil.url.replace('http', 'ws'),
   })
   cleanups.push(heads.stop)

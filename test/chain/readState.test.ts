@@ -53,7 +53,9 @@ const readerOf = (change: (call: Call) => Call = (call) => call): ReadState =>
   })
 
 const slotRead = (i: number, slot: number): Read => ({
-  ...{ kind: 'slot', address: addressAt(i), slot: word(slot) },
+  kind: 'slot',
+  address: addressAt(i),
+  slot: word(slot),
 })
 const some: Read[] = [slotRead(0, 0), slotRead(0, 1), slotRead(1, 2), slotRead(2, 3)]
 const values = (answers: Answers): bigint[] => [...answers.slots.values()]

@@ -44,15 +44,22 @@ const newAccount = async (): Promise<{ client: BiconomySmartAccountV2; sender: A
   const { bundlerUrl, paymasterUrl, rpcUrl } = info()
   const chain = getCustomChain('local', 31_337, rpcUrl, 'http://127.0.0.1')
   const signer = createWalletClient({
-    ...{ account: privateKeyToAccount(generatePrivateKey()), chain, transport: http(rpcUrl) },
+    account: privateKeyToAccount(generatePrivateKey()),
+    chain,
+    transport: http(rpcUrl),
   })
   const bundler = await createBundler({
-    ...{ bundlerUrl, customChain: chain },
+    bundlerUrl,
+    customChain: chain,
     userOpReceiptIntervals: { 31337: 200 },
     userOpWaitForTxHashIntervals: { 31337: 100 },
   })
   const client = await createSmartAccountClient({
-    ...{ signer, bundler, rpcUrl, customChain: chain, paymasterUrl },
+    signer,
+    bundler,
+    rpcUrl,
+    customChain: chain,
+    paymasterUrl,
   })
   return { client, sender: await client.getAccountAddress() }
 }

@@ -47,7 +47,9 @@ describe.each(versions)('permissionless, SimpleAccount, EntryPoint v%s', (versio
   test('sends sponsored transactions, the first creating the account', async () => {
     const account = await open(version, 'sponsored')
     const client = createSmartAccountClient({
-      ...{ account, ...options(), paymaster: paymasterOf(version) },
+      account,
+      ...options(),
+      paymaster: paymasterOf(version),
     })
     for (const data of ['0x1234', '0x5678'] as const) {
       const hash = await client.sendTransaction({ to: TARGET, data })
@@ -96,7 +98,8 @@ describe.each(versions)('permissionless, SimpleAccount, EntryPoint v%s', (versio
     const drafted = await client.prepareUserOperation({
       calls: [{ to: TARGET, data: '0x1234' }],
       parameters: ['factory', 'nonce', 'signature'],
-      ...{ maxFeePerGas: parseEther('1'), maxPriorityFeePerGas: 1n },
+      maxFeePerGas: parseEther('1'),
+      maxPriorityFeePerGas: 1n,
     })
     const asking = paymasterOf(version).sponsorUserOperation({ userOperation: drafted as never })
     await expect(asking).rejects.toThrow(/maxFeePerGas is \d+ wei. A sponsored operation may offer/)
@@ -118,7 +121,9 @@ test('permissionless, Simple7702Account, EntryPoint v0.8: a plain key is delegat
     eip7702: true,
   })
   const client = createSmartAccountClient({
-    ...{ account, ...options(), paymaster: paymasterOf('0.8') },
+    account,
+    ...options(),
+    paymaster: paymasterOf('0.8'),
   })
   const calls = [{ to: TARGET, data: '0x1234' }] as const
   const authorized = await authorizationOf(account as SmartAccount)

@@ -26,13 +26,17 @@ const info = usePurser()
 
 const bundler = () =>
   createBundlerClient({
-    ...{ chain: foundry, client: nodeClient(info()), pollingInterval: 100 },
+    chain: foundry,
+    client: nodeClient(info()),
+    pollingInterval: 100,
     transport: http(info().standardUrl),
   })
 
 const sponsoredBundler = () =>
   createBundlerClient({
-    ...{ chain: foundry, client: nodeClient(info()), pollingInterval: 100 },
+    chain: foundry,
+    client: nodeClient(info()),
+    pollingInterval: 100,
     transport: http(info().standardUrl),
     paymaster: createPaymasterClient({ transport: http(info().standardUrl) }),
     paymasterContext: { mode: 'SPONSORED', calculateGasLimits: false },
@@ -58,11 +62,13 @@ type Kind = {
 
 const kinds: readonly Kind[] = [
   ...VERSIONS.map((version) => ({
-    ...{ name: `SimpleAccount, EntryPoint v${version}`, version },
+    name: `SimpleAccount, EntryPoint v${version}`,
+    version,
     account: (seed: string) => simpleSmartAccount(info(), version, `viem ${version} ${seed}`),
   })),
   ...(['0.8', '0.9'] as const).map((version) => ({
-    ...{ name: `Simple7702Account, EntryPoint v${version}`, version },
+    name: `Simple7702Account, EntryPoint v${version}`,
+    version,
     account: (seed: string) =>
       delegatedSmartAccount(info(), version, `viem 7702 ${version} ${seed}`),
   })),
@@ -83,7 +89,10 @@ test('viem, EntryPoint v0.9: account and tank sign at the same time', async () =
   const client = bundler()
   const contextOf = (signingPhase: string) => ({ signingPhase, separateSignature: true })
   const prepared = await client.prepareUserOperation({
-    ...{ account, calls, paymaster, paymasterContext: contextOf('commit') },
+    account,
+    calls,
+    paymaster,
+    paymasterContext: contextOf('commit'),
   })
   const { account: _, ...committed } = prepared as typeof prepared & { paymasterSignature: Hex }
   const entryPointAddress = account.entryPoint.address
@@ -91,7 +100,9 @@ test('viem, EntryPoint v0.9: account and tank sign at the same time', async () =
     account.signUserOperation(committed as never),
     paymaster.getPaymasterData({
       ...(committed as never as UserOperation<'0.8'>),
-      ...{ chainId: info().chainId, entryPointAddress, context: contextOf('finalize') },
+      chainId: info().chainId,
+      entryPointAddress,
+      context: contextOf('finalize'),
     }),
   ])
   const sent = { ...committed, ...(final as { paymasterSignature?: Hex }), signature }
@@ -107,23 +118,30 @@ describe.each(['0.8', '0.9'] as const)('an account of EIP-7702, EntryPoint v%s',
     const account = await delegatedSmartAccount(info(), version, `viem marker ${version}`)
     const client = sponsoredBundler()
     const hash = await client.sendUserOperation({
-      ...{ account, calls, ...(await authorizationOf(account)) },
+      account,
+      calls,
+      ...(await authorizationOf(account)),
     })
     const { receipt } = await client.waitForUserOperationReceipt({ hash })
     expect(receipt.type).toBe('eip7702')
 
     const marker = { factory: '0x7702', factoryData: '0x' } as const
     const { account: _, ...prepared } = await client.prepareUserOperation({
-      ...{ account, calls, ...marker },
+      account,
+      calls,
+      ...marker,
     })
     // viem hashes the marker itself unless it sees an authorization; one that names the delegate do.
     const delegation = { address: account.authorization!.address }
     const signature = await account.signUserOperation({
       ...(prepared as never as UserOperation<'0.8'>),
-      ...{ ...marker, authorization: delegation as never },
+      ...marker,
+      authorization: delegation as never,
     })
     const again = await client.sendUserOperation({
-      ...{ ...prepared, ...marker, signature },
+      ...prepared,
+      ...marker,
+      signature,
       entryPointAddress: account.entryPoint.address,
     } as never)
     const second = await client.waitForUserOperationReceipt({ hash: again })

@@ -53,8 +53,11 @@ describe.each(kinds)('viem with an app in mode native, $name', ({ open }) => {
     const transport = http(`${info().url}/api/v3/${info().chainId}/${apiKey}`)
     const paymaster = createPaymasterClient({ transport })
     const client = createBundlerClient({
-      ...{ chain: foundry, client: nodeClient(info()), pollingInterval: 100 },
-      ...{ transport, paymaster },
+      chain: foundry,
+      client: nodeClient(info()),
+      pollingInterval: 100,
+      transport,
+      paymaster,
     })
     const before = await available()
     const account = await open()
@@ -70,7 +73,8 @@ describe.each(kinds)('viem with an app in mode native, $name', ({ open }) => {
     const { account: _, ...operation } = prepared
     const hash = await client.sendUserOperation({
       ...operation,
-      ...{ entryPointAddress, signature },
+      entryPointAddress,
+      signature,
     } as never)
     const receipt = await client.waitForUserOperationReceipt({ hash })
     expect(receipt).toMatchObject({ success: true, actualGasCost: 0n })

@@ -14,7 +14,9 @@ const info = usePurser()
 
 const payingWith = (token: Address) =>
   createBundlerClient({
-    ...{ chain: foundry, client: nodeClient(info()), pollingInterval: 100 },
+    chain: foundry,
+    client: nodeClient(info()),
+    pollingInterval: 100,
     transport: http(info().standardUrl),
     paymaster: createPaymasterClient({ transport: http(info().standardUrl) }),
     paymasterContext: { token },

@@ -27,8 +27,18 @@ const abroad = (act: Act, { stranger }: Cast): Act => ({ ...act, how: 'CALL', vi
 const nobody: Address = '0x00000000000000000000000000000000deadcafe'
 
 const banned = [
-  ...['ORIGIN', 'GASPRICE', 'BLOCKHASH', 'COINBASE', 'TIMESTAMP', 'NUMBER', 'DIFFICULTY'],
-  ...['GASLIMIT', 'BASEFEE', 'BLOBHASH', 'BLOBBASEFEE', 'CREATE'],
+  'ORIGIN',
+  'GASPRICE',
+  'BLOCKHASH',
+  'COINBASE',
+  'TIMESTAMP',
+  'NUMBER',
+  'DIFFICULTY',
+  'GASLIMIT',
+  'BASEFEE',
+  'BLOBHASH',
+  'BLOBBASEFEE',
+  'CREATE',
 ].map((what, index): Case => {
   const role = roles[index % roles.length]!
   return {

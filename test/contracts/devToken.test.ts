@@ -18,7 +18,9 @@ test('the faucet gives anybody up to ten thousand tokens at a time', async () =>
     await chain.mint(address, ANYBODY, most)
     expect(await chain.balanceOf(address, ANYBODY)).toBe(most)
     const data = encodeFunctionData({
-      ...{ abi: tokenAbi, functionName: 'faucet', args: [ANYBODY, most + 1n] },
+      abi: tokenAbi,
+      functionName: 'faucet',
+      args: [ANYBODY, most + 1n],
     })
     await expect(chain.wallet.call({ to: address, data })).rejects.toThrow(/revert/)
   }

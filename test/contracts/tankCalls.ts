@@ -51,11 +51,15 @@ export const hashFromTank = (
   const functionName = 'getHash'
   return version === '0.6'
     ? wallet.readContract({
-        ...{ address, abi: tank06Abi, functionName },
+        address,
+        abi: tank06Abi,
+        functionName,
         args: [operation06(op), validUntil, validAfter],
       })
     : wallet.readContract({
-        ...{ address, abi: tank07Abi, functionName },
+        address,
+        abi: tank07Abi,
+        functionName,
         args: [operation07(op), validUntil, validAfter],
       })
 }

@@ -180,20 +180,25 @@ export const openTankChain = async (version: Version, chainId = 31337, running?:
   }
 
   return {
-    ...{
-      anvil,
-      wallet,
-      chainId,
-      version,
-      entryPoint,
-      entryPoints,
-      factories,
-      delegates,
-      implementation,
-    },
-    ...{ transact, deposit, depositOf, predictTank, createTank },
-    ...{ draft, sponsor, sign },
-    ...{ failureOf, handleOps },
+    anvil,
+    wallet,
+    chainId,
+    version,
+    entryPoint,
+    entryPoints,
+    factories,
+    delegates,
+    implementation,
+    transact,
+    deposit,
+    depositOf,
+    predictTank,
+    createTank,
+    draft,
+    sponsor,
+    sign,
+    failureOf,
+    handleOps,
   }
 }
 

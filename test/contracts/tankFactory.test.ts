@@ -79,7 +79,8 @@ test('every argument leads to another address', () =>
     fc.asyncProperty(
       tankArguments,
       fc.integer({ min: 0, max: 4 }),
-      ...[address, salt],
+      address,
+      salt,
       async (args, index, other, otherSalt) => {
         const predicted = await predict(args)
         const changed = args.map((value, at) => (at === index ? other : value))
@@ -101,7 +102,8 @@ test('whoever creates a tank second gets the same one, unchanged', async () => {
   expect(again).toMatchObject({ status: 'success', logs: [] })
   expect(await chain.wallet.getTransactionCount({ address: factory })).toBe(nonce)
   const { data } = await chain.wallet.call({
-    ...{ to: factory, data: encodeFunctionData({ abi, functionName: 'create', args: args! }) },
+    to: factory,
+    data: encodeFunctionData({ abi, functionName: 'create', args: args! }),
   })
   expect(`0x${data?.slice(-40)}`).toBe(tank)
 })

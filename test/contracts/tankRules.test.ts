@@ -5,9 +5,24 @@ import { openTankChain, type TankChain, VERSIONS } from './tankChain.js'
 
 /** Opcodes that validation may not use (ERC-7562 OP-011, OP-020, OP-031, OP-080). */
 const BANNED = [
-  ...['ORIGIN', 'GASPRICE', 'BLOCKHASH', 'COINBASE', 'TIMESTAMP', 'NUMBER', 'DIFFICULTY'],
-  ...['PREVRANDAO', 'GASLIMIT', 'BASEFEE', 'BLOBHASH', 'BLOBBASEFEE', 'CREATE', 'CREATE2'],
-  ...['INVALID', 'SELFDESTRUCT', 'BALANCE', 'SELFBALANCE'],
+  'ORIGIN',
+  'GASPRICE',
+  'BLOCKHASH',
+  'COINBASE',
+  'TIMESTAMP',
+  'NUMBER',
+  'DIFFICULTY',
+  'PREVRANDAO',
+  'GASLIMIT',
+  'BASEFEE',
+  'BLOBHASH',
+  'BLOBBASEFEE',
+  'CREATE',
+  'CREATE2',
+  'INVALID',
+  'SELFDESTRUCT',
+  'BALANCE',
+  'SELFBALANCE',
 ]
 
 /** An unstaked paymaster may not touch its own storage (STO-031), so it touches none. */
@@ -35,12 +50,15 @@ describe.each(VERSIONS)('validation by a tank on EntryPoint v%s', (version) => {
     const tank = await chain.createTank(0)
     const op = await chain.sponsor(await chain.draft('ruled'), tank)
     const call = {
-      ...{ from: chain.entryPoint.address, to: tank, gas: numberToHex(1_000_000) },
+      from: chain.entryPoint.address,
+      to: tank,
+      gas: numberToHex(1_000_000),
       data: encodeValidation(chain, op),
     }
     const params = [call, 'latest', { tracer }]
     const names = (await chain.wallet.request({
-      ...{ method: 'debug_traceCall', params },
+      method: 'debug_traceCall',
+      params,
     } as never)) as string[]
 
     expect(names).toContain('EXTCODECOPY')

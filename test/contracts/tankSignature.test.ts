@@ -127,7 +127,8 @@ describe.each(VERSIONS)('signatures of a tank on EntryPoint v%s', (version) => {
     const range = { validUntil: 2_000_000_000, validAfter: 1_000_000_000 }
     const paymasterData = encodeTankData(range, stubSignature)
     expect(await askTank(chain, { ...op!, paymaster: tank, paymasterData })).toEqual({
-      ...{ context: '0x', authorizer: 1n },
+      context: '0x',
+      authorizer: 1n,
       ...range,
     })
   })

@@ -106,7 +106,8 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
     const own = version === '0.6' ? (together > least ? together : least) : 40_000n
     const op: Operation = {
       ...draft,
-      ...{ maxFeePerGas: told.maxFee, maxPriorityFeePerGas: told.tip },
+      maxFeePerGas: told.maxFee,
+      maxPriorityFeePerGas: told.tip,
       preVerificationGas: BigInt(told.preVerificationGas),
       callGasLimit: inflate(90_000n, told.inflated.call),
       verificationGasLimit: inflate(own, told.inflated.verification),
@@ -136,8 +137,10 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
       const quote = quoteOf(told)
       const holdings = () =>
         Promise.all([
-          ...[chain.depositOf(tank), chain.balanceOf(token, user)],
-          ...[chain.balanceOf(token, tank), chain.balanceOf(token, TREASURY)],
+          chain.depositOf(tank),
+          chain.balanceOf(token, user),
+          chain.balanceOf(token, tank),
+          chain.balanceOf(token, TREASURY),
         ])
       const [deposit, own, kept, sent] = await holdings()
       const label = JSON.stringify(told, (_, value) =>

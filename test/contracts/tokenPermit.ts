@@ -17,7 +17,10 @@ export const signPermit = async (
   const owner = privateKeyToAccount(keyFromSeed(seed))
   const { value, deadline = 2n ** 256n - 1n } = terms
   const nonce = await wallet.readContract({
-    ...{ address: token.address, abi: nonceAbi, functionName: 'nonces', args: [owner.address] },
+    address: token.address,
+    abi: nonceAbi,
+    functionName: 'nonces',
+    args: [owner.address],
   })
   const signature = await owner.signTypedData({
     domain: { name: token.name, version: '1', chainId, verifyingContract: token.address },

@@ -49,7 +49,9 @@ describe.each(VERSIONS)('quotes on EntryPoint v%s', (version) => {
       fc.asyncProperty(operation, quoted, small, async (drawn, data, { rate, ...limits }) => {
         const terms = { ...data.quote, rate }
         const op = {
-          ...{ ...drawn, ...limits, paymaster: tank },
+          ...drawn,
+          ...limits,
+          paymaster: tank,
           paymasterPostOpGasLimit: terms.postOpGas,
           paymasterData: encodeTokenData({ ...data, quote: terms }),
         }

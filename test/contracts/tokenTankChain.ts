@@ -85,7 +85,9 @@ export const listening = (token: Address): UserCall => ({
 export const blocking = (token: Address, account: Address, refusal: number): UserCall => ({
   to: token,
   data: encodeFunctionData({
-    ...{ abi: tokenAbi, functionName: 'setBlocked', args: [account, true, refusal] },
+    abi: tokenAbi,
+    functionName: 'setBlocked',
+    args: [account, true, refusal],
   }),
 })
 
@@ -103,7 +105,10 @@ export const openTokenTankChain = async (version: Version, chainId = 31337) => {
 
   const balanceOf = (token: Address, account: Address): Promise<bigint> =>
     wallet.readContract({
-      ...{ address: token, abi: tokenAbi, functionName: 'balanceOf', args: [account] },
+      address: token,
+      abi: tokenAbi,
+      functionName: 'balanceOf',
+      args: [account],
     })
 
   const mint = (token: Address, to: Address, amount: bigint) =>
@@ -130,7 +135,8 @@ export const openTokenTankChain = async (version: Version, chainId = 31337) => {
     await anvil.impersonateAccount({ address: account })
     const request = { from: account, to, data, gas: numberToHex(1_000_000) }
     const hash = (await anvil.request({
-      ...{ method: 'eth_sendTransaction', params: [request] },
+      method: 'eth_sendTransaction',
+      params: [request],
     } as never)) as Hex
     const { status } = await wallet.waitForTransactionReceipt({ hash })
     if (status !== 'success') throw new Error(`${account} could not call ${to}`)
@@ -146,13 +152,23 @@ export const openTokenTankChain = async (version: Version, chainId = 31337) => {
   const userOp = async (sender: Address, tank: Address, callData: Hex): Promise<Operation> => {
     const nonceAbi = parseAbi(['function getNonce(address, uint192) view returns (uint256)'])
     const nonce = await wallet.readContract({
-      ...{ address: entryPoint.address, abi: nonceAbi, functionName: 'getNonce' },
+      address: entryPoint.address,
+      abi: nonceAbi,
+      functionName: 'getNonce',
       args: [sender, 0n],
     })
     return {
-      ...{ sender, nonce, callData, factory: undefined, factoryData: '0x', signature: '0x' },
-      ...{ callGasLimit: 100_000n, verificationGasLimit: 300_000n, preVerificationGas: 60_000n },
-      ...{ maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
+      sender,
+      nonce,
+      callData,
+      factory: undefined,
+      factoryData: '0x',
+      signature: '0x',
+      callGasLimit: 100_000n,
+      verificationGasLimit: 300_000n,
+      preVerificationGas: 60_000n,
+      maxFeePerGas: 3_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
       paymaster: tank,
       paymasterVerificationGasLimit: version === '0.6' ? 0n : 200_000n,
       paymasterPostOpGasLimit: version === '0.6' ? 0n : 100_000n,
@@ -163,8 +179,14 @@ export const openTokenTankChain = async (version: Version, chainId = 31337) => {
 
   /** A quote over 100,000 gas for postOp, at RATE without markup, kept by the tank, without end. */
   const quoteFor = (token: Address, terms: Partial<TokenQuote> = {}): TokenQuote => ({
-    ...{ mode: 'prefund', token, rate: RATE, markup: 1_000_000, postOpGas: 100_000n },
-    ...{ treasury: zeroAddress, validUntil: 0, validAfter: 0 },
+    mode: 'prefund',
+    token,
+    rate: RATE,
+    markup: 1_000_000,
+    postOpGas: 100_000n,
+    treasury: zeroAddress,
+    validUntil: 0,
+    validAfter: 0,
     ...terms,
   })
 
@@ -187,17 +209,15 @@ export const openTokenTankChain = async (version: Version, chainId = 31337) => {
     tokens: DEV_TOKENS,
     createTokenTank: (salt: number, wei = 10n ** 18n) =>
       chain.createTank(salt, { wei, runs: implementation }),
-    ...{
-      deployOdd,
-      balanceOf,
-      mint,
-      createUser,
-      setValidationLeaves,
-      asUser,
-      userOp,
-      quoteFor,
-      pay,
-    },
+    deployOdd,
+    balanceOf,
+    mint,
+    createUser,
+    setValidationLeaves,
+    asUser,
+    userOp,
+    quoteFor,
+    pay,
   }
 }
 

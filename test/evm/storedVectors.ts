@@ -84,9 +84,15 @@ export async function createReplay({ fork, block }: StoredVectors) {
   const signed = await signAuthorizations()
   const { number, timestamp, gasLimit, baseFee, prevRandao, coinbase } = block
   const env: BlockEnv = {
-    ...{ fork, prevRandao, coinbase, chainId: CHAIN_ID, blobBaseFee: 1n },
-    ...{ number: BigInt(number), timestamp: BigInt(timestamp) },
-    ...{ gasLimit: BigInt(gasLimit), baseFee: BigInt(baseFee) },
+    fork,
+    prevRandao,
+    coinbase,
+    chainId: CHAIN_ID,
+    blobBaseFee: 1n,
+    number: BigInt(number),
+    timestamp: BigInt(timestamp),
+    gasLimit: BigInt(gasLimit),
+    baseFee: BigInt(baseFee),
     blockHash: () => undefined,
   }
   return (seed: number): readonly [gasUsed: number, digest: string] => {

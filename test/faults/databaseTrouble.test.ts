@@ -58,7 +58,9 @@ const readOn = async (going: () => boolean): Promise<Set<number>> => {
         headers: { authToken: info.authToken, apiKey: info.apiKey },
       }),
       post(`${info.url}/api/v3/${info.chainId}/${info.apiKey}`, {
-        ...{ jsonrpc: '2.0', id: 1, method: 'eth_getUserOperationReceipt' },
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'eth_getUserOperationReceipt',
         params: [`0x${'cd'.repeat(32)}`],
       }),
     ])

@@ -27,7 +27,9 @@ const persist = async (intent: Intent, random: Random): Promise<void> => {
   const info = fleet.info()
   const account = await devAccount(info, intent.seed)
   const body = JSON.stringify({
-    ...{ jsonrpc: '2.0', id: 1, method: 'eth_sendUserOperation' },
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'eth_sendUserOperation',
     params: [toInterfaceOperation(intent.op!), account.entryPoint],
   })
   const serving = fleet.replicas.filter(({ role }) => role === 'api')

@@ -48,7 +48,9 @@ const share = (
   paid: Paid = 'the executor',
 ) =>
   preVerificationGas(chain.entryPoint, op, {
-    ...{ bundleSize, verificationGasUsed, dataGas: noDataGas },
+    bundleSize,
+    verificationGasUsed,
+    dataGas: noDataGas,
     beneficiaryGas: paid === 'the executor' ? 0 : COLD_BENEFICIARY,
   })
 

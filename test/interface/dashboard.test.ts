@@ -96,7 +96,10 @@ test('a limit holds per account, and is changed, paused and resumed', async () =
   const id = await createRule('PAYMASTER_SA_LIMIT', limit)
   const [listed] = (await send('GET', 'paymaster-policy')).body.data
   expect(listed).toMatchObject({
-    ...{ _id: id, name: 'rule', policyType: 'PAYMASTER_SA_LIMIT', active: true },
+    _id: id,
+    name: 'rule',
+    policyType: 'PAYMASTER_SA_LIMIT',
+    active: true,
     policyData: { ...limit, durationInMs: 10_800_000 },
   })
   expect(await codeOf('limited')).toBe('SPONSORED')
@@ -322,7 +325,8 @@ test('what would be decided is told in both dialects', async () => {
   ])
   for (const told of [classic, standard])
     expect(told).toMatchObject({
-      ...{ sponsored: true, code: 'SPONSORED' },
+      sponsored: true,
+      code: 'SPONSORED',
       policies: [{ name: 'Dashboard', scope: 'app', pays: true, code: 'PAYS' }],
     })
 })

@@ -33,7 +33,9 @@ const url = (): string => (service ? urlOf(service) : '')
 
 const fileOf = (path: string): string => {
   const list = chains.map(({ chainId, rpcUrl }, index) => ({
-    ...{ chainId, rpcUrls: [rpcUrl], pollInterval: 50 },
+    chainId,
+    rpcUrls: [rpcUrl],
+    pollInterval: 50,
     executorKeys: [`env:EXECUTOR_${index + 1}`],
   }))
   writeFileSync(path, JSON.stringify({ chains: list, port: 0, logLevel: 'warn' }))

@@ -107,8 +107,14 @@ describe('purser serve --embedded-chain', () => {
       const { answer, tenant } = commandsOn(folder)
       const { appId, apiKey } = await tenant('embedded')
       const made = await answer(
-        ...['tank', 'deposit', '--app', appId],
-        ...['--chain', '31337', '--amount', '1'],
+        'tank',
+        'deposit',
+        '--app',
+        appId,
+        '--chain',
+        '31337',
+        '--amount',
+        '1',
       )
       const view = {
         ...chain,

@@ -52,7 +52,9 @@ beforeAll(async () => {
   const args = [tank, parseUnits('50', 6)] as const
   const data: Hex = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
   const client = createBundlerClient({
-    ...{ chain: foundry, client: nodeClient(info()), pollingInterval: 100 },
+    chain: foundry,
+    client: nodeClient(info()),
+    pollingInterval: 100,
     transport: http(info().standardUrl),
     paymaster: createPaymasterClient({ transport: http(info().standardUrl) }),
     paymasterContext: { token: token.address },
@@ -69,9 +71,16 @@ describe('what operations paid in tokens', () => {
       return items.length > 0 && items
     })
     expect(book).toMatchObject({
-      ...{ chainId: info().chainId, tank, token: token.address },
-      ...{ collected: paid.toString(), held: paid.toString(), withdrawn: '0', promised: '0' },
-      ...{ payments: 1, missed: 0, lost: '0' },
+      chainId: info().chainId,
+      tank,
+      token: token.address,
+      collected: paid.toString(),
+      held: paid.toString(),
+      withdrawn: '0',
+      promised: '0',
+      payments: 1,
+      missed: 0,
+      lost: '0',
     })
   })
 
@@ -79,8 +88,11 @@ describe('what operations paid in tokens', () => {
     const listed = await commands().answer('token', 'list', ...chain())
     const [, row = ''] = listed.split('\n')
     expect(row.split(/ {2,}/).slice(1, 6)).toEqual([
-      ...['tUSD', tank, formatUnits(paid, 6)],
-      ...['0', formatUnits(paid, 6)],
+      'tUSD',
+      tank,
+      formatUnits(paid, 6),
+      '0',
+      formatUnits(paid, 6),
     ])
   })
 

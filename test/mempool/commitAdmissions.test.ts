@@ -43,13 +43,24 @@ const admissionOf = (chainId: number, each: Shape): Admission => {
   const parts = [sender, nonce, fee, tip, paymaster ?? 0, app, prefund]
   const hash: Hex = `0x${parts.map((part) => part.toString(16).padStart(8, '0')).join('')}00000000`
   const operation = plainOperation({
-    ...{ sender: addressOf(sender), nonce, maxFeePerGas: fee, maxPriorityFeePerGas: tip },
+    sender: addressOf(sender),
+    nonce,
+    maxFeePerGas: fee,
+    maxPriorityFeePerGas: tip,
     paymaster: paymaster === undefined ? undefined : addressOf(paymaster),
   })
   return {
     entry: {
-      ...{ chainId, hash, entryPoint, appId: apps[app]!, operation, prefund, validUntil: 0 },
-      ...{ factory: undefined, seenBlock: 0n, firstValidation: undefined },
+      chainId,
+      hash,
+      entryPoint,
+      appId: apps[app]!,
+      operation,
+      prefund,
+      validUntil: 0,
+      factory: undefined,
+      seenBlock: 0n,
+      firstValidation: undefined,
     },
     entities: undefined,
     deposit: paymaster === undefined ? undefined : 100n,

@@ -67,8 +67,15 @@ beforeAll(async () => {
     )
   client = createOutboundClient(createNetworkGuard(loopback))
   sponsor = createSponsor({
-    ...{ database: database(), masterKey, node, heads, definition, fees, estimate },
-    ...{ terms: defaultTerms, logger: silent },
+    database: database(),
+    masterKey,
+    node,
+    heads,
+    definition,
+    fees,
+    estimate,
+    terms: defaultTerms,
+    logger: silent,
     approver: createApprover({ database: database(), masterKey, client }),
   })
   funds = createFunds({ database: database(), chainId })
@@ -88,15 +95,23 @@ beforeEach(async () => {
 
 const newDraft = async (fields: Partial<Draft> = {}): Promise<Draft> => ({
   ...chain.operation(await chain.puppet(0n)),
-  ...{ callGasLimit: undefined, verificationGasLimit: undefined, preVerificationGas: undefined },
-  ...{ maxFeePerGas: undefined, maxPriorityFeePerGas: undefined },
+  callGasLimit: undefined,
+  verificationGasLimit: undefined,
+  preVerificationGas: undefined,
+  maxFeePerGas: undefined,
+  maxPriorityFeePerGas: undefined,
   ...fields,
 })
 
 const ask = (draft: Draft, app = appId): Promise<SponsorshipResult> =>
   sponsor.sponsor({
-    ...{ appId: app, entryPoint: chain.entryPoint, draft, calculateGasLimits: true },
-    ...{ expiryDuration: undefined, webhookData: undefined, signingPhase: undefined },
+    appId: app,
+    entryPoint: chain.entryPoint,
+    draft,
+    calculateGasLimits: true,
+    expiryDuration: undefined,
+    webhookData: undefined,
+    signingPhase: undefined,
   })
 
 const admit = (op: Operation, app = appId): Promise<Hex> =>
@@ -117,7 +132,9 @@ describe('mode native', () => {
     expect(decision).toMatchObject({ sponsored: true, code: 'SPONSORED' })
     expect(paymasterAndData).toBe('0x')
     expect(operation).toMatchObject({
-      ...{ paymaster: undefined, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
+      paymaster: undefined,
+      maxFeePerGas: 0n,
+      maxPriorityFeePerGas: 0n,
     })
     const { locked, available } = await reserved()
     expect(locked).toBeGreaterThan(0n)
@@ -175,8 +192,13 @@ describe('mode native', () => {
   test('needs no paymaster in a stub', async () => {
     await credited('native', parseEther('1'))
     const stub = await sponsor.stub({
-      ...{ appId, entryPoint: chain.entryPoint, draft: await newDraft(), calculateGasLimits: true },
-      ...{ expiryDuration: undefined, webhookData: undefined, signingPhase: undefined },
+      appId,
+      entryPoint: chain.entryPoint,
+      draft: await newDraft(),
+      calculateGasLimits: true,
+      expiryDuration: undefined,
+      webhookData: undefined,
+      signingPhase: undefined,
     })
     expect(stub).toBeUndefined()
   })
@@ -288,7 +310,9 @@ describe('the alarm', () => {
     await database()
       .insertInto('event_subscriptions')
       .values({
-        ...{ app_id: appId, url: 'https://example.com/', event_types: ['tank.low'] },
+        app_id: appId,
+        url: 'https://example.com/',
+        event_types: ['tank.low'],
         secret: Buffer.alloc(8),
       })
       .execute()

@@ -71,8 +71,13 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
   }
 
   const requestFor = (draft: Draft, more: Partial<SponsorshipRequest> = {}) => ({
-    ...{ appId, entryPoint: chain.entryPoint, draft, calculateGasLimits: true },
-    ...{ expiryDuration: undefined, webhookData: undefined, signingPhase: undefined },
+    appId,
+    entryPoint: chain.entryPoint,
+    draft,
+    calculateGasLimits: true,
+    expiryDuration: undefined,
+    webhookData: undefined,
+    signingPhase: undefined,
     ...more,
   })
   const ask = (draft: Draft, more?: Partial<SponsorshipRequest>) =>
@@ -85,10 +90,15 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
   test('the tank stands where the factory predicts', async () => {
     const tank = await makeTank(1n)
     const data = encodeFunctionData({
-      ...{ abi: factoryAbi, functionName: 'predict' },
+      abi: factoryAbi,
+      functionName: 'predict',
       args: [
-        ...[TANK_07.address, chain.entryPoint.address, owner, tank.signer],
-        ...[`0x${'00'.repeat(20)}`, `0x${'00'.repeat(32)}`],
+        TANK_07.address,
+        chain.entryPoint.address,
+        owner,
+        tank.signer,
+        `0x${'00'.repeat(20)}`,
+        `0x${'00'.repeat(32)}`,
       ] as [Address, Address, Address, Address, Address, Hex],
     })
     const answer = await chain.wallet.call({ to: TANK_FACTORY.address, data })

@@ -58,7 +58,8 @@ const approve = (spender: Address, amount: bigint): Call => {
 
 const batch = (...calls: readonly Call[]): Hex =>
   encodeFunctionData({
-    ...{ abi, functionName: 'executeBatch' },
+    abi,
+    functionName: 'executeBatch',
     args: [calls.map(({ to }) => to), calls.map(({ data = '0x' }) => data)],
   })
 
@@ -96,7 +97,8 @@ const open = async (seed: string) => {
 
 const wallet = () =>
   createWalletClient({
-    ...{ account: privateKeyToAccount(devKey(3)), chain: foundry },
+    account: privateKeyToAccount(devKey(3)),
+    chain: foundry,
     transport: http(info().rpcUrl),
   })
 
@@ -197,7 +199,9 @@ test('who spends the tokens in the operation gets it by another bundler only, on
   expect(refused?.data).toMatchObject({ code: 'CHARGE_FAILS' })
   expect((await submit(op)).error?.message).toMatch(/revert|PaymentRefused/i)
   const hash = await wallet().writeContract({
-    ...{ abi: entryPoint06Abi, address: entryPoint, functionName: 'handleOps' },
+    abi: entryPoint06Abi,
+    address: entryPoint,
+    functionName: 'handleOps',
     args: [[toInterfaceOperation(op) as never], owner.address],
   })
   expect((await mined(hash)).status).toBe('success')

@@ -58,10 +58,19 @@ let appId = ''
 let tank: Address
 
 const token = (address: Address, change: Partial<TokenDefinition> = {}): TokenDefinition => ({
-  ...{ address, symbol: 'TOK', name: 'Token', decimals: 6, logoUrl: undefined, markup: 1_000_000 },
-  ...{ minimumSources: 1, maxDeviation: 0, maxExposure: undefined, treasury: undefined },
+  address,
+  symbol: 'TOK',
+  name: 'Token',
+  decimals: 6,
+  logoUrl: undefined,
+  markup: 1_000_000,
+  minimumSources: 1,
+  maxDeviation: 0,
+  maxExposure: undefined,
+  treasury: undefined,
   extraCallGas: 0n,
-  ...{ sources: [{ kind: 'fixed', perNative: 3_000n * 10n ** 18n }], ...change },
+  sources: [{ kind: 'fixed', perNative: 3_000n * 10n ** 18n }],
+  ...change,
 })
 
 const paymasterWith = (
@@ -74,8 +83,16 @@ const paymasterWith = (
   const engine = createNodeEngine({ node })
   const fees = async () => adviseFees(node, await heads.refresh())
   return createTokenPaymaster({
-    ...{ database: database(), masterKey, node, heads, definition, engine, fees },
-    ...{ prices: { rate }, terms: defaultTerms, logger: silent },
+    database: database(),
+    masterKey,
+    node,
+    heads,
+    definition,
+    engine,
+    fees,
+    prices: { rate },
+    terms: defaultTerms,
+    logger: silent,
     estimate: async (entryPoint, draft) => {
       const share = { bundleSize: 1, dataGas: noDataGas, beneficiaryGas: 0 }
       const context = { node, engine, definition, advice: await fees(), ...share }
@@ -94,7 +111,8 @@ beforeAll(async () => {
   const from = wallet.account.address
   const nonce = BigInt(await wallet.getTransactionCount({ address: from }))
   const hash = await wallet.deployContract({
-    ...{ abi: FeeToken!.abi as Abi, bytecode: FeeToken!.bytecode },
+    abi: FeeToken!.abi as Abi,
+    bytecode: FeeToken!.bytecode,
   })
   await wallet.waitForTransactionReceipt({ hash })
   feeToken = getContractAddress({ from, nonce }).toLowerCase() as Address
@@ -122,8 +140,13 @@ const request = async (seed: string, address: Address): Promise<TokenRequest> =>
   const draft = { ...(await account.draft({ to: address })), ...unsetGas }
   const callData = encodeFunctionData({ abi, functionName: 'execute', args: call })
   return {
-    ...{ appId, entryPoint: chain().entryPoint, draft: { ...draft, callData } },
-    ...{ calculateGasLimits: true, expiryDuration: undefined, token: address, permit: undefined },
+    appId,
+    entryPoint: chain().entryPoint,
+    draft: { ...draft, callData },
+    calculateGasLimits: true,
+    expiryDuration: undefined,
+    token: address,
+    permit: undefined,
   }
 }
 

@@ -65,7 +65,13 @@ const makeSponsor = (client: OutboundClient): Sponsor => {
   clients.push(client)
   const fees = async () => adviseFees(node, await heads.refresh())
   return createSponsor({
-    ...{ database: database(), masterKey, node, heads, definition, fees, logger: silent },
+    database: database(),
+    masterKey,
+    node,
+    heads,
+    definition,
+    fees,
+    logger: silent,
     terms: defaultTerms,
     approver: createApprover({ database: database(), masterKey, client }),
     estimate: async (entryPoint, draft) => {
@@ -124,15 +130,22 @@ const newDraft = async (callData?: Hex) => {
   const unset = { callGasLimit: undefined, verificationGasLimit: undefined }
   const draft: Draft = {
     ...(await account.draft({ to: allowed })),
-    ...{ ...standard, ...unset, preVerificationGas: undefined },
+    ...standard,
+    ...unset,
+    preVerificationGas: undefined,
     ...(callData && { callData }),
   }
   return { account, draft }
 }
 
 const request = (draft: Draft, more: Partial<SponsorshipRequest> = {}): SponsorshipRequest => ({
-  ...{ appId, entryPoint: chain().entryPoint, draft, calculateGasLimits: true },
-  ...{ expiryDuration: undefined, webhookData: undefined, signingPhase: undefined },
+  appId,
+  entryPoint: chain().entryPoint,
+  draft,
+  calculateGasLimits: true,
+  expiryDuration: undefined,
+  webhookData: undefined,
+  signingPhase: undefined,
   ...more,
 })
 

@@ -26,7 +26,10 @@ const reserveFor = async (op: Operation, seconds = 300) => {
   const claim = budgetClaim({ policyId, limit: maxCost, amount: maxCost })
   const { reserved } = await askLedger(database(), {
     slot: {
-      ...{ chainId, entryPoint: chain.entryPoint.address, paymaster: tank, appId: chain.appId },
+      chainId,
+      entryPoint: chain.entryPoint.address,
+      paymaster: tank,
+      appId: chain.appId,
       sender: op.sender,
       nonce: op.nonce,
     },

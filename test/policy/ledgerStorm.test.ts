@@ -243,12 +243,18 @@ const storm = async (seed: number): Promise<{ granted: number; refused: number }
       const app = random.below(apps.length)
       const again = grants.length > 0 && random.oneIn(5) ? random.pick(grants).slot : undefined
       const slot: Slot = again ?? {
-        ...{ chainId, entryPoint, appId: apps[app]!, paymaster: payers[app]! },
+        chainId,
+        entryPoint,
+        appId: apps[app]!,
+        paymaster: payers[app]!,
         sender: random.pick(senders),
         nonce: BigInt(random.below(40) + round * 20),
       }
       return {
-        ...{ id, slot, at: timestamp, price: { microUsd: price, asOf: timestamp } },
+        id,
+        slot,
+        at: timestamp,
+        price: { microUsd: price, asOf: timestamp },
         maxCost: BigInt(1 + random.below(400)) * 10n ** 12n + BigInt(random.below(1_000_000)),
         validUntil: BigInt(timestamp + 30 + random.below(600)),
         head: { deposit: 10n ** 24n, blockNumber, timestamp },

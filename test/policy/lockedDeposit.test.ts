@@ -106,7 +106,9 @@ const createWorld = (chainId: number, appId: string) => {
         const slot: Slot = { chainId, entryPoint, paymaster, appId, sender, nonce }
         const head = { deposit, blockNumber, timestamp }
         return toReservation({
-          ...{ slot, head, maxCost: cost },
+          slot,
+          head,
+          maxCost: cost,
           validUntil: BigInt(timestamp + seconds),
         })
       }),

@@ -44,7 +44,9 @@ const deploy = async (decimals: number): Promise<Address> => {
   const wallet = await devWallet(chain().rpcUrl)
   const nonce = await wallet.getTransactionCount({ address: wallet.account.address })
   const hash = await wallet.deployContract({
-    ...{ abi: Feed!.abi as Abi, bytecode: Feed!.bytecode, args: [decimals] },
+    abi: Feed!.abi as Abi,
+    bytecode: Feed!.bytecode,
+    args: [decimals],
   })
   await wallet.waitForTransactionReceipt({ hash })
   return getContractAddress({ from: wallet.account.address, nonce: BigInt(nonce) })
@@ -57,7 +59,9 @@ const set = async (
 ): Promise<void> => {
   const wallet = await devWallet(chain().rpcUrl)
   const hash = await wallet.writeContract({
-    ...{ abi: Feed!.abi as Abi, address, functionName: 'set' },
+    abi: Feed!.abi as Abi,
+    address,
+    functionName: 'set',
     args: [answer, BigInt(startedAt), BigInt(updatedAt), answeredIn],
   })
   await wallet.waitForTransactionReceipt({ hash })
@@ -90,10 +94,15 @@ beforeEach(async () => {
 })
 
 const feed = ({ address }: { address: Address }) => ({
-  ...{ address, heartbeat: 3_600, min: undefined, max: undefined },
+  address,
+  heartbeat: 3_600,
+  min: undefined,
+  max: undefined,
 })
 const byFeeds = (): PriceSourceDefinition => ({
-  ...{ kind: 'feeds', token: feed(tokenUsd), native: feed(nativeUsd) },
+  kind: 'feeds',
+  token: feed(tokenUsd),
+  native: feed(nativeUsd),
 })
 const byHttp = (): PriceSourceDefinition => ({ kind: 'http', url, path: ['price'] })
 
@@ -101,21 +110,27 @@ const token = (
   sources: readonly PriceSourceDefinition[],
   change: Partial<TokenDefinition> = {},
 ): TokenDefinition => ({
-  ...{ address: coin.address, symbol: 'T', name: 'Test' },
-  ...{ decimals: 6, logoUrl: undefined, markup: 1_000_000, maxExposure: undefined },
-  ...{
-    treasury: undefined,
-    extraCallGas: 0n,
-    minimumSources: 1,
-    maxDeviation: 20_000,
-    sources,
-    ...change,
-  },
+  address: coin.address,
+  symbol: 'T',
+  name: 'Test',
+  decimals: 6,
+  logoUrl: undefined,
+  markup: 1_000_000,
+  maxExposure: undefined,
+  treasury: undefined,
+  extraCallGas: 0n,
+  minimumSources: 1,
+  maxDeviation: 20_000,
+  sources,
+  ...change,
 })
 
 const pricesAt = (at: number, { maxAge = 0, withSequencer = false } = {}) =>
   createPrices({
-    ...{ node: chain().node, client, maxAge, now: () => at },
+    node: chain().node,
+    client,
+    maxAge,
+    now: () => at,
     sequencer: withSequencer ? { address: sequencer.address, gracePeriod: 900 } : undefined,
   })
 

@@ -67,7 +67,11 @@ export const openActorChain = async (
   }
   const act = (actor: Address, what: Act) => transact(actor, actCall(what))
   return {
-    ...{ anvil, entryPoints, create, deposit, act },
+    anvil,
+    entryPoints,
+    create,
+    deposit,
+    act,
     createActor: ({ address }) => {
       const act = { what: 'DEPOSIT', subject: address, value: parseEther('1') }
       return create(actorInitcode(act), parseEther('3'))

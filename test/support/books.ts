@@ -28,7 +28,11 @@ const ofChain = async (info: DevInfo): Promise<Entry[]> => {
   const address = info.entryPoints['0.6'] as Address
   const logs = await client.getLogs({ address, event, fromBlock: 0n, strict: true })
   return logs.map(({ args, transactionHash, blockNumber, blockHash, logIndex }) => ({
-    ...{ hash: args.userOpHash, transactionHash, blockNumber, blockHash, logIndex },
+    hash: args.userOpHash,
+    transactionHash,
+    blockNumber,
+    blockHash,
+    logIndex,
     paymaster: args.paymaster.toLowerCase() as Address,
     cost: args.actualGasCost,
     success: args.success,

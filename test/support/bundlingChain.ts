@@ -115,7 +115,13 @@ async function openEngine(
 ): Promise<{ engine: Engine; close: () => void }> {
   if (rules === 'off') return { engine: createNodeEngine({ node }), close: () => {} }
   const context = {
-    ...{ node, heads, chainId, entryPoints: [entryPoint], choice, comparedShare, logger: silent },
+    node,
+    heads,
+    chainId,
+    entryPoints: [entryPoint],
+    choice,
+    comparedShare,
+    logger: silent,
     onValidated: () => {},
     onCompared: () => {},
   }
@@ -173,8 +179,17 @@ export async function startBundlingChain(
   const treasury = definition.treasury && (await openSigner(definition.treasury.key))
   const receipts = createReceiptMemory(database, chainId)
   const context = {
-    ...{ definition, entryPoints: [entryPoint], database, node, heads, receipts, logger: silent },
-    ...{ engine, rules: ruleSettings(definition), signers: executors, treasury },
+    definition,
+    entryPoints: [entryPoint],
+    database,
+    node,
+    heads,
+    receipts,
+    logger: silent,
+    engine,
+    rules: ruleSettings(definition),
+    signers: executors,
+    treasury,
   }
   const share = expectedShare(definition)
   const mempool = createMempool({ ...context, onJudged: () => {}, ...share })
@@ -190,7 +205,14 @@ export async function startBundlingChain(
     await keepLanes(context, followed)
   }
   const chain: BundlingChain = {
-    ...{ anvil, entryPoint, definition, context, heads, mempool, executors, appId },
+    anvil,
+    entryPoint,
+    definition,
+    context,
+    heads,
+    mempool,
+    executors,
+    appId,
     async puppet(deposit = parseEther('1')) {
       const address = numberToHex(0xabc000 + ++puppets, { size: 20 })
       await setCode(address)

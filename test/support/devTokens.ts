@@ -25,7 +25,10 @@ export const giveTokens = async (
   const account = privateKeyToAccount(devKey(4))
   const wallet = createWalletClient({ account, chain: foundry, transport: http(info.rpcUrl) })
   const hash = await wallet.writeContract({
-    ...{ abi: faucetAbi, address, functionName: 'faucet', args: [to, amount] },
+    abi: faucetAbi,
+    address,
+    functionName: 'faucet',
+    args: [to, amount],
   })
   await nodeClient(info).waitForTransactionReceipt({ hash })
 }
@@ -37,5 +40,8 @@ export const tokensOf = (
   holder: Address,
 ): Promise<bigint> =>
   nodeClient(info).readContract({
-    ...{ abi: erc20Abi, address, functionName: 'balanceOf', args: [holder] },
+    abi: erc20Abi,
+    address,
+    functionName: 'balanceOf',
+    args: [holder],
   })

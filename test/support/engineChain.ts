@@ -41,7 +41,9 @@ export const openEngine = async (rpcUrl: string, chainId: number): Promise<TestE
   const state = await createStateProvider({ node, heads, chainId, onBatch })
   return {
     ...createInProcessEngine({ state }),
-    ...{ state, node, heads },
+    state,
+    node,
+    heads,
     batches: () => sent.splice(0),
     async close() {
       state.stop()
@@ -137,7 +139,15 @@ export const openEngineChain = async (
 
   return {
     ...chain,
-    ...{ tester, engine, executor, target, deploy, fund, draft, send, undone },
+    tester,
+    engine,
+    executor,
+    target,
+    deploy,
+    fund,
+    draft,
+    send,
+    undone,
     onTarget: (functionName: string, ...args: unknown[]): Call => ({
       to: target,
       data: encodeFunctionData({ abi: contracts.Target!.abi, functionName, args }),

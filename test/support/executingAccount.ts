@@ -58,7 +58,9 @@ export async function executingDraft(
   const call = encodeAbiParameters([{ type: 'address' }, { type: 'bytes' }], [to, data])
   return {
     ...(await chain.draft('deployed', `pattern of ${chain.version}`)),
-    ...{ sender, nonce, callData: concatHex([selector, call]) },
+    sender,
+    nonce,
+    callData: concatHex([selector, call]),
   }
 }
 

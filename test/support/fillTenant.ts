@@ -42,8 +42,12 @@ export const fillTenant = async (db: Database, tenant: Tenant): Promise<TenantOb
     .returning('id')
     .executeTakeFirstOrThrow()
   const { id: policyId } = await insertPolicy(db, {
-    ...{ accountId: tenant.accountId, appId: app_id, name: 'policy', active: true },
-    ...{ position: undefined, terms: {} },
+    accountId: tenant.accountId,
+    appId: app_id,
+    name: 'policy',
+    active: true,
+    position: undefined,
+    terms: {},
   })
   await emitEvent(db, app_id, 'tank.low', { tankId: tank.id })
   return {
@@ -67,14 +71,28 @@ export const storeCall = async (
 ): Promise<string> => {
   const id = randomUUID()
   const about = {
-    ...{ id, app_id, chain_id: 31_337n, nonce: 0n, user_op_hash: null, sponsored: false },
-    ...{ code: 'WEBHOOK_DENIED', message: 'no', max_cost: 0n, valid_after: 0n, valid_until: 0n },
+    id,
+    app_id,
+    chain_id: 31_337n,
+    nonce: 0n,
+    user_op_hash: null,
+    sponsored: false,
+    code: 'WEBHOOK_DENIED',
+    message: 'no',
+    max_cost: 0n,
+    valid_after: 0n,
+    valid_until: 0n,
   }
   const place = { entry_point: `0x${'e'.repeat(40)}`, sender: `0x${'5'.repeat(40)}` } as const
   await insertDecision(db, { ...about, ...place }, [
     {
-      ...{ webhook_id, outcome: 'denied', http_status: 200, reason: 'no', attempts: 1 },
-      ...{ duration_ms: 1.5, started_at: new Date() },
+      webhook_id,
+      outcome: 'denied',
+      http_status: 200,
+      reason: 'no',
+      attempts: 1,
+      duration_ms: 1.5,
+      started_at: new Date(),
     },
   ])
   return id

@@ -51,10 +51,18 @@ export const startFleet = async (chainId: number): Promise<Fleet> => {
     const url = replicas[0]!.url()
     const path = (version: string) => `${url}/api/${version}/${chainId}/${tenant.apiKey}`
     return {
-      ...{ url, chainId, rpcUrl: chain.rpcUrl, pid: process.pid, webhookApiUrl: url },
-      ...{ bundlerUrl: path('v2'), paymasterUrl: path('v2'), standardUrl: path('v3') },
-      ...{ authToken: tenant.authToken, apiKey: tenant.apiKey },
-      ...{ entryPoints: chain.entryPoints, factories: chain.factories },
+      url,
+      chainId,
+      rpcUrl: chain.rpcUrl,
+      pid: process.pid,
+      webhookApiUrl: url,
+      bundlerUrl: path('v2'),
+      paymasterUrl: path('v2'),
+      standardUrl: path('v3'),
+      authToken: tenant.authToken,
+      apiKey: tenant.apiKey,
+      entryPoints: chain.entryPoints,
+      factories: chain.factories,
       tokens: [],
       tokenTanks: {},
       tanks: { '0.6': tenant.tank },
@@ -62,7 +70,9 @@ export const startFleet = async (chainId: number): Promise<Fleet> => {
     }
   }
   return {
-    ...{ folder, replicas, info },
+    folder,
+    replicas,
+    info,
     deposit: await tankDeposit(info()),
     restartDatabase: async () => {
       await killDatabase(folder)
@@ -87,7 +97,10 @@ const environmentOf = (folder: string, { chainId, rpcUrl }: PublicChain) =>
   serveEnvironment(
     folder,
     {
-      ...{ chainId, rpcUrls: [rpcUrl], pollInterval: 50, resubmitAfter: 2_000 },
+      chainId,
+      rpcUrls: [rpcUrl],
+      pollInterval: 50,
+      resubmitAfter: 2_000,
       executorKeys: ['env:EXECUTOR_1', 'env:EXECUTOR_2'],
     },
     { EXECUTOR_1: devKey(1), EXECUTOR_2: devKey(2), OWNER_KEY: devKey(3) },

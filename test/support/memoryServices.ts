@@ -142,7 +142,10 @@ export const createMemoryServices = () => {
         decisionId: '00000000-0000-4000-8000-000000000002',
         operation: completed(request, true),
         paymasterAndData: `${address('7')}abcd`,
-        ...{ token: memoryToken, maxCharge: 1_250_000n, rate: 3_000_000_000n, validUntil },
+        token: memoryToken,
+        maxCharge: 1_250_000n,
+        rate: 3_000_000_000n,
+        validUntil,
       })),
       stub: recorded('tokens.stub', () => ({
         paymaster: address('7'),
@@ -205,8 +208,10 @@ export const createMemoryServices = () => {
       ),
     }),
     readiness: async () => ({
-      ...{ ready: state.ready, checks: { database: state.ready } },
-      ...{ reasons: state.ready ? [] : ['The database does not answer.'], chains: {} },
+      ready: state.ready,
+      checks: { database: state.ready },
+      reasons: state.ready ? [] : ['The database does not answer.'],
+      chains: {},
     }),
   }
 

@@ -86,14 +86,23 @@ export async function startMixedBundling(
   const share = expectedShare(definition)
   const executors = await openSigners(definition.executorKeys)
   const context: BundlingContext & ViewContext = {
-    ...{ definition, entryPoints, database, node, heads, engine },
+    definition,
+    entryPoints,
+    database,
+    node,
+    heads,
+    engine,
     receipts: createReceiptMemory(database, definition.chainId),
-    ...{ rules: ruleSettings(definition), signers: executors, treasury: undefined },
+    rules: ruleSettings(definition),
+    signers: executors,
+    treasury: undefined,
     logger: silent,
   }
   const mempool: Mempool = createMempool({
     ...context,
-    ...{ engine, heads, onJudged: () => {} },
+    engine,
+    heads,
+    onJudged: () => {},
     ...share,
   })
   const appId = await createApp(database)
@@ -109,17 +118,15 @@ export async function startMixedBundling(
   await round()
 
   return {
-    ...{
-      anvil: first.anvil,
-      tester,
-      chains,
-      chainId,
-      definition,
-      context,
-      executors,
-      round,
-      roundAs,
-    },
+    anvil: first.anvil,
+    tester,
+    chains,
+    chainId,
+    definition,
+    context,
+    executors,
+    round,
+    roundAs,
     estimate: async (entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate> => {
       const head = await heads.refresh()
       const advice = await adviseFees(node, head)

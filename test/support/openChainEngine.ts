@@ -30,13 +30,24 @@ export const openChainEngine = async (
   const onValidated = (by: RanBy) => ran.push(by)
   const compared: Compared[] = []
   const engine = await createChainEngine({
-    ...{ node, heads, chainId, entryPoints, choice, logger, onBatch, onValidated },
+    node,
+    heads,
+    chainId,
+    entryPoints,
+    choice,
+    logger,
+    onBatch,
+    onValidated,
     comparedShare,
     onCompared: (outcome) => compared.push(outcome),
   })
   asked.length = 0
   return {
-    ...{ engine, logged, asked, ran, compared },
+    engine,
+    logged,
+    asked,
+    ran,
+    compared,
     async close() {
       engine.stop()
       heads.stop()

@@ -60,7 +60,9 @@ export const prepareServing = async (
   const { authToken, apiKey } = await commands.tenant('serving')
   let service: RunningService | undefined
   return {
-    ...{ folder, chain, commands },
+    folder,
+    chain,
+    commands,
     async start(more = {}) {
       await service?.end('SIGKILL')
       const flags = ['--data', folder, '--port', '0', '--drain-seconds', '0.3']
@@ -72,10 +74,22 @@ export const prepareServing = async (
       const url = urlOf(service)
       const path = (version: string) => `${url}/api/${version}/${chainId}/${apiKey}`
       return {
-        ...{ url, chainId, rpcUrl: chain.rpcUrl, pid: process.pid, webhookApiUrl: url },
-        ...{ bundlerUrl: path('v2'), paymasterUrl: path('v2'), standardUrl: path('v3') },
-        ...{ authToken, apiKey, entryPoints: chain.entryPoints, factories: chain.factories },
-        ...{ tanks: {}, tokenTanks: {}, tokens: [], delegates: {} },
+        url,
+        chainId,
+        rpcUrl: chain.rpcUrl,
+        pid: process.pid,
+        webhookApiUrl: url,
+        bundlerUrl: path('v2'),
+        paymasterUrl: path('v2'),
+        standardUrl: path('v3'),
+        authToken,
+        apiKey,
+        entryPoints: chain.entryPoints,
+        factories: chain.factories,
+        tanks: {},
+        tokenTanks: {},
+        tokens: [],
+        delegates: {},
       }
     },
     async stop() {

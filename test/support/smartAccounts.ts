@@ -66,7 +66,10 @@ export const simpleSmartAccount = async (
   const entryPointAddress = info.entryPoints[version] as Address
   const args = [owner.address, 0n] as const
   const address = await client.readContract({
-    ...{ abi: factoryAbi, address: factory, functionName: 'getAddress', args },
+    abi: factoryAbi,
+    address: factory,
+    functionName: 'getAddress',
+    args,
   })
   const unsupported = () => Promise.reject(new Error('A SimpleAccount signs operations only.'))
   return toSmartAccount({
@@ -79,7 +82,8 @@ export const simpleSmartAccount = async (
     }),
     encodeCalls: async ([call]) =>
       encodeFunctionData({
-        ...{ abi: accountAbi, functionName: 'execute' },
+        abi: accountAbi,
+        functionName: 'execute',
         args: [call!.to, call!.value ?? 0n, call!.data ?? '0x'],
       }),
     getStubSignature: async () => STUB,

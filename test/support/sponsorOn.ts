@@ -32,8 +32,13 @@ export const sponsorOn = (chain: EngineChain, database: Database) => {
   const estimate = async (entryPoint: EntryPoint, draft: Draft) =>
     estimateOperation(
       {
-        ...{ node, engine: chain.engine, definition, advice: await fees() },
-        ...{ bundleSize: 1, dataGas: noDataGas, beneficiaryGas: 0 },
+        node,
+        engine: chain.engine,
+        definition,
+        advice: await fees(),
+        bundleSize: 1,
+        dataGas: noDataGas,
+        beneficiaryGas: 0,
       },
       entryPoint,
       draft,
@@ -42,7 +47,13 @@ export const sponsorOn = (chain: EngineChain, database: Database) => {
     estimate,
     tanks: createTanks({ database, masterKey, node, definition }),
     sponsor: createSponsor({
-      ...{ database, masterKey, node, heads, definition, fees, estimate },
+      database,
+      masterKey,
+      node,
+      heads,
+      definition,
+      fees,
+      estimate,
       terms: defaultTerms,
       approver: createApprover({ database, masterKey, client }),
       logger: silent,

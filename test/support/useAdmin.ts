@@ -61,13 +61,17 @@ export const useAdmin = () => {
       tokenBooks: async (appId) =>
         (await listCollected(db, { appId })).map((book) => ({
           ...book,
-          ...{ held: book.collected, withdrawn: 0n, promised: 0n },
+          held: book.collected,
+          withdrawn: 0n,
+          promised: 0n,
         })),
     }
     tenants = [await makeTenant('one'), await makeTenant('two')]
     api = await startApi({
       services: createMemoryServices().services,
-      ...{ host: '127.0.0.1', port: 0, metrics: createMetrics() },
+      host: '127.0.0.1',
+      port: 0,
+      metrics: createMetrics(),
       // The tests of a file send more wrong tokens than one address may.
       limits: { ...defaultLimits, gate: { ...defaultLimits.gate, failures: unlimited } },
       logger: silent,

@@ -69,7 +69,12 @@ const emit = (data: Record<string, unknown>, type: EventType = 'tank.low') =>
 
 const deliver = (lease = 60_000) => {
   const deliverer = startEventDeliverer({
-    ...{ database: shared().database, masterKey, client, logger: silent, schedule, lease },
+    database: shared().database,
+    masterKey,
+    client,
+    logger: silent,
+    schedule,
+    lease,
     onAttempt: () => {},
   })
   undo.push(deliverer.close)

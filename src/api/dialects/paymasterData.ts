@@ -66,14 +66,21 @@ export const encodeAnswer = (answer: PaymasterAnswer) =>
 
 /** Amounts in smallest units of the token, as decimal text. */
 const encodePayment = ({ token, maxCharge, rate, validUntil, decisionId }: TokenPayment) => ({
-  ...{ tokenAddress: getAddress(token.address), symbol: token.symbol, decimal: token.decimals },
-  ...{ maxCharge: maxCharge.toString(), rate: rate.toString(), markup: token.markup },
-  ...{ validUntil, decisionId },
+  tokenAddress: getAddress(token.address),
+  symbol: token.symbol,
+  decimal: token.decimals,
+  maxCharge: maxCharge.toString(),
+  rate: rate.toString(),
+  markup: token.markup,
+  validUntil,
+  decisionId,
 })
 
 /** As the SDKs read it; amounts that enter their arithmetic are floats in whole tokens. */
 export const encodeQuotes = ({ paymaster, quotes, unsupported, nativePrice }: QuotesAnswer) => ({
-  ...{ mode: 'ERC20', MODE: 'ERC20', paymasterAddress: getAddress(paymaster) },
+  mode: 'ERC20',
+  MODE: 'ERC20',
+  paymasterAddress: getAddress(paymaster),
   feeQuotes: quotes.map((quote) => encodeQuote(quote, nativePrice)),
   unsupportedTokens: unsupported.map((address) => getAddress(address)),
 })
@@ -82,7 +89,9 @@ const encodeQuote = (
   { token, maxCharge, rate, validUntil }: FeeQuote,
   nativePrice: bigint | undefined,
 ) => ({
-  ...{ symbol: token.symbol, name: token.name, decimal: token.decimals },
+  symbol: token.symbol,
+  name: token.name,
+  decimal: token.decimals,
   tokenAddress: getAddress(token.address),
   maxGasFee: toFloatUp(maxCharge, token.decimals),
   ...(nativePrice !== undefined && {
@@ -90,7 +99,8 @@ const encodeQuote = (
   }),
   exchangeRate: rate <= Number.MAX_SAFE_INTEGER ? Number(rate) : rate.toString(),
   premiumPercentage: String((token.markup - 1_000_000) / 10_000),
-  ...{ validUntil, logoUrl: token.logoUrl ?? '' },
+  validUntil,
+  logoUrl: token.logoUrl ?? '',
 })
 
 /** Additive to the interface: says why, also in a refusal. */

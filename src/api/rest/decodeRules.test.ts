@@ -4,7 +4,9 @@ import { InvalidFieldError } from '../../errors/restErrors.js'
 import { decodeAbi, decodeAddress, decodeLimit, decodeMethods, decodeName } from './decodeRules.js'
 
 const limitBody = (change: Record<string, unknown>) => ({
-  ...{ type: 'PAYMASTER', thresholdType: 'NATIVE_ASSET', threshold: 1 },
+  type: 'PAYMASTER',
+  thresholdType: 'NATIVE_ASSET',
+  threshold: 1,
   cycleDuration: { value: 1, unit: 'day' },
   ...change,
 })
@@ -82,7 +84,8 @@ describe('a limit', () => {
     expect(decodeLimit({}, known)).toEqual(known)
     expect(decodeLimit({ threshold: 4 }, known)).toEqual({
       ...known,
-      ...{ threshold: 4, limit: `4${'0'.repeat(18)}` },
+      threshold: 4,
+      limit: `4${'0'.repeat(18)}`,
     })
   })
 

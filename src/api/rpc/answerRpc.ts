@@ -60,8 +60,15 @@ export const answerRpc = async (
     const { batchLength } = limits
     const { appId } = identity
     return await handleRpc(body, {
-      ...{ chain, appId, clientVersion, dialect, batchLength },
-      ...{ identity, gate, metrics, logger },
+      chain,
+      appId,
+      clientVersion,
+      dialect,
+      batchLength,
+      identity,
+      gate,
+      metrics,
+      logger,
     })
   } catch (thrown) {
     const error = asPurserError(thrown, logger)

@@ -6,8 +6,11 @@ const sender: Address = `0x${'11'.repeat(20)}`
 const factory: Address = `0x${'22'.repeat(20)}`
 const paymaster: Address = `0x${'33'.repeat(20)}`
 const suspects: Suspects = {
-  ...{ sender, factory, paymaster },
-  ...{ accountStaked: false, factoryStaked: false },
+  sender,
+  factory,
+  paymaster,
+  accountStaked: false,
+  factoryStaked: false,
 }
 
 test.each([

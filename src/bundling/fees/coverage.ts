@@ -79,7 +79,9 @@ function outbids(entryPoint: EntryPoint, ops: readonly Operation[], fees: Fees):
 function kinks(entryPoint: EntryPoint, ops: readonly Operation[], fees: Fees): bigint[] {
   const { maxFeePerGas, maxPriorityFeePerGas } = fees
   const all = [
-    ...[0n, maxFeePerGas, maxFeePerGas - maxPriorityFeePerGas],
+    0n,
+    maxFeePerGas,
+    maxFeePerGas - maxPriorityFeePerGas,
     ...ops.flatMap((op) => {
       const highest = highestPrice(entryPoint, op)
       const tops = [op.maxFeePerGas, highest, highest + 1n]

@@ -144,7 +144,10 @@ async function cancel(
   const { id, executor, nonce } = bundle
   const transaction = await transferTransaction(node, {
     chainId: definition.chainId,
-    ...{ from: executor, to: executor, value: 0n, nonce },
+    from: executor,
+    to: executor,
+    value: 0n,
+    nonce,
     fees: replacementFees(newestAttempt(bundle), network),
   })
   if (await sendAttempt(context, bundle, transaction, true))
@@ -164,7 +167,12 @@ async function resubmit(
   const fees = await dearerFees(context, bundle, data, network)
   const { chainId } = context.definition
   const transaction = fees && {
-    ...{ chainId, nonce: Number(nonce), to: to.toLowerCase() as Address, data, value, gas },
+    chainId,
+    nonce: Number(nonce),
+    to: to.toLowerCase() as Address,
+    data,
+    value,
+    gas,
     ...(authorizationList ? { authorizationList } : {}),
     ...fees,
   }

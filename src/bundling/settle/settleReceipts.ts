@@ -82,7 +82,8 @@ export async function settleReceipts(
     // In the background; what is undone here was mined all the same.
     if (entryPoint)
       gasWatch?.see({
-        ...{ transactionHash, entryPoint },
+        transactionHash,
+        entryPoint,
         hashes: settled.map(({ outcome: { userOpHash } }) => userOpHash),
       })
     if (state === 'included') logger.info(numbers, 'bundle included')

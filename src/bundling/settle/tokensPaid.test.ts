@@ -27,8 +27,13 @@ const included = (address: Address, userOpHash = hash, data?: Hex): Included => 
 test('reads what the tank itself says of the operation', () => {
   expect(paidOperations([included(tank)])).toEqual([
     {
-      ...{ entryPoint, userOpHash: hash, paymaster: tank, sender: alice },
-      ...{ actualGasCost: 7n, blockNumber: 5n, taken: { charged: 80n, cost: 9n } },
+      entryPoint,
+      userOpHash: hash,
+      paymaster: tank,
+      sender: alice,
+      actualGasCost: 7n,
+      blockNumber: 5n,
+      taken: { charged: 80n, cost: 9n },
     },
   ])
 })

@@ -9,7 +9,8 @@ const block = (number: number, branch = 0, fork = 100): Head => ({
   number: BigInt(number),
   hash: numberToHex((number > fork ? branch : 0) * 10_000 + number, { size: 32 }),
   parentHash: numberToHex(0, { size: 32 }),
-  ...{ timestamp: number, baseFee: 1n },
+  timestamp: number,
+  baseFee: 1n,
 })
 const voter = (height: number, branch = 0): Voter => ({
   told: block(height, branch),

@@ -13,7 +13,14 @@ export const fillAudit = (audit: Command): void => {
       const { items } = await listAudit(store.database, undefined, page)
       printTable(
         items.map(({ id, at, actor, actor_id, ip, action, object_id, app_id }) => ({
-          ...{ id, at, actor, actorId: actor_id, ip, action, objectId: object_id, appId: app_id },
+          id,
+          at,
+          actor,
+          actorId: actor_id,
+          ip,
+          action,
+          objectId: object_id,
+          appId: app_id,
         })),
       )
     },

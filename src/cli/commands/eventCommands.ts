@@ -13,7 +13,9 @@ import { requireApp } from './accountCommands.js'
 
 const subscriptionsOf = ({ database, masterKey }: Store, { webhookAllow }: Config): Subscriptions =>
   createSubscriptions({
-    ...{ database, masterKey, guard: createNetworkGuard(webhookAllow) },
+    database,
+    masterKey,
+    guard: createNetworkGuard(webhookAllow),
     actor: commandActor(),
   })
 

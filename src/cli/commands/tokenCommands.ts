@@ -57,9 +57,15 @@ const rowOf =
     const { symbol, decimals } = tokens.find(({ address }) => address === token) ?? unknown(token)
     const amount = (units: bigint): string => formatUnits(units, decimals)
     return {
-      ...{ app: appId, token: symbol, tank, collected: amount(collected) },
-      ...{ withdrawn: amount(withdrawn), held: amount(held), promised: amount(promised) },
-      ...{ missed, lostWei: lost },
+      app: appId,
+      token: symbol,
+      tank,
+      collected: amount(collected),
+      withdrawn: amount(withdrawn),
+      held: amount(held),
+      promised: amount(promised),
+      missed,
+      lostWei: lost,
     }
   }
 

@@ -19,7 +19,9 @@ import { requireApp } from './accountCommands.js'
 
 const webhooksOf = ({ database, masterKey }: Store, { webhookAllow }: Config): Webhooks =>
   createWebhooks({
-    ...{ database, masterKey, guard: createNetworkGuard(webhookAllow) },
+    database,
+    masterKey,
+    guard: createNetworkGuard(webhookAllow),
     actor: commandActor(),
   })
 
@@ -121,8 +123,12 @@ export const fillWebhook = (webhook: Command): void => {
     const { items } = await listCallsOfWebhook(store.database, app.id, id, page)
     printTable(
       items.map(({ started_at, outcome, http_status, attempts, duration_ms, reason }) => ({
-        ...{ startedAt: started_at, outcome, httpStatus: http_status, attempts },
-        ...{ milliseconds: Math.round(duration_ms), reason },
+        startedAt: started_at,
+        outcome,
+        httpStatus: http_status,
+        attempts,
+        milliseconds: Math.round(duration_ms),
+        reason,
       })),
     )
   })

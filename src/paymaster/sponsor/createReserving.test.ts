@@ -37,7 +37,8 @@ const createCase = async () => {
   ): SponsorshipReservation => ({
     ...toReservation({
       slot: { chainId: id, entryPoint, paymaster, appId: app, sender: alice, nonce: BigInt(nonce) },
-      ...{ maxCost: 1n, validUntil: BigInt(now + 60) },
+      maxCost: 1n,
+      validUntil: BigInt(now + 60),
       head: { deposit, blockNumber: 1n, timestamp: now },
       claim: {
         ofAccount: [{ policyId, claims: [budgetClaim({ policyId, limit: budget, amount: 1n })] }],

@@ -13,7 +13,9 @@ export const reservationFor = (
   chainId: number,
 ): Omit<ReservationRequest, 'validUntil'> => ({
   slot: {
-    ...{ chainId, entryPoint: entryPoint.address, appId },
+    chainId,
+    entryPoint: entryPoint.address,
+    appId,
     paymaster: payer.tank?.address ?? zeroAddress,
     sender: draft.sender,
     nonce: draft.nonce,

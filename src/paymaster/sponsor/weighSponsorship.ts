@@ -156,7 +156,11 @@ export const createWeigher = (context: WeighContext): Weigher => {
 
     const maxCost = entryPoint.chargeableGas(unsigned) * offer.maxFeePerGas
     const cost = judgeCost(standing, {
-      ...{ appId, sender: draft.sender, maxCost, at, price },
+      appId,
+      sender: draft.sender,
+      maxCost,
+      at,
+      price,
       maxFeePerGas: offer.maxFeePerGas,
       webhooksAsked: asked,
     })
@@ -170,7 +174,12 @@ export const createWeigher = (context: WeighContext): Weigher => {
     }
     return {
       kind: 'sponsorable',
-      ...{ payer, unsigned, offer, delegate, range, ...all },
+      payer,
+      unsigned,
+      offer,
+      delegate,
+      range,
+      ...all,
       head: { deposit, blockNumber: head.number, timestamp: head.timestamp },
       claim: {
         maxCost,

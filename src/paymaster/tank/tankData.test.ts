@@ -65,7 +65,9 @@ const bytes32Pair = (high: bigint, low: bigint): Hex =>
   encodePacked(['uint128', 'uint128'], [high, low])
 
 const domainOf = ({ chainId, tank }: Terms) => ({
-  ...{ name: 'Purser Tank', version: '1', chainId },
+  name: 'Purser Tank',
+  version: '1',
+  chainId,
   verifyingContract: tank,
 })
 
@@ -125,7 +127,9 @@ describe('the hash to sign', () => {
               ],
             },
             message: {
-              ...{ ...op, ...bound, ...bound.range },
+              ...op,
+              ...bound,
+              ...bound.range,
               initCode: initCodeOf(op),
               accountGasLimits: bytes32Pair(op.verificationGasLimit, op.callGasLimit),
               gasFees: bytes32Pair(op.maxPriorityFeePerGas, op.maxFeePerGas),

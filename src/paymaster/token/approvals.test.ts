@@ -18,7 +18,8 @@ const approve = (spender: Address, amount: bigint) =>
   encodeFunctionData({ abi, functionName: 'approve', args: [spender, amount] })
 const batch = (...calls: [to: Address, data: Hex][]) =>
   encodeFunctionData({
-    ...{ abi, functionName: 'executeBatch' },
+    abi,
+    functionName: 'executeBatch',
     args: [calls.map(([to]) => to), calls.map(([, data]) => data)],
   })
 

@@ -55,7 +55,9 @@ export const movesExactly = async (
   const outcome = await ethCall(node, request, 'latest', override)
   if (!outcome.ok) return false
   const [spent, received] = decodeFunctionResult({
-    ...{ abi: probeAbi, functionName: 'probe', data: outcome.data },
+    abi: probeAbi,
+    functionName: 'probe',
+    data: outcome.data,
   })
   return spent === amount && received === amount
 }

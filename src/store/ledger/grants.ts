@@ -51,7 +51,9 @@ export const findGrant = async (
     .executeTakeFirst()
   return (
     row && {
-      ...{ chainId, userOpHash, appId },
+      chainId,
+      userOpHash,
+      appId,
       maxFeePerGas: row.max_fee_per_gas,
       maxPriorityFeePerGas: row.max_priority_fee_per_gas,
       validUntil: Number(row.valid_until),

@@ -33,7 +33,12 @@ beforeEach(async () => {
 })
 
 const slot = (nonce = 0n, sender = alice) => ({
-  ...{ chainId, entryPoint, paymaster: tank, appId, sender, nonce },
+  chainId,
+  entryPoint,
+  paymaster: tank,
+  appId,
+  sender,
+  nonce,
 })
 
 type Given = { nonce?: bigint; amount?: bigint; policy?: string; unit?: BudgetUnit; price?: bigint }
@@ -43,7 +48,9 @@ const sponsor = (given: Given = {}): Promise<Answered> => {
   const { nonce, amount = 100n, policy = policyId, unit = 'wei', price } = given
   const claim = budgetClaim({ policyId: policy, limit: 10n ** 40n, amount, unit, price })
   return askLedger(database(), {
-    ...{ slot: slot(nonce), maxCost: amount, validUntil: until },
+    slot: slot(nonce),
+    maxCost: amount,
+    validUntil: until,
     head: { deposit: 10n ** 40n, blockNumber: 1n, timestamp: now },
     claim: { ofApp: [{ policyId: policy, claims: [claim] }] },
   })
@@ -193,7 +200,10 @@ describe('an inclusion', () => {
     )
     await include(
       ...answers.map(({ hash }, index) => ({
-        ...{ hash, nonce: BigInt(index), cost: BigInt(index), block: 5n },
+        hash,
+        nonce: BigInt(index),
+        cost: BigInt(index),
+        block: 5n,
       })),
     )
     const sums = await Promise.all(policies.map((policy) => books(policy)))
@@ -256,7 +266,9 @@ test('two apps that sponsor the same operation are charged by whose it was', asy
   const other = { app: await createApp(database()), policy: randomUUID() }
   const claim = budgetClaim({ policyId: other.policy, limit: 100n, amount: 100n })
   await askLedger(database(), {
-    ...{ slot: { ...slot(), appId: other.app, paymaster: bob }, maxCost: 100n, validUntil: until },
+    slot: { ...slot(), appId: other.app, paymaster: bob },
+    maxCost: 100n,
+    validUntil: until,
     head: { deposit: 100n, blockNumber: 1n, timestamp: now },
     claim: { ofApp: [{ policyId: other.policy, claims: [claim] }] },
   })

@@ -52,14 +52,21 @@ type Quoted = {
 }
 
 const slot = ({ nonce = 0n, sender = alice, paymaster = tank }: Quoted) => ({
-  ...{ chainId, entryPoint, paymaster, appId, sender, nonce },
+  chainId,
+  entryPoint,
+  paymaster,
+  appId,
+  sender,
+  nonce,
 })
 
 /** A signed quote of at most 100 units; its operation's hash. */
 const quote = async (given: Quoted = {}): Promise<Hex> => {
   const { mode = 'afterwards', maxCharge = 100n } = given
   const { decisionId, hash } = await askLedger(database(), {
-    ...{ slot: slot(given), maxCost: 10n, validUntil: BigInt(now + 300) },
+    slot: slot(given),
+    maxCost: 10n,
+    validUntil: BigInt(now + 300),
     head: { deposit: 10n ** 20n, blockNumber: 1n, timestamp: now },
   })
   const terms = { chainId, token, mode, rate: 3n, markup: 1_000_000, maxCharge }
@@ -96,8 +103,14 @@ describe('the books of tokens', () => {
     await include(hash, taken)
     expect(await books()).toEqual([
       {
-        ...{ chainId: BigInt(chainId), appId, tank, token },
-        ...{ collected: 80n, payments: 1n, missed: 0n, lost: 0n },
+        chainId: BigInt(chainId),
+        appId,
+        tank,
+        token,
+        collected: 80n,
+        payments: 1n,
+        missed: 0n,
+        lost: 0n,
       },
     ])
     expect(await collectingTanks(database(), chainId, token)).toEqual([tank])

@@ -81,7 +81,9 @@ export const readFacts = async (
   candidates: readonly Omit<NewOperation, 'counted'>[],
 ): Promise<AdmissionFacts[]> => {
   const list = candidates.map(({ hash, entryPoint, appId, operation }) => ({
-    ...{ hash, entry_point: entryPoint, sender: operation.sender },
+    hash,
+    entry_point: entryPoint,
+    sender: operation.sender,
     nonce: String(operation.nonce),
     app_scope: scopeNames.app(appId),
     paymaster_scope: operation.paymaster && scopeNames.paymaster(entryPoint, operation.paymaster),

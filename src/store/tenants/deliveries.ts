@@ -82,7 +82,10 @@ export const finishDelivery = async (
   await db
     .updateTable('event_deliveries')
     .set({
-      ...{ state, outcome, http_status: httpStatus, reason },
+      state,
+      outcome,
+      http_status: httpStatus,
+      reason,
       next_attempt_at: sql<Date>`now() + make_interval(secs => ${next / 1_000})`,
       updated_at: sql<Date>`now()`,
     })

@@ -65,7 +65,12 @@ export const insertKey = async (db: Database, key: NewKey): Promise<Key | undefi
   return db
     .insertInto('keys')
     .values({
-      ...{ app_id: appId, name, hash, last4, rotated_from: rotatedFrom, revoked_at: null },
+      app_id: appId,
+      name,
+      hash,
+      last4,
+      rotated_from: rotatedFrom,
+      revoked_at: null,
       ...toColumns({ ...unrestricted, ...key }),
     })
     .returning(columns)

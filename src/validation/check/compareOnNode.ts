@@ -44,7 +44,9 @@ export async function compareOnNode(
   const { observed, verificationGasUsed, prefund, validAfter, validUntil } = validation
   if (seesBlock(observed.record.root)) return unanswered('it looks at the block')
   const request = traceRequest(entryPoint, op, {
-    ...{ tracer: 'callTracer', block: observed.blockHash, fork: observed.fork },
+    tracer: 'callTracer',
+    block: observed.blockHash,
+    fork: observed.fork,
     override: mergeOverrides(authorizationOverride(op), override),
   })
   const [answer] = await node.batch([request])

@@ -17,10 +17,24 @@ const opOf = (sender: Address) => ({ ...operationOf(sender), paymaster: PAYMASTE
 
 /** A call by the EntryPoint. */
 const call = (to: Address, input: Hex, fields: Partial<FrameRecord> = {}): FrameRecord => ({
-  ...{ kind: 'CALL', depth: 1, from: ENTRY_POINT, to, storageAddress: to, value: 0n },
-  ...{ gas: 1_000_000, gasUsed: 10_000, input: fromHex(input), output: new Uint8Array() },
-  ...{ error: undefined, opcodes: new Uint32Array(8), reads: new Map(), writes: new Map() },
-  ...{ transientReads: new Set(), transientWrites: new Set(), accesses: [], calls: [] },
+  kind: 'CALL',
+  depth: 1,
+  from: ENTRY_POINT,
+  to,
+  storageAddress: to,
+  value: 0n,
+  gas: 1_000_000,
+  gasUsed: 10_000,
+  input: fromHex(input),
+  output: new Uint8Array(),
+  error: undefined,
+  opcodes: new Uint32Array(8),
+  reads: new Map(),
+  writes: new Map(),
+  transientReads: new Set(),
+  transientWrites: new Set(),
+  accesses: [],
+  calls: [],
   ...fields,
 })
 

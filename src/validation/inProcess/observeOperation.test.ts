@@ -14,7 +14,9 @@ const word = (value: bigint) => value.toString(16).padStart(64, '0')
 const from = entryPoint.address
 const toAccount = { depth: 1, from, to: sender, input: fromHex(`${callLayout.validateUserOp}00`) }
 const toPaymaster = {
-  ...{ depth: 1, from, to: paymaster },
+  depth: 1,
+  from,
+  to: paymaster,
   input: fromHex(`${callLayout.validatePaymasterUserOp}00`),
 }
 const answer = (...words: bigint[]): WatchedEnd => ({

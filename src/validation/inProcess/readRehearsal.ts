@@ -89,6 +89,9 @@ function toLog({ address, topics, data }: EvmLog, logIndex: number): Log {
     topics,
     data: toHex(data),
     logIndex,
-    ...{ blockNumber: 0n, blockHash: nowhere, transactionHash: nowhere, transactionIndex: 0 },
+    blockNumber: 0n,
+    blockHash: nowhere,
+    transactionHash: nowhere,
+    transactionIndex: 0,
   }
 }

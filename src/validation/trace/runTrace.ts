@@ -76,7 +76,10 @@ async function trace(
   time: number | undefined,
 ): Promise<TracedFrame> {
   const request = traceRequest(entryPoint, op, {
-    ...{ block, fork, time, tracer: tracerParameter(tracer, entryPoint) },
+    block,
+    fork,
+    time,
+    tracer: tracerParameter(tracer, entryPoint),
     override: mergeOverrides(authorizationOverride(op), override),
   })
   const [answer] = await node.batch([request])

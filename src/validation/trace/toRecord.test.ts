@@ -42,8 +42,15 @@ describe('a trace of the node, as a record', () => {
   test('keeps kind, money, gas and bytes of each frame', () => {
     const call = firstCall({ value: '0x5', output: '0x0102', gas: '0xff', gasUsed: '0x10' })
     expect(call).toMatchObject({
-      ...{ kind: 'CALL', depth: 1, from: entryPoint, to: account, storageAddress: account },
-      ...{ value: 5n, gas: 255, gasUsed: 16, error: undefined },
+      kind: 'CALL',
+      depth: 1,
+      from: entryPoint,
+      to: account,
+      storageAddress: account,
+      value: 5n,
+      gas: 255,
+      gasUsed: 16,
+      error: undefined,
     })
     expect(call.input).toEqual(fromHex('0x19822f7c'))
     expect(call.output).toEqual(fromHex('0x0102'))

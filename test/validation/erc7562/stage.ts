@@ -35,7 +35,11 @@ export function createStage(world: TestWorld) {
   const { senderOf, operation } = createCast({ ...actors, packed: world.version !== '0.6' })
 
   return {
-    ...{ world, account, factory, paymaster, stranger },
+    world,
+    account,
+    factory,
+    paymaster,
+    stranger,
     /** Address of each role in a play. */
     addressOf: (role: EntityRole, play: Play): Address =>
       ({ account: senderOf(play), factory, paymaster })[role],

@@ -62,19 +62,25 @@ describe.each(VERSIONS)('a trace of the node and our EVM, EntryPoint v%s', (vers
     const run = observed as ObservedRun
     const verdict = judge({
       ...run,
-      ...{ entryPoint, op, limits: LIMIT_PROFILES.lenient },
+      entryPoint,
+      op,
+      limits: LIMIT_PROFILES.lenient,
       stakePolicy: { minimumStake: MINIMUM_STAKE, minimumUnstakeDelay: BigInt(UNSTAKE_DELAY) },
     })
     const { violations, accessed, visitedCode, entities, contextSize } = verdict
     return {
       ...validation,
       rules: [...new Set(violations.map(({ rule }) => rule))].sort(),
-      ...{ accessed, entities, contextSize },
+      accessed,
+      entities,
+      contextSize,
       codes: [...visitedCode.keys()]
         .map((address) => [address, run.codeHashes.get(address)])
         .sort(),
       stakes: run.stakes,
-      ...{ deposit: run.deposit, senderExists: run.senderExists, fork: run.fork },
+      deposit: run.deposit,
+      senderExists: run.senderExists,
+      fork: run.fork,
     }
   }
 })

@@ -7,8 +7,10 @@ import { VERSIONS } from '../../contracts/tankChain.js'
 import { type EngineChain, openEngineChain } from '../../support/engineChain.js'
 
 const rules = ruleSettings({
-  ...{ rules: 'full', limitProfile: 'lenient' },
-  ...{ minimumStake: 1n, minimumUnstakeDelay: 1 },
+  rules: 'full',
+  limitProfile: 'lenient',
+  minimumStake: 1n,
+  minimumUnstakeDelay: 1,
 })
 
 describe.each(VERSIONS)('a mined transaction, EntryPoint v%s', (version) => {

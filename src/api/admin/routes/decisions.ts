@@ -113,9 +113,13 @@ export const decisionRoutes: readonly Route[] = [
       if (stored === undefined || stored.app_id !== app.id) throw new NotFoundError('Decision')
       const calls = await listWebhookCalls(context.database, decisionId)
       const webhookCalls = calls.map((each) => ({
-        ...{ webhookId: each.webhook_id, outcome: each.outcome, httpStatus: each.http_status },
-        ...{ reason: each.reason, attempts: each.attempts },
-        ...{ durationMs: each.duration_ms, startedAt: each.started_at },
+        webhookId: each.webhook_id,
+        outcome: each.outcome,
+        httpStatus: each.http_status,
+        reason: each.reason,
+        attempts: each.attempts,
+        durationMs: each.duration_ms,
+        startedAt: each.started_at,
       }))
       return { ...encode(stored), webhookCalls }
     },

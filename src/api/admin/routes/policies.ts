@@ -36,7 +36,9 @@ const asWritten = (body: object, raw: unknown): object => ({
 })
 
 const entryOf = (accountId: string, { policyId, appId }: PolicyView) => ({
-  ...{ objectId: policyId, accountId, appId },
+  objectId: policyId,
+  accountId,
+  appId,
 })
 
 /** Rules and budgets, of the account or of one app. */

@@ -143,8 +143,13 @@ export const subscriptionRoutes: readonly Route[] = [
       const page = { limit, before: cursorNumber(before) }
       const { items, next } = await listDeliveries(database, subscriptionId, page)
       const encoded = items.map((each) => ({
-        ...{ id: each.id, eventId: each.event_id, type: each.type, data: each.data },
-        ...{ state: each.state, attempts: each.attempts, outcome: each.outcome },
+        id: each.id,
+        eventId: each.event_id,
+        type: each.type,
+        data: each.data,
+        state: each.state,
+        attempts: each.attempts,
+        outcome: each.outcome,
         occurredAt: each.occurred_at,
         nextAttemptAt: each.state === 'pending' ? each.next_attempt_at : null,
         httpStatus: each.http_status,

@@ -116,7 +116,10 @@ export const tankRoutes: readonly Route[] = [
           ...(body.alarmDays !== undefined && { alarmDays: body.alarmDays }),
         })
         await record({
-          ...{ action: 'fund.update', objectId: after.id, appId: app.id, accountId: app.accountId },
+          action: 'fund.update',
+          objectId: after.id,
+          appId: app.id,
+          accountId: app.accountId,
           before: before && encodeFund(before),
           after: encodeFund(after),
         })

@@ -24,7 +24,9 @@ const book = z.object({
 
 const encode = ({ chainId, appId: _, payments, missed, ...rest }: TokenBook) => ({
   ...rest,
-  ...{ chainId: Number(chainId), payments: Number(payments), missed: Number(missed) },
+  chainId: Number(chainId),
+  payments: Number(payments),
+  missed: Number(missed),
 })
 
 /** Tokens are withdrawn by a command, which holds the owner's key for it. */

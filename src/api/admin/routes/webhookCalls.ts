@@ -48,9 +48,14 @@ export const webhookCallRoutes: readonly Route[] = [
       const page = { limit, before: cursorNumber(before) }
       const { items, next } = await listCallsOfWebhook(database, app.id, webhookId, page)
       const encoded = items.map((call) => ({
-        ...{ id: call.id, decisionId: call.decision_id, outcome: call.outcome },
-        ...{ httpStatus: call.http_status, reason: call.reason, attempts: call.attempts },
-        ...{ durationMs: call.duration_ms, startedAt: call.started_at },
+        id: call.id,
+        decisionId: call.decision_id,
+        outcome: call.outcome,
+        httpStatus: call.http_status,
+        reason: call.reason,
+        attempts: call.attempts,
+        durationMs: call.duration_ms,
+        startedAt: call.started_at,
       }))
       return { items: encoded, next }
     },

@@ -219,7 +219,9 @@ test('a sponsorship of v0.7 has the paymaster fields beside', () => {
   const sponsored = { ...operation, paymaster: address('7'), paymasterVerificationGasLimit: 30n }
   expect(
     encoders.pm_sponsorUserOperation({
-      ...{ mode: 'SPONSORED', version: '0.7', separateSignature: false },
+      mode: 'SPONSORED',
+      version: '0.7',
+      separateSignature: false,
       decision,
       operation: sponsored,
       paymasterAndData: '0xabcd',
@@ -234,8 +236,13 @@ test('a sponsorship of v0.7 has the paymaster fields beside', () => {
 
 const payment = {
   ...({ mode: 'ERC20', version: '0.6', separateSignature: false } as const),
-  ...{ decisionId: 'd', token: memoryToken, maxCharge: 1_250_001n, rate: 3_000_000_000n },
-  ...{ validUntil: 1_800_000_000, operation, paymasterAndData: '0xabcd' as const },
+  decisionId: 'd',
+  token: memoryToken,
+  maxCharge: 1_250_001n,
+  rate: 3_000_000_000n,
+  validUntil: 1_800_000_000,
+  operation,
+  paymasterAndData: '0xabcd' as const,
 }
 
 test('a token payment has both modes, the limits as signed and what it may cost', () => {
@@ -243,9 +250,14 @@ test('a token payment has both modes, the limits as signed and what it may cost'
     mode: 'ERC20',
     MODE: 'ERC20',
     tokenPayment: {
-      ...{ tokenAddress: getAddress(memoryToken.address), symbol: 'TUSD', decimal: 6 },
-      ...{ maxCharge: '1250001', rate: '3000000000', markup: 1_050_000 },
-      ...{ validUntil: 1_800_000_000, decisionId: 'd' },
+      tokenAddress: getAddress(memoryToken.address),
+      symbol: 'TUSD',
+      decimal: 6,
+      maxCharge: '1250001',
+      rate: '3000000000',
+      markup: 1_050_000,
+      validUntil: 1_800_000_000,
+      decisionId: 'd',
     },
     paymasterAndData: '0xabcd',
     preVerificationGas: '50000',
@@ -267,10 +279,16 @@ test('a quote has every field that the SDKs read, amounts in whole tokens', () =
     paymasterAddress: getAddress(address('7')),
     feeQuotes: [
       {
-        ...{ symbol: 'TUSD', name: 'Test dollar', decimal: 6, maxGasFee: 1.250001 },
+        symbol: 'TUSD',
+        name: 'Test dollar',
+        decimal: 6,
+        maxGasFee: 1.250001,
         tokenAddress: getAddress(memoryToken.address),
-        ...{ maxGasFeeUSD: 1.250001, exchangeRate: 3_000_000_000, premiumPercentage: '5' },
-        ...{ validUntil, logoUrl: 'https://tokens.example/tusd.png' },
+        maxGasFeeUSD: 1.250001,
+        exchangeRate: 3_000_000_000,
+        premiumPercentage: '5',
+        validUntil,
+        logoUrl: 'https://tokens.example/tusd.png',
       },
     ],
     unsupportedTokens: [getAddress(address('c'))],

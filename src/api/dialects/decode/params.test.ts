@@ -228,12 +228,15 @@ describe('the signing phase (EntryPoint v0.9)', () => {
   const late = chainWith('0.9', '0.8')
   const params = (phase: unknown, version: Version = '0.9') => [
     { ...rpcOperation07, paymasterSignature: '0x010203' },
-    ...[canonicalAddresses[version], '0x7a69', { signingPhase: phase, separateSignature: true }],
+    canonicalAddresses[version],
+    '0x7a69',
+    { signingPhase: phase, separateSignature: true },
   ]
 
   test('commit drops the paymaster of the client, finalize keeps it as signed', () => {
     expect(decoders.pm_getPaymasterStubData(params('commit'), late)).toMatchObject({
-      ...{ signingPhase: 'commit', separateSignature: true },
+      signingPhase: 'commit',
+      separateSignature: true,
       draft: { paymaster: undefined, paymasterData: '0x' },
     })
     expect(decoders.pm_getPaymasterData(params('finalize'), late)).toMatchObject({

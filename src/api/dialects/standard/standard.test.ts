@@ -202,8 +202,11 @@ test('a late signature stands apart for who asked so, else behind the data', () 
       ...(separateSignature ? apart : { paymasterData }),
     })
     const data = encoders.pm_getPaymasterData({
-      ...{ decision, operation: { ...sponsored, ...payer }, paymasterAndData: '0x' },
-      ...{ mode: 'SPONSORED', ...form },
+      decision,
+      operation: { ...sponsored, ...payer },
+      paymasterAndData: '0x',
+      mode: 'SPONSORED',
+      ...form,
     })
     expect(data).toMatchObject(separateSignature ? apart : { paymasterData })
     expect(Object.hasOwn(data as object, 'paymasterSignature')).toBe(separateSignature)
@@ -224,7 +227,9 @@ test('without a paymaster the operation is told to offer nothing', () => {
   })
   for (const sponsored of [true, false]) {
     const result = {
-      ...{ decision: { ...decision, sponsored }, operation, paymasterAndData: '0x' as const },
+      decision: { ...decision, sponsored },
+      operation,
+      paymasterAndData: '0x' as const,
       ...({ mode: 'SPONSORED', version: '0.6', separateSignature: false } as const),
     }
     for (const name of ['pm_sponsorUserOperation', 'pm_getPaymasterData'] as const) {
