@@ -27,7 +27,7 @@ const limits = {
 }
 
 let serial = 0
-const nextAdmission = (appId: string): Admission => {
+function nextAdmission(appId: string): Admission {
   const hash = numberToHex(++serial, { size: 32 })
   const operation = plainOperation({
     sender: numberToHex(serial, { size: 20 }),
@@ -52,7 +52,7 @@ const nextAdmission = (appId: string): Admission => {
   return { entry, deposit: 10n ** 18n, baseFee: 1n, entities: undefined }
 }
 
-const fill = async (database: Database, appId: string, count: number): Promise<void> => {
+async function fill(database: Database, appId: string, count: number): Promise<void> {
   while (serial < count) {
     const batch = Array.from({ length: 1_000 }, () => nextAdmission(appId))
     await commitAdmissions(database, CHAIN, batch, limits)
@@ -60,7 +60,7 @@ const fill = async (database: Database, appId: string, count: number): Promise<v
   await sql`vacuum analyze operations`.execute(database)
 }
 
-const measure = async (database: Database, appId: string, clients: number, most: number) => {
+async function measure(database: Database, appId: string, clients: number, most: number) {
   let commits = 0
   const admit = createGroup<Admission, AdmissionDecision>((admissions) => {
     commits += 1

@@ -203,8 +203,11 @@ async function shareOf(chain: EngineChain, ops: readonly Operation[]) {
   return { preVerificationGas: due / count, share: (receipt.gasUsed - metered) / count }
 }
 
-const percent = (above: bigint, base: bigint): string =>
-  `${base === 0n ? '-' : ((Number(above - base) / Number(base)) * 100).toFixed(1)} %`.padStart(8)
+function percent(above: bigint, base: bigint): string {
+  return `${base === 0n ? '-' : ((Number(above - base) / Number(base)) * 100).toFixed(1)} %`.padStart(
+    8,
+  )
+}
 
 function print(rows: readonly Row[], shares: readonly Share[]): void {
   for (const { version, sender, payer, call, succeeded, limits, ...gas } of rows) {

@@ -17,10 +17,12 @@ type NodeTraffic = {
   readonly callsPerOperation: Readonly<Record<string, number>>
 }
 
-const ownPids = () => [process.pid]
+function ownPids() {
+  return [process.pid]
+}
 
-const serviceOn = (chain: LoadChain, rpcUrl: string, options: LoadOptions) =>
-  startOwnService({
+function serviceOn(chain: LoadChain, rpcUrl: string, options: LoadOptions) {
+  return startOwnService({
     chainId: chain.chainId,
     rpcUrl,
     payer: options.payer,
@@ -31,8 +33,9 @@ const serviceOn = (chain: LoadChain, rpcUrl: string, options: LoadOptions) =>
     })),
     executors: options.executors,
   })
+}
 
-const measureOwn = async (chain: LoadChain, options: LoadOptions): Promise<LoadFigures> => {
+async function measureOwn(chain: LoadChain, options: LoadOptions): Promise<LoadFigures> {
   const service = await serviceOn(chain, chain.rpcUrl, options)
   try {
     const watched = {
@@ -48,7 +51,7 @@ const measureOwn = async (chain: LoadChain, options: LoadOptions): Promise<LoadF
 }
 
 /** A run of its own: a proxy in between costs time that must not be in the other figures. */
-const countTraffic = async (chain: LoadChain, options: LoadOptions): Promise<NodeTraffic> => {
+async function countTraffic(chain: LoadChain, options: LoadOptions): Promise<NodeTraffic> {
   const proxy = await startCountingProxy(chain.rpcUrl)
   try {
     const service = await serviceOn(chain, proxy.url, options)

@@ -27,7 +27,7 @@ const WARM_UP = 200
 
 type Row = { readonly pooled: number; readonly apps: number; readonly figures: RequestFigures }
 
-const measure = async (): Promise<Row[]> => {
+async function measure(): Promise<Row[]> {
   const chain = await openLoadChain(undefined)
   try {
     const { chainId, rpcUrl } = chain

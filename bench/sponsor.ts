@@ -29,11 +29,12 @@ const WARM_UP = 40
 const ROUNDS = 100
 const TICK = 10
 
-const percentile = (times: readonly number[], part: number): number =>
-  [...times].sort((a, b) => a - b)[Math.floor(times.length * part)] ?? 0
+function percentile(times: readonly number[], part: number): number {
+  return [...times].sort((a, b) => a - b)[Math.floor(times.length * part)] ?? 0
+}
 
 /** Milliseconds of CPU that the database's sessions have used. */
-const databaseCpu = async (database: Database): Promise<number> => {
+async function databaseCpu(database: Database): Promise<number> {
   const { rows } = await sql<{ pid: number }>`
     select pid from pg_stat_activity where datname = current_database()`.execute(database)
   const ticks = rows.map(({ pid }) => {
@@ -46,10 +47,10 @@ const databaseCpu = async (database: Database): Promise<number> => {
 type Row = { name: string; p50: number; p99: number; cpu: number; databaseCpu: number }
 
 /** Bodies run in turn, so that whatever slows the machine slows all of them. */
-const compare = async (
+async function compare(
   database: Database,
   bodies: Readonly<Record<string, () => Promise<unknown>>>,
-): Promise<Row[]> => {
+): Promise<Row[]> {
   for (let i = 0; i < WARM_UP; i++) for (const body of Object.values(bodies)) await body()
   const runs = Object.entries(bodies).map(([name, body]) => ({ name, body, times: [] as number[] }))
   for (let i = 0; i < ROUNDS; i++) {
@@ -82,7 +83,7 @@ const budgets = [
   { per: 'app', limit: { count: 1_000_000 }, window: 'month' },
 ] as const
 
-const bench = async (database: Database): Promise<Row[]> => {
+async function bench(database: Database): Promise<Row[]> {
   const chain = await openEngineChain('0.7')
   const paying = sponsorOn(chain, database)
   try {

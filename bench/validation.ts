@@ -25,7 +25,9 @@ const bounds = { call: 16_000_000n, verification: 5_000_000n }
 
 type Row = { name: string; ms: number; requests: number }
 
-const median = (times: number[]): number => times.sort((a, b) => a - b)[times.length >> 1] ?? 0
+function median(times: number[]): number {
+  return times.sort((a, b) => a - b)[times.length >> 1] ?? 0
+}
 
 async function timed(body: () => Promise<unknown>): Promise<number> {
   const start = performance.now()

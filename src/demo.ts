@@ -28,7 +28,7 @@ import type { Operation } from './entrypoint/operation.js'
 
 const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
 
-const readInfo = (): DevInfo => {
+function readInfo(): DevInfo {
   const file = join(process.env.PURSER_DATA ?? '.purser', 'dev.json')
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as DevInfo
@@ -40,7 +40,7 @@ const readInfo = (): DevInfo => {
 // biome-ignore lint/suspicious/noExplicitAny: answers are printed, not computed with
 type Answer = any
 
-const ask = async (url: string, method: string, params: readonly unknown[]): Promise<Answer> => {
+async function ask(url: string, method: string, params: readonly unknown[]): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -51,31 +51,38 @@ const ask = async (url: string, method: string, params: readonly unknown[]): Pro
   return result
 }
 
-const say = (label: string, text: string): void => console.log(`  ${label.padEnd(12)} ${text}`)
+function say(label: string, text: string): void {
+  console.log(`  ${label.padEnd(12)} ${text}`)
+}
 
-const withAnswer = (op: Operation, answer: Answer): Operation => ({
-  ...op,
-  callGasLimit: BigInt(answer.callGasLimit ?? op.callGasLimit),
-  verificationGasLimit: BigInt(answer.verificationGasLimit ?? op.verificationGasLimit),
-  preVerificationGas: BigInt(answer.preVerificationGas ?? op.preVerificationGas),
-  maxFeePerGas: BigInt(answer.maxFeePerGas ?? op.maxFeePerGas),
-  maxPriorityFeePerGas: BigInt(answer.maxPriorityFeePerGas ?? op.maxPriorityFeePerGas),
-})
+function withAnswer(op: Operation, answer: Answer): Operation {
+  return {
+    ...op,
+    callGasLimit: BigInt(answer.callGasLimit ?? op.callGasLimit),
+    verificationGasLimit: BigInt(answer.verificationGasLimit ?? op.verificationGasLimit),
+    preVerificationGas: BigInt(answer.preVerificationGas ?? op.preVerificationGas),
+    maxFeePerGas: BigInt(answer.maxFeePerGas ?? op.maxFeePerGas),
+    maxPriorityFeePerGas: BigInt(answer.maxPriorityFeePerGas ?? op.maxPriorityFeePerGas),
+  }
+}
 
 /** With all that the paymaster signed. */
-const withPaymaster = (op: Operation, answer: Answer): Operation => ({
-  ...withAnswer(op, answer),
-  paymaster: answer.paymasterAndData.slice(0, 42),
-  paymasterData: `0x${answer.paymasterAndData.slice(42)}`,
-})
+function withPaymaster(op: Operation, answer: Answer): Operation {
+  return {
+    ...withAnswer(op, answer),
+    paymaster: answer.paymasterAndData.slice(0, 42),
+    paymasterData: `0x${answer.paymasterAndData.slice(42)}`,
+  }
+}
 
-const sayLimits = (op: Operation): void =>
+function sayLimits(op: Operation): void {
   say(
     'limits',
     `call ${op.callGasLimit}, verification ${op.verificationGasLimit}, preVerification ${op.preVerificationGas} gas`,
   )
+}
 
-const follow = async (info: DevInfo, hash: Hex): Promise<void> => {
+async function follow(info: DevInfo, hash: Hex): Promise<void> {
   let state = ''
   for (;;) {
     const status = await ask(info.bundlerUrl, 'biconomy_getUserOperationStatus', [hash])
@@ -93,7 +100,7 @@ const follow = async (info: DevInfo, hash: Hex): Promise<void> => {
   say('cost', `${receipt.actualGasUsed} gas, ${cost} ETH, paid by ${payer}`)
 }
 
-const send = async (info: DevInfo, account: SimpleAccount, op: Operation): Promise<void> => {
+async function send(info: DevInfo, account: SimpleAccount, op: Operation): Promise<void> {
   const entryPoint = createEntryPoint('0.6', info.entryPoints['0.6'] as Address)
   const signed = await account.sign(op, entryPoint.hash(op, info.chainId))
   const hash: Hex = await ask(info.bundlerUrl, 'eth_sendUserOperation', [
@@ -105,7 +112,7 @@ const send = async (info: DevInfo, account: SimpleAccount, op: Operation): Promi
 }
 
 /** The account gets test tokens, hears the price, and pays with them for the operation that approves it. */
-const payInTokens = async (info: DevInfo, account: SimpleAccount): Promise<void> => {
+async function payInTokens(info: DevInfo, account: SimpleAccount): Promise<void> {
   const [token] = info.tokens
   if (token === undefined) throw new Error('The development chain has no token.')
   const wallet = await devWallet(info.rpcUrl)
@@ -141,10 +148,11 @@ const tokenAbi = parseAbi([
   'function approve(address, uint256)',
 ])
 
-const tokenCall = (functionName: 'faucet' | 'approve', who: Address, amount: bigint): Hex =>
-  encodeFunctionData({ abi: tokenAbi, functionName, args: [who, amount] })
+function tokenCall(functionName: 'faucet' | 'approve', who: Address, amount: bigint): Hex {
+  return encodeFunctionData({ abi: tokenAbi, functionName, args: [who, amount] })
+}
 
-const demo = async (): Promise<void> => {
+async function demo(): Promise<void> {
   const info = readInfo()
   const client = createPublicClient({ transport: http(info.rpcUrl) })
   const account = await simpleAccount(

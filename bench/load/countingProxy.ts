@@ -11,7 +11,7 @@ export type CountingProxy = {
 }
 
 /** Stands between a bundler and its node and counts what is asked. */
-export const startCountingProxy = async (target: string): Promise<CountingProxy> => {
+export async function startCountingProxy(target: string): Promise<CountingProxy> {
   const pool = new Pool(target, { connections: 64 })
   let requests = 0
   let methods: Record<string, number> = {}

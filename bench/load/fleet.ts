@@ -55,7 +55,7 @@ type FleetContext = {
 }
 
 /** SimpleAccounts with funds, and operations of theirs that send one wei. */
-export const createFleet = async (context: FleetContext): Promise<Fleet> => {
+export async function createFleet(context: FleetContext): Promise<Fleet> {
   const { node, bundler, entryPoint, factory, chainId, payer } = context
   const accounts: Account[] = []
   for (let i = 0; i < context.accounts; i++) {
@@ -188,22 +188,26 @@ export const createFleet = async (context: FleetContext): Promise<Fleet> => {
 }
 
 /** SimpleAccounts of v0.8 and later take the userOpHash as it is, earlier ones as a message. */
-const signsTypedData = ({ version }: EntryPoint): boolean => version === '0.8' || version === '0.9'
+function signsTypedData({ version }: EntryPoint): boolean {
+  return version === '0.8' || version === '0.9'
+}
 
-const withRoom = (gas: bigint): bigint => (gas * 110n) / 100n
+function withRoom(gas: bigint): bigint {
+  return (gas * 110n) / 100n
+}
 
 /** Far above what the chain asks, so that no operation waits for its price. */
-const feesFor = async (node: RpcClient) => {
+async function feesFor(node: RpcClient) {
   const { result } = await node.call<Hex>('eth_gasPrice', [])
   return { maxFeePerGas: BigInt(result) * 4n, maxPriorityFeePerGas: BigInt(result) }
 }
 
 /** Results in order, `concurrency` of them under way at once. */
-export const mapConcurrent = async <T, R>(
+export async function mapConcurrent<T, R>(
   items: readonly T[],
   concurrency: number,
   run: (item: T, index: number) => Promise<R>,
-): Promise<R[]> => {
+): Promise<R[]> {
   const results: R[] = []
   let next = 0
   const worker = async () => {

@@ -15,7 +15,7 @@ export type LoadChain = Pick<DeployedContracts, 'entryPoints' | 'factories'> & {
 const CHAIN_ID = 31_337
 
 /** An anvil of our own, or the one at `rpcUrl`, with EntryPoints and account factories. */
-export const openLoadChain = async (rpcUrl: string | undefined): Promise<LoadChain> => {
+export async function openLoadChain(rpcUrl: string | undefined): Promise<LoadChain> {
   if (rpcUrl !== undefined) {
     const client = createRpcClient(rpcUrl, 1)
     const { result } = await client.call<Hex>('eth_chainId', [])

@@ -37,7 +37,7 @@ const flags = {
 } as const
 
 /** @throws Error that says what is wrong with a flag */
-export const parseLoadOptions = (args: readonly string[]): LoadOptions => {
+export function parseLoadOptions(args: readonly string[]): LoadOptions {
   const { values } = parseArgs({ args: [...args], options: flags })
   const { seed, target, rpc, json } = values
   if ((target === undefined) !== (rpc === undefined))
@@ -57,13 +57,13 @@ export const parseLoadOptions = (args: readonly string[]): LoadOptions => {
   }
 }
 
-const oneOf = <T extends string>(name: string, allowed: readonly T[], value: string): T => {
+function oneOf<T extends string>(name: string, allowed: readonly T[], value: string): T {
   const found = allowed.find((each) => each === value)
   if (found === undefined) throw new Error(`--${name} must be one of ${allowed.join(', ')}`)
   return found
 }
 
-const count = (name: string, value: string): number => {
+function count(name: string, value: string): number {
   const number = Number(value)
   if (!Number.isInteger(number) || number < 1) throw new Error(`--${name} must be a whole number`)
   return number

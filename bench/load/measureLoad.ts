@@ -47,10 +47,10 @@ const SAMPLES = 100
  * One run: operations made before the clock starts are sent with `concurrency` requests under way, and
  * followed on the chain until the last is included. Then the latencies of one client alone.
  */
-export const measureLoad = async (
+export async function measureLoad(
   context: Context,
   { operations: count, concurrency }: Pick<LoadOptions, 'operations' | 'concurrency'>,
-): Promise<LoadFigures> => {
+): Promise<LoadFigures> {
   const { node, bundler, entryPoint, fleet } = context
   const prepared = await fleet.operations(count)
   const alone = await fleet.operations(SAMPLES)
@@ -110,10 +110,10 @@ export const measureLoad = async (
 }
 
 /** @throws Error when the bundler answers another hash than the contract's */
-export const send = async (
+export async function send(
   { bundler, entryPoint }: Pick<Context, 'bundler' | 'entryPoint'>,
   { hash, wire }: Prepared,
-): Promise<number> => {
+): Promise<number> {
   const params = [wire, entryPoint.address]
   const { result, ms } = await bundler.call<Hex>('eth_sendUserOperation', params)
   if (result !== hash) throw new Error(`hash ${result} instead of ${hash}`)
@@ -121,9 +121,11 @@ export const send = async (
 }
 
 /** The figure of each run that stands in the middle. */
-export const medianOf = (runs: readonly LoadFigures[]): LoadFigures => merge(runs) as LoadFigures
+export function medianOf(runs: readonly LoadFigures[]): LoadFigures {
+  return merge(runs) as LoadFigures
+}
 
-const merge = (values: readonly unknown[]): unknown => {
+function merge(values: readonly unknown[]): unknown {
   const [first] = values
   if (typeof first === 'number') return median(values as number[])
   if (typeof first !== 'object' || first === null) return first
@@ -135,21 +137,25 @@ const merge = (values: readonly unknown[]): unknown => {
   )
 }
 
-const read = (watched: Watched): Readonly<Record<string, Usage>> =>
-  mapValues(watched, (pids) => usageOf(pids()))
+function read(watched: Watched): Readonly<Record<string, Usage>> {
+  return mapValues(watched, (pids) => usageOf(pids()))
+}
 
-const mapValues = <T, R>(
+function mapValues<T, R>(
   object: Readonly<Record<string, T>>,
   map: (value: T, name: string) => R,
-): Record<string, R> =>
-  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]))
+): Record<string, R> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]))
+}
 
-const repeated = async (
+async function repeated(
   ask: (round: number) => Promise<{ readonly ms: number }>,
-): Promise<number[]> => {
+): Promise<number[]> {
   const times: number[] = []
   for (let round = 0; round < SAMPLES; round++) times.push((await ask(round)).ms)
   return times
 }
 
-const perSecond = (count: number, ms: number): number => (count * 1_000) / ms
+function perSecond(count: number, ms: number): number {
+  return (count * 1_000) / ms
+}

@@ -45,7 +45,7 @@ type ServiceOptions = {
 }
 
 /** Purser as operators run it: a process of its own, the embedded database, default settings. */
-export const startOwnService = async (options: ServiceOptions): Promise<OwnService> => {
+export async function startOwnService(options: ServiceOptions): Promise<OwnService> {
   const folder = makeDataFolder()
   const executorKeys = Array.from({ length: options.executors }, (_, i) => devKey(i + 1))
   const { chainId, rpcUrl, entryPoints, maxOperations } = options

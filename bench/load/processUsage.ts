@@ -10,18 +10,19 @@ export type Usage = {
 }
 
 /** Seconds of CPU. Sessions of a database come and go: what an ended one used is not told. */
-export const cpuBetween = (before: Usage, after: Usage): number =>
-  [...after.cpuSeconds].reduce(
+export function cpuBetween(before: Usage, after: Usage): number {
+  return [...after.cpuSeconds].reduce(
     (sum, [pid, seconds]) => sum + seconds - (before.cpuSeconds.get(pid) ?? 0),
     0,
   )
+}
 
 /** Linux counts CPU time in ticks of a hundredth of a second on every platform that Node supports. */
 const TICKS_PER_SECOND = 100
 const PAGE_BYTES = 4096
 
 /** CPU and memory of `pids`, from the operating system's accounting. Ended ones count nothing. */
-export const usageOf = (pids: readonly number[]): Usage => {
+export function usageOf(pids: readonly number[]): Usage {
   const cpuSeconds = new Map<number, number>()
   let pages = 0
   for (const pid of pids) {
@@ -38,7 +39,7 @@ export const usageOf = (pids: readonly number[]): Usage => {
 }
 
 /** The embedded PostgreSQL server of a data folder, and its sessions. */
-export const postgresOn = (dataFolder: string): number[] => {
+export function postgresOn(dataFolder: string): number[] {
   const server = serverPid(join(dataFolder, 'postgres', 'cluster'))
   return server === undefined ? [] : [server, ...descendantsOf(server)]
 }

@@ -7,7 +7,7 @@ export type RpcClient = {
 }
 
 /** A JSON-RPC client on up to `connections` kept connections, one request on each at a time. */
-export const createRpcClient = (url: string, connections: number): RpcClient => {
+export function createRpcClient(url: string, connections: number): RpcClient {
   const { origin, pathname, search } = new URL(url)
   const pool = new Pool(origin, { connections, pipelining: 1 })
   let id = 0

@@ -14,11 +14,11 @@ type Target = {
 }
 
 /** Accounts are created by operations, which warms up whatever is measured; then the runs. */
-export const runLoad = async (
+export async function runLoad(
   { rpcUrl, chainId, entryPoints, factories }: LoadChain,
   target: Target,
   options: LoadOptions,
-): Promise<LoadFigures> => {
+): Promise<LoadFigures> {
   const { version, concurrency } = options
   const address = entryPoints[version]
   const factory = factories[version]
@@ -59,7 +59,7 @@ type Creation = Pick<Parameters<typeof send>[0], 'bundler' | 'entryPoint'> & {
 }
 
 /** By operations, and until the bundler knows that they are included. */
-const createAccounts = async ({ node, fleet, concurrency, ...target }: Creation): Promise<void> => {
+async function createAccounts({ node, fleet, concurrency, ...target }: Creation): Promise<void> {
   const inclusions = await watchInclusions(node, target.entryPoint.address)
   try {
     const creations = await fleet.creations()
@@ -75,7 +75,7 @@ const createAccounts = async ({ node, fleet, concurrency, ...target }: Creation)
 const PERIOD = 50
 
 /** Waits until the bundler has seen the blocks too: before that it takes the accounts for missing. */
-const knownTo = async (bundler: RpcClient, hashes: readonly Hex[]): Promise<void> => {
+async function knownTo(bundler: RpcClient, hashes: readonly Hex[]): Promise<void> {
   for (const hash of hashes) {
     const receipt = () => bundler.call<object | null>('eth_getUserOperationReceipt', [hash])
     while ((await receipt()).result === null)

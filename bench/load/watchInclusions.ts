@@ -20,7 +20,7 @@ const PATIENCE = 60_000
 type EventLog = { readonly topics: readonly Hex[]; readonly transactionHash: Hex }
 
 /** Reads the chain's own events, so that no bundler is asked what it did. */
-export const watchInclusions = async (node: RpcClient, entryPoint: Hex): Promise<Inclusions> => {
+export async function watchInclusions(node: RpcClient, entryPoint: Hex): Promise<Inclusions> {
   const head = async () => Number((await node.call<Hex>('eth_blockNumber', [])).result)
   const seen = new Map<Hex, number>()
   const bundles = new Map<Hex, number>()
@@ -69,4 +69,6 @@ export const watchInclusions = async (node: RpcClient, entryPoint: Hex): Promise
   }
 }
 
-const hex = (value: number): string => `0x${value.toString(16)}`
+function hex(value: number): string {
+  return `0x${value.toString(16)}`
+}

@@ -4,11 +4,7 @@ import { generateApiKey, hashCredential } from '../../src/tenancy/credential.js'
 import { createApp } from '../../test/support/createApp.js'
 
 /** Makes `count` accounts with an app and a key each; resolves to their URLs on the service at `url`. */
-export const addApps = async (
-  database: Database,
-  url: string,
-  count: number,
-): Promise<string[]> => {
+export async function addApps(database: Database, url: string, count: number): Promise<string[]> {
   const urls: string[] = []
   for (let i = 0; i < count; i++) {
     const apiKey = generateApiKey()

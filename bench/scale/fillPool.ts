@@ -14,11 +14,11 @@ const PER_APP = 10_000
  * other apps, and with fees that the base fee has overtaken: like operations that were admitted before a chain became
  * expensive. What admission keeps beside the rows is counted anew.
  */
-export const fillPool = async (
+export async function fillPool(
   database: Database,
   chainId: number,
   { from, to }: { readonly from: number; readonly to: number },
-): Promise<void> => {
+): Promise<void> {
   const fee = `${UNPAYABLE}n`
   const apps: string[] = []
   while (apps.length * PER_APP < to - from) apps.push(await createApp(database))

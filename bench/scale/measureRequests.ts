@@ -27,10 +27,10 @@ type Context = {
 }
 
 /** One request after the other, `samples` of each kind. What is sent is included before the next kind. */
-export const measureRequests = async (
+export async function measureRequests(
   { clients, entryPoint, fleet, inclusions, pids }: Context,
   samples: number,
-): Promise<RequestFigures> => {
+): Promise<RequestFigures> {
   const operations = await fleet.operations(samples)
   const hashes = operations.map(({ hash }) => hash)
   const unsigned = [fleet.unsigned(), entryPoint.address]

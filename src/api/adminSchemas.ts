@@ -22,9 +22,12 @@ export const pageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   before: z.string().max(200).optional(),
 })
-export const pageOf = <Item extends z.ZodType>(item: Item) =>
-  z.object({ items: z.array(item), next: z.string().optional() })
-export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item) })
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), next: z.string().optional() })
+}
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item) })
+}
 
 /** Of changes that have nothing to tell. */
 export const done = z.object({ done: z.literal(true) })

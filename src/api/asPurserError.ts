@@ -8,7 +8,7 @@ import { InternalError, UnavailableError } from '../errors/requestErrors.js'
  * What the caller is told: our own refusals as they are, a node's refusal as trouble of the
  * moment, the rest logged under a reference.
  */
-export const asPurserError = (error: unknown, logger: Logger): PurserError => {
+export function asPurserError(error: unknown, logger: Logger): PurserError {
   if (error instanceof PurserError) return error
   if (error instanceof NodeRpcError) {
     logger.warn({ reason: error.message }, "the chain's node refused a request")

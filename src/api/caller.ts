@@ -11,8 +11,10 @@ export type Caller = {
 }
 
 /** The caller with this token, as the audit log names it: by the start of the token's hash. */
-export const actorOf = (
+export function actorOf(
   kind: 'operator' | 'account',
   token: string,
   { ip, requestId }: Caller,
-): Actor => ({ kind, id: hashCredential(token).toString('hex').slice(0, 12), ip, requestId })
+): Actor {
+  return { kind, id: hashCredential(token).toString('hex').slice(0, 12), ip, requestId }
+}

@@ -36,7 +36,7 @@ export type AppOptions = {
 }
 
 /** Routes to answers. A trailing slash and unknown query parameters do no harm. */
-export const createApp = ({ services, mounts, ...options }: AppOptions): Hono<Env> => {
+export function createApp({ services, mounts, ...options }: AppOptions): Hono<Env> {
   const { limits, metrics } = options
   const gate = createGate(limits.gate)
   const door: Door = { ...options, gate }

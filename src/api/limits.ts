@@ -16,17 +16,19 @@ export type ApiLimits = {
 }
 
 /** @param perSecond units; 0 = no limit */
-export const gateLimits = (
+export function gateLimits(
   perSecond: { readonly key: number; readonly ip: number; readonly sender: number },
   simulations: { readonly perKey: number; readonly all: number },
-): GateLimits => ({
-  key: { perSecond: perSecond.key, burst: perSecond.key * 2 },
-  ip: { perSecond: perSecond.ip, burst: perSecond.ip * 2 },
-  sender: { perSecond: perSecond.sender, burst: perSecond.sender * 10 },
-  failures: { perSecond: 1, burst: 60 },
-  simulationsPerKey: simulations.perKey,
-  simulations: simulations.all,
-})
+): GateLimits {
+  return {
+    key: { perSecond: perSecond.key, burst: perSecond.key * 2 },
+    ip: { perSecond: perSecond.ip, burst: perSecond.ip * 2 },
+    sender: { perSecond: perSecond.sender, burst: perSecond.sender * 10 },
+    failures: { perSecond: 1, burst: 60 },
+    simulationsPerKey: simulations.perKey,
+    simulations: simulations.all,
+  }
+}
 
 export const defaultLimits: ApiLimits = {
   bodyBytes: 1024 * 1024,

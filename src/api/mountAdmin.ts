@@ -16,9 +16,8 @@ import type { Door } from './rpc/answerRpc.js'
 const adminPath = '/admin/v1'
 
 /** The administration API: every row of the route table, and the document that describes them. */
-export const mountAdmin =
-  (context: AdminContext): Mount =>
-  (app, door) => {
+export function mountAdmin(context: AdminContext): Mount {
+  return (app, door) => {
     const document = openApi(routes)
     app.get(`${adminPath}/openapi.json`, (c) => c.json(document))
     for (const route of routes) {
@@ -31,13 +30,14 @@ export const mountAdmin =
     }
     app.all(`${adminPath}/*`, (c) => restError(c, new RouteNotFoundError(), door))
   }
+}
 
-const answer = async (
+async function answer(
   c: Context<Env>,
   route: Route,
   context: AdminContext,
   door: Door,
-): Promise<Response> => {
+): Promise<Response> {
   try {
     const caller = await authenticate(c, route.who, context, door)
     const { accountId } = caller
@@ -66,21 +66,22 @@ const answer = async (
 }
 
 /** `keyId` → `Key` */
-const thingOf = (parameter: string): string =>
-  parameter.charAt(0).toUpperCase() + parameter.slice(1).replace(/Id$/, '')
+function thingOf(parameter: string): string {
+  return parameter.charAt(0).toUpperCase() + parameter.slice(1).replace(/Id$/, '')
+}
 
-const findOwnApp = async (
+async function findOwnApp(
   { database }: AdminContext,
   accountId: string | undefined,
   appId: string | undefined,
-) => {
+) {
   if (appId === undefined) return undefined
   const app = await findApp(database, appId)
   if (app === undefined || app.accountId !== accountId) throw new NotFoundError('App')
   return app
 }
 
-const bodyOf = async (c: Context<Env>, { limits }: Door): Promise<unknown> => {
+async function bodyOf(c: Context<Env>, { limits }: Door): Promise<unknown> {
   const bytes = await readBody(c.env.incoming, limits.bodyBytes)
   const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
   if (unstorable.test(JSON.stringify(body)))
@@ -91,11 +92,11 @@ const bodyOf = async (c: Context<Env>, { limits }: Door): Promise<unknown> => {
 /** What PostgreSQL has no place for, as JSON.stringify escapes it: not after an escaped backslash. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
-const check = (
+function check(
   schema: z.ZodType | undefined,
   value: unknown,
   refuse: ((path: string) => Error) | undefined,
-): unknown => {
+): unknown {
   if (schema === undefined) return undefined
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -106,7 +107,8 @@ const check = (
 }
 
 /** As JSON has it: times as ISO text, wei as decimal text. */
-const plain = (value: unknown): unknown =>
-  JSON.parse(
+function plain(value: unknown): unknown {
+  return JSON.parse(
     JSON.stringify(value, (_name, item) => (typeof item === 'bigint' ? String(item) : item)),
   )
+}

@@ -39,9 +39,8 @@ const root = '/api/v2/public/sdk'
 type Answer = (c: Context<Env>) => Promise<WebhookAnswer>
 
 /** The REST API by which scripts of the original service make apps and their rules. */
-export const mountDashboard =
-  (context: DashboardContext): Mount =>
-  (app, door) => {
+export function mountDashboard(context: DashboardContext): Mount {
+  return (app, door) => {
     const serve = (path: string, operations: Readonly<Record<string, Answer>>) => {
       app.all(`${root}/${path}`, async (c) => {
         const name = path.replace('/:policyId', '')
@@ -71,13 +70,14 @@ export const mountDashboard =
       serve(path, Object.fromEntries(answers))
     }
   }
+}
 
-const answerRule = async (
+async function answerRule(
   c: Context<Env>,
   run: RuleOperation,
   context: DashboardContext,
   door: Door,
-): Promise<WebhookAnswer> => {
+): Promise<WebhookAnswer> {
   const caller = c.get('caller')
   const authToken = c.req.header('authToken')
   const apiKey = c.req.header('apiKey')
@@ -108,11 +108,11 @@ const answerRule = async (
   })
 }
 
-const createPaymaster = async (
+async function createPaymaster(
   c: Context<Env>,
   context: DashboardContext,
   door: Door,
-): Promise<WebhookAnswer> => {
+): Promise<WebhookAnswer> {
   const { accountId, actor } = await accountOf(c, context, door)
   const body = await bodyOf(c, door)
   const name = decodeName(body)
@@ -135,11 +135,11 @@ const createPaymaster = async (
 }
 
 /** Keys are stored as hashes, so a list cannot show them. */
-const listPaymasters = async (
+async function listPaymasters(
   c: Context<Env>,
   context: DashboardContext,
   door: Door,
-): Promise<WebhookAnswer> => {
+): Promise<WebhookAnswer> {
   const { accountId } = await accountOf(c, context, door)
   const apps = await listDashboards(context.database, accountId)
   return {
@@ -148,7 +148,7 @@ const listPaymasters = async (
   }
 }
 
-const accountOf = async (c: Context<Env>, context: DashboardContext, { gate }: Door) => {
+async function accountOf(c: Context<Env>, context: DashboardContext, { gate }: Door) {
   const token = c.req.header('authToken')
   if (!token) throw new UnauthorizedError('Auth token is required in the headers')
   const caller = c.get('caller')
@@ -162,7 +162,7 @@ const accountOf = async (c: Context<Env>, context: DashboardContext, { gate }: D
   return { ...account, actor: actorOf('account', token, caller) }
 }
 
-const bodyOf = async (c: Context<Env>, { limits }: Door): Promise<Members> => {
+async function bodyOf(c: Context<Env>, { limits }: Door): Promise<Members> {
   const bytes = await readBody(c.env.incoming, limits.bodyBytes)
   const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
   if (typeof body !== 'object' || body === null || Array.isArray(body))

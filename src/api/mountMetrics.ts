@@ -4,9 +4,8 @@ import type { Mount } from './createApp.js'
 import { restError } from './rest/restError.js'
 
 /** `/metrics` for Prometheus, which sends the operator's token as `authorization: Bearer`. */
-export const mountMetrics =
-  (isOperator: (token: string) => boolean): Mount =>
-  (app, door) => {
+export function mountMetrics(isOperator: (token: string) => boolean): Mount {
+  return (app, door) => {
     app.get('/metrics', async (c) => {
       try {
         const { gate, metrics } = door
@@ -25,3 +24,4 @@ export const mountMetrics =
       }
     })
   }
+}

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { parseJson } from './parseJson.js'
 
-const parse = (text: string) => parseJson(Buffer.from(text), 4)
+function parse(text: string) {
+  return parseJson(Buffer.from(text), 4)
+}
 
 test('reads JSON up to the depth and refuses deeper', () => {
   expect(parse('[[[[1]]]]')).toEqual([[[[1]]]])

@@ -1,7 +1,7 @@
 import { InvalidRequestError, ParseError } from '../errors/requestErrors.js'
 
 /** JSON from bytes that must be UTF-8, nested at most `maxDepth` levels. */
-export const parseJson = (bytes: Uint8Array, maxDepth: number): unknown => {
+export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
   const value = parse(bytes)
   if (isDeeperThan(value, maxDepth))
     throw new InvalidRequestError(`the JSON is nested deeper than ${maxDepth} levels.`)
@@ -10,7 +10,7 @@ export const parseJson = (bytes: Uint8Array, maxDepth: number): unknown => {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-const parse = (bytes: Uint8Array): unknown => {
+function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {
@@ -18,7 +18,7 @@ const parse = (bytes: Uint8Array): unknown => {
   }
 }
 
-const isDeeperThan = (value: unknown, levels: number): boolean => {
+function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
   return Object.values(value).some((member) => isDeeperThan(member, levels - 1))

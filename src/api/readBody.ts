@@ -5,8 +5,8 @@ import { InvalidRequestError, PayloadTooLargeError } from '../errors/requestErro
  * The whole body of a request, also of a GET, which fetch-style requests do not give.
  * Throws PayloadTooLargeError before more than `limit` bytes are kept.
  */
-export const readBody = (incoming: IncomingMessage, limit: number): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
+export function readBody(incoming: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
     const tooLarge = () => new PayloadTooLargeError('The request body in bytes', limit)
     if (Number(incoming.headers['content-length']) > limit) return reject(tooLarge())
     const chunks: Buffer[] = []
@@ -29,3 +29,4 @@ export const readBody = (incoming: IncomingMessage, limit: number): Promise<Buff
     incoming.on('error', onBroken)
     incoming.on('data', onData).on('end', onEnd).on('close', onBroken)
   })
+}

@@ -22,7 +22,7 @@ export type Api = {
 }
 
 /** Serves the interface over HTTP. Throws ListenError when the address cannot be had. */
-export const startApi = async (options: ApiOptions): Promise<Api> => {
+export async function startApi(options: ApiOptions): Promise<Api> {
   const { host, port, limits } = options
   const app = createApp(options)
   const server = createAdaptorServer({
@@ -49,7 +49,7 @@ export const startApi = async (options: ApiOptions): Promise<Api> => {
   }
 }
 
-const listen = async (server: Server, host: string, port: number): Promise<void> => {
+async function listen(server: Server, host: string, port: number): Promise<void> {
   server.listen(port, host)
   try {
     await once(server, 'listening')
@@ -58,10 +58,11 @@ const listen = async (server: Server, host: string, port: number): Promise<void>
   }
 }
 
-const urlOf = ({ address, family, port }: AddressInfo): string =>
-  `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
 
-const close = async (server: Server, limits: ApiLimits): Promise<void> => {
+async function close(server: Server, limits: ApiLimits): Promise<void> {
   if (!server.listening) return
   const closed = once(server, 'close')
   server.close()
@@ -74,7 +75,7 @@ const close = async (server: Server, limits: ApiLimits): Promise<void> => {
  * Node closes idle sockets when `close` is called. Those then in use must follow when answer and
  * request are both through, in whichever order: a refused body may still be arriving.
  */
-const closeSocketsOfLastAnswers = (server: Server): void => {
+function closeSocketsOfLastAnswers(server: Server): void {
   server.on('request', (incoming, outgoing) => {
     const closeIdle = (): void => {
       if (!server.listening) server.closeIdleConnections()

@@ -15,10 +15,10 @@ type Waiting<Item, Result> = {
  * the order in which they came. When a commit of several throws, each is tried by itself, so that one
  * that cannot be committed harms no other; but when the database is away all are told so.
  */
-export const createGroup = <Item, Result>(
+export function createGroup<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,
   most: number,
-): Group<Item, Result> => {
+): Group<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
   let running = false
 

@@ -1,7 +1,7 @@
 /** `make`, done once for each object, which must not change; the result lives as long as the object. */
-export const remembered = <Key extends object, Value>(
+export function remembered<Key extends object, Value>(
   make: (key: Key) => Value,
-): ((key: Key) => Value) => {
+): (key: Key) => Value {
   const known = new WeakMap<Key, Value>()
   return (key) => {
     const before = known.get(key)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { awake, type Rest, restAfter } from './restAfter.js'
 
-const failTimes = (times: number, chance: number): Rest => {
+function failTimes(times: number, chance: number): Rest {
   let rest = awake
   for (let i = 0; i < times; i++) rest = restAfter(rest, rest.until, chance)
   return rest

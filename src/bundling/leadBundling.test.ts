@@ -19,11 +19,11 @@ afterEach(async () => {
 type Started = { readonly holder: string; readonly database: Database; stopped: boolean }
 
 /** A candidate whose bundlers only note that they run. Its lease lasts an hour, unless said. */
-const compete = (
+function compete(
   holder: string,
   started: Started[],
   { alone = false, database = shared().database, duration = 3_600_000 } = {},
-): BundlingCandidate => {
+): BundlingCandidate {
   const candidacy = { database, chainId, holder, duration, alone, logger: silent }
   const candidate = leadBundling(candidacy, (fenced) => {
     const reign: Started = { holder, database: fenced, stopped: false }
@@ -39,13 +39,15 @@ const compete = (
   return candidate
 }
 
-const letExpire = () =>
-  sql`update leases set expires_at = clock_timestamp() where name = ${bundlerLease(chainId)}`.execute(
+function letExpire() {
+  return sql`update leases set expires_at = clock_timestamp() where name = ${bundlerLease(chainId)}`.execute(
     shared().database,
   )
+}
 
-const write = (database: Database) =>
-  sql`update accounts set name = name where false`.execute(database)
+function write(database: Database) {
+  return sql`update accounts set name = name where false`.execute(database)
+}
 
 test('one of several bundles, and hands over when it stops', async () => {
   chainId += 1

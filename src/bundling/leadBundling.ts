@@ -26,7 +26,9 @@ export type BundlingCandidate = Reigning & {
   leads(): boolean
 }
 
-export const bundlerLease = (chainId: number): string => `bundler ${chainId}`
+export function bundlerLease(chainId: number): string {
+  return `bundler ${chainId}`
+}
 
 type Reign = { readonly lease: Lease; readonly bundler: Reigning }
 
@@ -36,10 +38,10 @@ type Reign = { readonly lease: Lease; readonly bundler: Reigning }
  * makes its writes fail. A lease that cannot be renewed because the database is away is kept until
  * another process has it; nothing can be written meanwhile.
  */
-export const leadBundling = (
+export function leadBundling(
   { database, chainId, holder, duration, alone, logger }: Candidacy,
   start: (database: Database) => Reigning,
-): BundlingCandidate => {
+): BundlingCandidate {
   const name = bundlerLease(chainId)
   let reign: Reign | undefined
   let stopped: Promise<void> | undefined

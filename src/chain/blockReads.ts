@@ -36,15 +36,19 @@ export class BlockGone extends Error {
   override readonly name = 'BlockGone'
 }
 
-export const noAnswers = (): Answers => ({
-  balances: new Map(),
-  nonces: new Map(),
-  codes: new Map(),
-  slots: new Map(),
-  blockHashes: new Map(),
-})
+export function noAnswers(): Answers {
+  return {
+    balances: new Map(),
+    nonces: new Map(),
+    codes: new Map(),
+    slots: new Map(),
+    blockHashes: new Map(),
+  }
+}
 
-export const slotName = (address: Address, slot: Hex): string => address + slot
+export function slotName(address: Address, slot: Hex): string {
+  return address + slot
+}
 
 /** The calls for one read, at a block that is named by `pin`. */
 export function encodeRead(read: Read, head: Head, pin: BlockId): readonly Call[] {

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeAnswers, encodeCalls } from './jsonRpc.js'
 
-const answer = (id: number) => ({ jsonrpc: '2.0', id, result: `r${id}` })
+function answer(id: number) {
+  return { jsonrpc: '2.0', id, result: `r${id}` }
+}
 
 describe('encodeCalls', () => {
   test('one call is a single request, several are a batch', () => {

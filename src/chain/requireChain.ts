@@ -9,10 +9,10 @@ import { getCode } from './nodeReads.js'
  * Is it the chain that the definition means, at every node that answers? A wrong one would take our transactions for its own.
  * @throws ConfigError when the chain id is another or an EntryPoint is missing; node trouble
  */
-export const requireChain = async (
+export async function requireChain(
   node: NodeClient,
   { chainId, entryPoints }: Pick<ChainDefinition, 'chainId' | 'entryPoints'>,
-): Promise<void> => {
+): Promise<void> {
   const answers = await node.survey<Hex>('eth_chainId', [])
   if (answers.length === 0) throw new NodeUnavailableError('eth_chainId')
   const wrong = answers.map(Number).find((actual) => actual !== chainId)

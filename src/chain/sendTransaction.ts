@@ -35,11 +35,11 @@ const defaultPatience = 120_000
  * refuses it (it would revert, or the key has too little ether), TransactionFailedError when it
  * reverts all the same or takes too long.
  */
-export const sendTransaction = async (
+export async function sendTransaction(
   { node, definition, patience = defaultPatience }: SenderContext,
   key: Hex,
   { to, data, value = 0n }: TransactionRequest,
-): Promise<TransactionReceipt> => {
+): Promise<TransactionReceipt> {
   const account = privateKeyToAccount(key)
   const call = { from: account.address, to, data, value: `0x${value.toString(16)}` }
   const [head, nonce, gas] = await Promise.all([

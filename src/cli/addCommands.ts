@@ -67,7 +67,7 @@ const entries: Readonly<Record<string, Entry>> = {
  * code of all takes over a second to load.
  * @param words of the command line, `help tank` say
  */
-export const addCommands = async (program: Command, words: readonly string[]): Promise<void> => {
+export async function addCommands(program: Command, words: readonly string[]): Promise<void> {
   const named = words.find((word) => Object.hasOwn(entries, word))
   for (const [name, { description, load }] of Object.entries(entries)) {
     const command = program.command(name).description(description)

@@ -7,4 +7,6 @@ const GROWTH = 100
  * Keeps the process small under load. Left alone, V8 lets the heap grow up to fourfold between full
  * collections, and what it grows by is garbage that outlived the young generation.
  */
-export const boundHeapGrowth = (): void => setFlagsFromString(`--heap-growing-percent=${GROWTH}`)
+export function boundHeapGrowth(): void {
+  setFlagsFromString(`--heap-growing-percent=${GROWTH}`)
+}

@@ -17,7 +17,7 @@ const expected = [
 ]
 
 /** What a command that failed says: one line, never a stack. */
-export const explainFailure = (error: unknown): string => {
+export function explainFailure(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
   if (expected.some((kind) => error instanceof kind)) return line
   if (error instanceof NodeRpcError) return `The chain's node refused: ${line}`

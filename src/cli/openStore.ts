@@ -17,19 +17,19 @@ export type Store = {
   close(): Promise<void>
 }
 
-const connectionOf = async (config: Config, logger: Logger) => {
+async function connectionOf(config: Config, logger: Logger) {
   if (config.databaseUrl === undefined) return startEmbeddedPostgres(config.data, logger)
   return { connection: { url: config.databaseUrl }, stop: async () => {} }
 }
 
 /** Where the database is, without what in a URL may be secret. */
-const placeOf = ({ databaseUrl, data }: Config): string => {
+function placeOf({ databaseUrl, data }: Config): string {
   if (databaseUrl === undefined) return data
   const { host, searchParams } = new URL(databaseUrl)
   return host || (searchParams.get('host') ?? 'localhost')
 }
 
-const openFolder = (config: Config): Buffer => {
+function openFolder(config: Config): Buffer {
   try {
     mkdirSync(config.data, { recursive: true })
     return loadMasterKey(config.masterKey, config.data)
@@ -46,7 +46,7 @@ const openFolder = (config: Config): Buffer => {
  * The database of a configuration, its schema up to date, and the key of its secrets.
  * @throws ConfigError when the database cannot be reached or the master key is wrong
  */
-export const openStore = async (config: Config, logger: Logger): Promise<Store> => {
+export async function openStore(config: Config, logger: Logger): Promise<Store> {
   const masterKey = openFolder(config)
   const { connection, stop } = await connectionOf(config, logger)
   const database = openDatabase(connection, logger)
@@ -70,11 +70,11 @@ export const openStore = async (config: Config, logger: Logger): Promise<Store> 
 }
 
 /** Runs an administrative command on the store and closes it whatever happens. */
-export const withStore = async <Result>(
+export async function withStore<Result>(
   config: Config,
   logger: Logger,
   run: (store: Store) => Promise<Result>,
-): Promise<Result> => {
+): Promise<Result> {
   const store = await openStore(config, logger)
   try {
     return await run(store)

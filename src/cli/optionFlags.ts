@@ -9,14 +9,14 @@ export const edgeOptions = [
   ...(['simulationsPerKey', 'simulations'] as const),
 ] as const
 
-const describeDefault = (name: OptionName): string => {
+function describeDefault(name: OptionName): string {
   const parsed = options[name].schema.safeParse(undefined)
   const value = parsed.success ? parsed.data : undefined
   return value === undefined || Array.isArray(value) ? '' : `, default ${value}`
 }
 
 /** Adds flags for the named options, each with its variable, file key and default in the help. */
-export const withOptions = (command: Command, names: readonly OptionName[]): Command => {
+export function withOptions(command: Command, names: readonly OptionName[]): Command {
   for (const name of names) {
     const { argument, help } = options[name] as { argument?: string; help: string }
     const flags = argument ? `${flagOf(name)} ${argument}` : flagOf(name)
@@ -29,7 +29,7 @@ export const withOptions = (command: Command, names: readonly OptionName[]): Com
 }
 
 /** The configuration for a command whose flags commander has parsed. */
-export const configOf = (flags: Record<string, unknown>): Config => {
+export function configOf(flags: Record<string, unknown>): Config {
   const { config: file } = flags
   if (file !== undefined && typeof file !== 'string')
     throw new ConfigError('--config takes one file.')

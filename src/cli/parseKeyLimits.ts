@@ -14,7 +14,7 @@ const flagOf = {
 } as const
 
 /** The limits of a key as the administration API takes them, lists comma separated. */
-export const parseKeyLimits = (flags: Flags): Partial<KeyRestrictions> => {
+export function parseKeyLimits(flags: Flags): Partial<KeyRestrictions> {
   const list = (text: string | undefined) => text?.split(',').map((item) => item.trim())
   const parsed = keyLimits.partial().safeParse({
     scopes: list(flags.scopes),

@@ -1,10 +1,10 @@
-const text = (value: unknown): string => {
+function text(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
   return value === null || value === undefined ? '-' : String(value)
 }
 
 /** Rows with their column names, aligned, for people and for `awk`. */
-export const printTable = (rows: readonly object[]): void => {
+export function printTable(rows: readonly object[]): void {
   const [first] = rows
   if (first === undefined) {
     console.log('none')

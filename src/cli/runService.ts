@@ -26,11 +26,11 @@ export type RunningService = {
  * when a part does not start.
  * @throws ConfigError, ListenError, DevChainError in one sentence
  */
-export const runService = async (
+export async function runService(
   config: Config,
   withDevChain: boolean,
   logger: Logger,
-): Promise<RunningService> => {
+): Promise<RunningService> {
   boundHeapGrowth()
   const undo: (() => Promise<void>)[] = []
   if (armedFault) logger.warn({ fault: armedFault }, 'this process will kill itself: PURSER_FAULT')
@@ -67,11 +67,11 @@ export const runService = async (
 }
 
 /** Its code and the clients that it needs are loaded only for those who want such a chain. */
-const openDevChain = async (
+async function openDevChain(
   config: Config,
   { database }: Store,
   logger: Logger,
-): Promise<DevChain> => {
+): Promise<DevChain> {
   const { startDevChain } = await import('./dev/devChain.js')
   return startDevChain(config, database, logger)
 }
@@ -80,12 +80,12 @@ const openDevChain = async (
  * An embedded database or chain belongs to one process. Those that share a database server hold
  * leases for what only one may do instead.
  */
-const holdAlone = async (
+async function holdAlone(
   { databaseUrl, data }: Config,
   withDevChain: boolean,
   { connection }: Store,
   logger: Logger,
-): Promise<ServiceLock | undefined> => {
+): Promise<ServiceLock | undefined> {
   if (databaseUrl !== undefined && !withDevChain) return undefined
   const lock = await holdServiceLock(connection, logger)
   if (lock) return lock
@@ -97,8 +97,8 @@ const holdAlone = async (
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-export const untilAskedToStop = (): Promise<NodeJS.Signals> =>
-  new Promise((resolve) => {
+export function untilAskedToStop(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
     let asked = false
     const hear = (signal: NodeJS.Signals) => {
       if (asked) process.exit(1)
@@ -108,17 +108,18 @@ export const untilAskedToStop = (): Promise<NodeJS.Signals> =>
     process.on('SIGTERM', hear)
     process.on('SIGINT', hear)
   })
+}
 
 /**
  * Announces the service, lets it run until `asked` resolves and stops everything.
  * @throws ServiceLockLostError; what `announce` throws
  */
-export const serveUntil = async (
+export async function serveUntil(
   asked: Promise<NodeJS.Signals>,
   { lockLost, close }: RunningService,
   logger: Logger,
   announce: () => void | Promise<void>,
-): Promise<void> => {
+): Promise<void> {
   try {
     await announce()
     const lost = lockLost.then(() => {

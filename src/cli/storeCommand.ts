@@ -16,10 +16,11 @@ type Run = (given: {
 }) => Promise<void>
 
 /** Gives a command the settings of the store, and others, and runs it on the opened store. */
-export const onStore = (command: Command, run: Run, others: readonly OptionName[] = []): Command =>
-  withOptions(command, ['data', 'databaseUrl', 'masterKey', ...others]).action(async () => {
+export function onStore(command: Command, run: Run, others: readonly OptionName[] = []): Command {
+  return withOptions(command, ['data', 'databaseUrl', 'masterKey', ...others]).action(async () => {
     const flags = command.opts<Flags>()
     const [id = ''] = command.args
     const config = configOf(flags)
     await withStore(config, createLogger('error'), (store) => run({ store, config, flags, id }))
   })
+}

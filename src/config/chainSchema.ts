@@ -50,8 +50,9 @@ const treasurySchema = z
 
 const ENTRY_POINT_06 = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
 
-const isDistinct = (tokens: readonly { readonly address: string }[]): boolean =>
-  new Set(tokens.map(({ address }) => address)).size === tokens.length
+function isDistinct(tokens: readonly { readonly address: string }[]): boolean {
+  return new Set(tokens.map(({ address }) => address)).size === tokens.length
+}
 
 /** One entry of `chains` in the configuration. Limits have defaults; nodes do not. */
 export const chainSchema = z.strictObject({
@@ -96,16 +97,18 @@ export const chainSchema = z.strictObject({
 export type ChainInput = z.input<typeof chainSchema>
 
 /** @param resolveKey looks up what a reference to a key names. */
-export const toChainDefinition = (
+export function toChainDefinition(
   chain: z.output<typeof chainSchema>,
   resolveKey: (reference: KeyReference) => KeySource,
-): ChainDefinition => ({
-  ...chain,
-  name: chain.name ?? `chain ${chain.chainId}`,
-  beneficiary: chain.beneficiary,
-  executorKeys: chain.executorKeys.map(resolveKey),
-  treasury: chain.treasury && { ...chain.treasury, key: resolveKey(chain.treasury.key) },
-  maxBundleGas: BigInt(chain.maxBundleGas),
-  maxVerificationGas: BigInt(chain.maxVerificationGas),
-  tokens: chain.tokens.map(toTokenDefinition),
-})
+): ChainDefinition {
+  return {
+    ...chain,
+    name: chain.name ?? `chain ${chain.chainId}`,
+    beneficiary: chain.beneficiary,
+    executorKeys: chain.executorKeys.map(resolveKey),
+    treasury: chain.treasury && { ...chain.treasury, key: resolveKey(chain.treasury.key) },
+    maxBundleGas: BigInt(chain.maxBundleGas),
+    maxVerificationGas: BigInt(chain.maxVerificationGas),
+    tokens: chain.tokens.map(toTokenDefinition),
+  }
+}

@@ -18,17 +18,19 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const withFile = (content: unknown): string => {
+function withFile(content: unknown): string {
   const path = join(folder, `${count++}.json`)
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
   return path
 }
 
-const load = (
+function load(
   flags: Record<string, unknown>,
   environment: Record<string, string> = {},
   content: unknown = {},
-) => loadConfig({ flags, environment, file: withFile(content) })
+) {
+  return loadConfig({ flags, environment, file: withFile(content) })
+}
 
 describe('loadConfig', () => {
   test('gives defaults when nothing is set', () => {

@@ -13,7 +13,7 @@ type Sources = {
 
 const DEFAULT_FILE = 'purser.json'
 
-const readFile = (path: string | undefined): Record<string, unknown> => {
+function readFile(path: string | undefined): Record<string, unknown> {
   if (path === undefined && !existsSync(DEFAULT_FILE)) return {}
   const name = path ?? DEFAULT_FILE
   let text: string
@@ -36,7 +36,7 @@ const readFile = (path: string | undefined): Record<string, unknown> => {
  * All settings: a flag wins over the environment, that over the file, that over the default.
  * @throws ConfigError naming the setting and where it came from
  */
-export const loadConfig = ({ flags, environment, file }: Sources): Config => {
+export function loadConfig({ flags, environment, file }: Sources): Config {
   const fromFile = readFile(file ?? environment.PURSER_CONFIG)
   const names = Object.keys(options) as OptionName[]
   const unknown = Object.keys(fromFile).find((key) => !names.includes(key as OptionName))

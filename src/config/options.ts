@@ -12,7 +12,9 @@ type OptionSpec<Schema extends z.ZodType> = {
   readonly schema: Schema
 }
 
-const option = <Schema extends z.ZodType>(spec: OptionSpec<Schema>): OptionSpec<Schema> => spec
+function option<Schema extends z.ZodType>(spec: OptionSpec<Schema>): OptionSpec<Schema> {
+  return spec
+}
 
 const text = z.string().min(1)
 /** Flags and environment variables are text; the file may hold the value itself. */
@@ -22,8 +24,8 @@ const flag = z.union([
   z.boolean(),
   z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true'),
 ])
-const json = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value, context) => {
+function json<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value, context) => {
     if (typeof value !== 'string') return value
     try {
       return JSON.parse(value)
@@ -32,6 +34,7 @@ const json = <Schema extends z.ZodType>(schema: Schema) =>
       return z.NEVER
     }
   }, schema)
+}
 
 const roles = ['api', 'bundler'] as const
 export type Role = (typeof roles)[number]
@@ -188,12 +191,16 @@ export type Config = {
   readonly [Name in OptionName]: z.output<(typeof options)[Name]['schema']>
 }
 
-const dashed = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
 
 /** `blockTime` → `--block-time` */
-export const flagOf = (name: OptionName): string => `--${dashed(name)}`
+export function flagOf(name: OptionName): string {
+  return `--${dashed(name)}`
+}
 
 /** `blockTime` → `PURSER_BLOCK_TIME` */
-export const variableOf = (name: OptionName): string =>
-  `PURSER_${dashed(name).replaceAll('-', '_').toUpperCase()}`
+export function variableOf(name: OptionName): string {
+  return `PURSER_${dashed(name).replaceAll('-', '_').toUpperCase()}`
+}

@@ -17,11 +17,11 @@ const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/
  * for it: it can have the same file without the secrets.
  * @throws ConfigError when a chain is named twice or something is not there
  */
-export const resolveChains = (
+export function resolveChains(
   chains: Config['chains'],
   environment: Environment,
   roles: readonly Role[],
-): readonly ChainDefinition[] => {
+): readonly ChainDefinition[] {
   const ids = chains.map((chain) => chain.chainId)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice !== undefined) throw new ConfigError(`Chain ${twice} is configured twice.`)
@@ -39,7 +39,7 @@ export const resolveChains = (
   )
 }
 
-const resolveKey = (reference: KeyReference, environment: Environment): KeySource => {
+function resolveKey(reference: KeyReference, environment: Environment): KeySource {
   if (typeof reference === 'string') return resolvePrivateKey(reference, environment)
   if ('kms' in reference) {
     const { keyId, region, endpoint } = reference.kms
@@ -49,7 +49,7 @@ const resolveKey = (reference: KeyReference, environment: Environment): KeySourc
   return { keystore, password: resolvePassword(password, environment) }
 }
 
-const resolvePrivateKey = (reference: string, environment: Environment): Hex => {
+function resolvePrivateKey(reference: string, environment: Environment): Hex {
   if (!reference.startsWith('env:')) return reference as Hex
   const name = reference.slice('env:'.length)
   const key = environment[name]
@@ -60,7 +60,7 @@ const resolvePrivateKey = (reference: string, environment: Environment): Hex => 
   return key as Hex
 }
 
-const resolvePassword = (reference: string, environment: Environment): string => {
+function resolvePassword(reference: string, environment: Environment): string {
   const [kind, ...rest] = reference.split(':')
   const where = rest.join(':')
   if (kind === 'file') {
@@ -76,7 +76,7 @@ const resolvePassword = (reference: string, environment: Environment): string =>
 }
 
 /** Named as every AWS tool names them. */
-const kmsCredentials = (environment: Environment): KmsCredentials => {
+function kmsCredentials(environment: Environment): KmsCredentials {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = environment
   if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
     throw new ConfigError(

@@ -38,11 +38,12 @@ const source = z.union(
 const amount = z.string().regex(/^\d{1,30}(\.\d{1,36})?$/, 'must be an amount in quotes')
 
 /** What is shown by wallets: no markup, no control characters. */
-const label = (length: number) =>
-  z
+function label(length: number) {
+  return z
     .string()
     .max(length)
     .regex(/^[^\p{C}<>]+$/u, 'must be plain text')
+}
 
 /** One entry of `tokens` of a chain. */
 export const tokenSchema = z
@@ -74,15 +75,16 @@ export const sequencerSchema = z.strictObject({
   gracePeriod: z.int().min(0).max(86_400).default(3_600),
 })
 
-const fractionOf = (amount: string): string => amount.split('.')[1] ?? ''
+function fractionOf(amount: string): string {
+  return amount.split('.')[1] ?? ''
+}
 
 /** In smallest units. */
-const toUnits = (amount: string, decimals: number): bigint =>
-  BigInt((amount.split('.')[0] ?? '') + fractionOf(amount).padEnd(decimals, '0'))
+function toUnits(amount: string, decimals: number): bigint {
+  return BigInt((amount.split('.')[0] ?? '') + fractionOf(amount).padEnd(decimals, '0'))
+}
 
-const toSource = (
-  source: z.output<typeof tokenSchema>['sources'][number],
-): PriceSourceDefinition => {
+function toSource(source: z.output<typeof tokenSchema>['sources'][number]): PriceSourceDefinition {
   if ('fixed' in source) return { kind: 'fixed', perNative: source.fixed }
   if ('http' in source) {
     const { url, path } = source.http
@@ -92,20 +94,24 @@ const toSource = (
   return { kind: 'feeds', token: toFeed(token), native: native && toFeed(native) }
 }
 
-const toFeed = ({ address, heartbeat, min, max }: z.output<typeof feed>) => ({
-  address,
-  heartbeat,
-  min,
-  max,
-})
+function toFeed({ address, heartbeat, min, max }: z.output<typeof feed>) {
+  return {
+    address,
+    heartbeat,
+    min,
+    max,
+  }
+}
 
-export const toTokenDefinition = (token: z.output<typeof tokenSchema>): TokenDefinition => ({
-  ...token,
-  name: token.name ?? token.symbol,
-  logoUrl: token.logoUrl,
-  sources: token.sources.map(toSource),
-  maxExposure:
-    token.maxExposure === undefined ? undefined : toUnits(token.maxExposure, token.decimals),
-  treasury: token.treasury,
-  extraCallGas: BigInt(token.extraCallGas),
-})
+export function toTokenDefinition(token: z.output<typeof tokenSchema>): TokenDefinition {
+  return {
+    ...token,
+    name: token.name ?? token.symbol,
+    logoUrl: token.logoUrl,
+    sources: token.sources.map(toSource),
+    maxExposure:
+      token.maxExposure === undefined ? undefined : toUnits(token.maxExposure, token.decimals),
+    treasury: token.treasury,
+    extraCallGas: BigInt(token.extraCallGas),
+  }
+}

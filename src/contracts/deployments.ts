@@ -19,14 +19,16 @@ export type Deployment = {
 }
 
 /** Where the deterministic deployer puts `creationCode` (constructor arguments included). */
-export const deployment = (creationCode: Hex, salt: Hex = zeroHash): Deployment => ({
-  address: getCreate2Address({
-    from: DETERMINISTIC_DEPLOYER,
-    salt,
-    bytecode: creationCode,
-  }).toLowerCase() as Address,
-  deployData: concatHex([salt, creationCode]),
-})
+export function deployment(creationCode: Hex, salt: Hex = zeroHash): Deployment {
+  return {
+    address: getCreate2Address({
+      from: DETERMINISTIC_DEPLOYER,
+      salt,
+      bytecode: creationCode,
+    }).toLowerCase() as Address,
+    deployData: concatHex([salt, creationCode]),
+  }
+}
 
 /** Makes the tanks of all apps. */
 export const TANK_FACTORY = deployment(tankFactoryCode)

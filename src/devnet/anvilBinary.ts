@@ -12,7 +12,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
  * Path of the anvil binary that npm installed for this platform.
  * @throws DevChainError when there is none
  */
-export const anvilBinary = (platform = process.platform, arch = process.arch): string => {
+export function anvilBinary(platform = process.platform, arch = process.arch): string {
   const name = PLATFORMS[`${platform}-${arch}`]
   if (name === undefined) {
     throw new DevChainError(

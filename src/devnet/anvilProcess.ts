@@ -20,11 +20,11 @@ export class PortTakenError extends Error {
  * @param onSpawn - told at once, before anvil is ready
  * @throws PortTakenError; DevChainError with anvil's own words. No process is left behind.
  */
-export const launchAnvil = async (
+export async function launchAnvil(
   args: readonly string[],
   port: number,
   onSpawn: (anvil: AnvilProcess) => void,
-): Promise<AnvilProcess & { readonly port: number }> => {
+): Promise<AnvilProcess & { readonly port: number }> {
   const binary = anvilBinary()
   const all = ['--host', '127.0.0.1', '--port', String(port), '--prune-history', '64', ...args]
   const child = spawn(binary, all, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
@@ -45,8 +45,8 @@ export const launchAnvil = async (
   }
 }
 
-const portOf = (child: ChildProcess): Promise<number> =>
-  new Promise((resolve, reject) => {
+function portOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
     let banner = ''
     let complaint = ''
     const limit = setTimeout(
@@ -78,3 +78,4 @@ const portOf = (child: ChildProcess): Promise<number> =>
       fail(taken ? new PortTakenError() : new DevChainError(`The embedded chain ended: ${reason}`))
     })
   })
+}

@@ -11,7 +11,7 @@ export type AnvilRecord = {
 }
 
 /** undefined when there is none, or none that can be read: then there is nothing to adopt. */
-export const readRecord = (file: string): AnvilRecord | undefined => {
+export function readRecord(file: string): AnvilRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(file, 'utf8')) as Partial<AnvilRecord>
     const { pid, commandLine, port, settings } = record
@@ -24,7 +24,7 @@ export const readRecord = (file: string): AnvilRecord | undefined => {
   }
 }
 
-export const writeRecord = (file: string, record: AnvilRecord): void => {
+export function writeRecord(file: string, record: AnvilRecord): void {
   writeFileSync(`${file}.next`, JSON.stringify(record), { mode: 0o600 })
   renameSync(`${file}.next`, file)
 }

@@ -53,10 +53,10 @@ const OURS: readonly Deployment[] = [
  * installed, or when the node does not let us place code that it needs.
  * @throws DevChainError when the chain lacks the deterministic deployer or refuses a deployment
  */
-export const deployDevContracts = async (
+export async function deployDevContracts(
   rpcUrl: string,
   versions: readonly Version[] = VERSIONS,
-): Promise<DeployedContracts> => {
+): Promise<DeployedContracts> {
   const carried: DevContracts[] = []
   const absent: AbsentVersion[] = []
   for (const version of versions) {
@@ -82,22 +82,23 @@ export const deployDevContracts = async (
   }
 }
 
-const byVersion = (
+function byVersion(
   carried: readonly DevContracts[],
   addressOf: (contracts: DevContracts) => Address | undefined,
-): Partial<Record<Version, Address>> =>
-  Object.fromEntries(
+): Partial<Record<Version, Address>> {
+  return Object.fromEntries(
     carried.flatMap((contracts) => {
       const address = addressOf(contracts)
       return address === undefined ? [] : [[contracts.version, address]]
     }),
   )
+}
 
 /** Why the node does not place what is missing; undefined when all is in its place. */
-const placeMissing = async (
+async function placeMissing(
   rpcUrl: string,
   placements: readonly Placement[],
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const client = anvilClient(rpcUrl)
   const missing = await withoutCode(client, placements)
   if (missing.length === 0) return undefined
@@ -116,7 +117,7 @@ const placeMissing = async (
 /** Enough for the largest contract that may exist and its constructor. */
 const DEPLOYMENT_GAS = 8_000_000n
 
-const deployMissing = async (rpcUrl: string, wanted: readonly Deployment[]): Promise<void> => {
+async function deployMissing(rpcUrl: string, wanted: readonly Deployment[]): Promise<void> {
   const wallet = await devWallet(rpcUrl)
   const missing = await withoutCode(wallet, wanted)
   if (missing.length === 0) return
@@ -135,7 +136,7 @@ const deployMissing = async (rpcUrl: string, wanted: readonly Deployment[]): Pro
  * Sends as many at once as a block holds: anvil forgets to mine what a full block left over. Nonces
  * keep the order; later constructors call earlier contracts, so their gas cannot be estimated.
  */
-const deploy = async (wallet: DevWallet, deployments: readonly Deployment[]): Promise<void> => {
+async function deploy(wallet: DevWallet, deployments: readonly Deployment[]): Promise<void> {
   const { account, chain } = wallet
   const [first, { gasLimit }, fees] = await Promise.all([
     wallet.getTransactionCount({ address: account.address, blockTag: 'pending' }),
@@ -163,10 +164,10 @@ const deploy = async (wallet: DevWallet, deployments: readonly Deployment[]): Pr
 
 type CodeReader = { getCode(of: { address: Address }): Promise<string | undefined> }
 
-const withoutCode = async <Contract extends { readonly address: Address }>(
+async function withoutCode<Contract extends { readonly address: Address }>(
   reader: CodeReader,
   contracts: readonly Contract[],
-): Promise<readonly Contract[]> => {
+): Promise<readonly Contract[]> {
   const codes = await Promise.all(contracts.map(({ address }) => reader.getCode({ address })))
   return contracts.filter((_, index) => codes[index] === undefined)
 }

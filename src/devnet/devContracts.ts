@@ -55,8 +55,8 @@ const SALTS = {
 const load = createRequire(import.meta.url)
 
 /** The packages of `version` that are not installed. */
-export const missingPackages = (version: Version): readonly string[] =>
-  PACKAGES[version].filter((name) => {
+export function missingPackages(version: Version): readonly string[] {
+  return PACKAGES[version].filter((name) => {
     try {
       load.resolve(`${name}/package.json`)
       return false
@@ -65,15 +65,17 @@ export const missingPackages = (version: Version): readonly string[] =>
       throw error
     }
   })
+}
 
 /**
  * The contracts of one version. Reads the code from its packages, which must be installed: it is GPL
  * and never becomes part of ours.
  */
-export const devContracts = (version: Version): DevContracts =>
-  version === '0.9' ? contracts09() : createdContracts(version)
+export function devContracts(version: Version): DevContracts {
+  return version === '0.9' ? contracts09() : createdContracts(version)
+}
 
-const createdContracts = (version: keyof typeof SALTS): DevContracts => {
+function createdContracts(version: keyof typeof SALTS): DevContracts {
   const code = creationCodes(version)
   const entryPoint = deployment(code('EntryPoint'), SALTS[version])
   const factory = deployment(concatHex([code('SimpleAccountFactory'), pad(entryPoint.address)]))
@@ -96,7 +98,7 @@ const DELEGATE_09: Address = '0xa46cc63ebf4bd77888aa327837d20b23a63a56b5'
  * npm has the code of EntryPoint v0.9 as it runs on Ethereum, not what creates it. Its accounts are
  * those of the release candidate; where the factory is follows from its code.
  */
-const contracts09 = (): DevContracts => {
+function contracts09(): DevContracts {
   const entryPoint = canonicalAddresses['0.9']
   const factory = deployment(
     concatHex([creationCodes('0.9')('SimpleAccountFactory'), pad(entryPoint)]),
@@ -115,38 +117,47 @@ const contracts09 = (): DevContracts => {
   }
 }
 
-const artifact = (version: Version, name: string) =>
-  load(`${PACKAGES[version][0]}/artifacts/${name}.json`) as {
+function artifact(version: Version, name: string) {
+  return load(`${PACKAGES[version][0]}/artifacts/${name}.json`) as {
     readonly bytecode: Hex
     readonly deployedBytecode: Hex
   }
+}
 
-const creationCodes = (version: Version) => (name: string) => artifact(version, name).bytecode
+function creationCodes(version: Version) {
+  return (name: string) => artifact(version, name).bytecode
+}
 
 const PUSH32 = '7f'
 
 /** With the EntryPoint where the compiler left room for it. */
-const delegate09 = (): Hex =>
-  artifact('0.9', 'Simple7702Account').deployedBytecode.replaceAll(
+function delegate09(): Hex {
+  return artifact('0.9', 'Simple7702Account').deployedBytecode.replaceAll(
     PUSH32 + zeroHash.slice(2),
     PUSH32 + pad(canonicalAddresses['0.9']).slice(2),
   ) as Hex
+}
 
-const codeOnEthereum = (address: Address): Hex =>
-  toHex(readFileSync(load.resolve(`hardhat-predeploy/bin/${getAddress(address)}.bytecode`)))
+function codeOnEthereum(address: Address): Hex {
+  return toHex(readFileSync(load.resolve(`hardhat-predeploy/bin/${getAddress(address)}.bytecode`)))
+}
 
-const domainOf = (entryPoint: Address, chainId: number): string =>
-  domainSeparator({
+function domainOf(entryPoint: Address, chainId: number): string {
+  return domainSeparator({
     domain: { name: 'ERC4337', version: '1', chainId, verifyingContract: entryPoint },
   }).slice(2)
+}
 
 /**
  * An EntryPoint's code remembers the chain that it was deployed on. It works on others too, but there
  * each operation costs more gas than on a public chain.
  */
-const movedFromEthereum = (entryPoint: Address, chainId: number): Hex =>
-  codeOnEthereum(entryPoint)
+function movedFromEthereum(entryPoint: Address, chainId: number): Hex {
+  return codeOnEthereum(entryPoint)
     .replace(domainOf(entryPoint, 1), domainOf(entryPoint, chainId))
     .replace(PUSH32 + word(1), PUSH32 + word(chainId)) as Hex
+}
 
-const word = (value: number): string => numberToHex(value, { size: 32 }).slice(2)
+function word(value: number): string {
+  return numberToHex(value, { size: 32 }).slice(2)
+}

@@ -15,7 +15,7 @@ const KEYS: readonly Hex[] = [
 ]
 
 /** Private key of anvil's account `index` (0 to 9); each starts with 10,000 ETH. */
-export const devKey = (index: number): Hex => {
+export function devKey(index: number): Hex {
   const key = KEYS[index]
   if (key === undefined) throw new RangeError(`anvil has no account ${index}.`)
   return key

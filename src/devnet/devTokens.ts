@@ -10,17 +10,19 @@ export type DevToken = {
   readonly decimals: number
 }
 
-const token = (name: string, symbol: string, decimals: number): DevToken & Deployment => ({
-  name,
-  symbol,
-  decimals,
-  ...deployment(
-    concatHex([
-      bytecode,
-      encodeAbiParameters(parseAbiParameters('string, string, uint8'), [name, symbol, decimals]),
-    ]),
-  ),
-})
+function token(name: string, symbol: string, decimals: number): DevToken & Deployment {
+  return {
+    name,
+    symbol,
+    decimals,
+    ...deployment(
+      concatHex([
+        bytecode,
+        encodeAbiParameters(parseAbiParameters('string, string, uint8'), [name, symbol, decimals]),
+      ]),
+    ),
+  }
+}
 
 /** One with the decimals of dollar tokens and one with those of ether; both know EIP-2612 permits. */
 export const DEV_TOKENS: readonly (DevToken & Deployment)[] = [

@@ -15,7 +15,7 @@ import { FUNDER_KEY } from './devKeys.js'
 const RECEIPT_DEADLINE = 60_000
 
 /** A client that sends from the funder, on whatever chain `rpcUrl` serves. */
-export const devWallet = async (rpcUrl: string) => {
+export async function devWallet(rpcUrl: string) {
   const chain = defineChain({
     id: await anvilClient(rpcUrl).getChainId(),
     name: 'development',

@@ -6,10 +6,11 @@ import { isAlive } from '../../test/support/processes.js'
 import { commandLineOf, endProcess } from './processIdentity.js'
 
 /** Living processes without a command line, as threads of the kernel are; there may be none to see. */
-const nameless = (): number[] =>
-  readdirSync('/proc')
+function nameless(): number[] {
+  return readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid > 0 && isAlive(pid) && commandLineOf(pid) === undefined)
+}
 
 describe('endProcess', () => {
   test('returns when the process is gone', async () => {

@@ -9,7 +9,7 @@ export type ProcessIdentity = { readonly pid: number; readonly commandLine: stri
  * The command line of a living process, its arguments joined by spaces; undefined when no process
  * has this id. A zombie has none.
  */
-export const commandLineOf = (pid: number): string | undefined => {
+export function commandLineOf(pid: number): string | undefined {
   try {
     const line =
       process.platform === 'linux'
@@ -22,10 +22,10 @@ export const commandLineOf = (pid: number): string | undefined => {
 }
 
 /** Sends the signal if the process is still the one meant. */
-export const signalProcess = (
+export function signalProcess(
   { pid, commandLine }: ProcessIdentity,
   signal: 'SIGTERM' | 'SIGKILL',
-): void => {
+): void {
   if (commandLineOf(pid) !== commandLine) return
   try {
     process.kill(pid, signal)
@@ -36,7 +36,7 @@ export const signalProcess = (
 }
 
 /** Its memory, and with it the command line, goes before its files and ports do. */
-const isEnding = (pid: number): boolean => {
+function isEnding(pid: number): boolean {
   if (process.platform !== 'linux') return false
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -49,7 +49,7 @@ const isEnding = (pid: number): boolean => {
 const GRACE_MS = 1_000
 
 /** Returns when the process is gone: SIGTERM first, SIGKILL after a second. */
-export const endProcess = async (identity: ProcessIdentity): Promise<void> => {
+export async function endProcess(identity: ProcessIdentity): Promise<void> {
   // What has no command line from the first may be anything, such as a thread of the kernel.
   if (commandLineOf(identity.pid) !== identity.commandLine) return
   const lives = () => {

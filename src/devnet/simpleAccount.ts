@@ -38,10 +38,10 @@ type Chain = {
 type Owner = { readonly ownerKey: Hex; readonly factory: Address; readonly entryPoint: Address }
 
 /** A SimpleAccount of the development chain's factory, for the demo and tests (EntryPoint v0.6). */
-export const simpleAccount = async (
+export async function simpleAccount(
   { read, isDeployed }: Chain,
   { ownerKey, factory, entryPoint }: Owner,
-): Promise<SimpleAccount> => {
+): Promise<SimpleAccount> {
   const owner = privateKeyToAccount(ownerKey)
   const created = [owner.address, 0n] as const
   const answer = await read(
@@ -86,7 +86,7 @@ export const simpleAccount = async (
 }
 
 /** The operation as the interface's JSON has it (EntryPoint v0.6); unset limits are left out. */
-export const toInterfaceOperation = (op: Operation): Record<string, Hex> => {
+export function toInterfaceOperation(op: Operation): Record<string, Hex> {
   const { callGasLimit, verificationGasLimit, preVerificationGas } = op
   const { maxFeePerGas, maxPriorityFeePerGas } = op
   return {
@@ -107,4 +107,6 @@ export const toInterfaceOperation = (op: Operation): Record<string, Hex> => {
 }
 
 /** A fresh private key that depends on `seed` only. */
-export const keyFromSeed = (seed: string): Hex => keccak256(new TextEncoder().encode(seed))
+export function keyFromSeed(seed: string): Hex {
+  return keccak256(new TextEncoder().encode(seed))
+}

@@ -32,25 +32,25 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-const start = async (options: Partial<AnvilOptions> = {}): Promise<Anvil> => {
+async function start(options: Partial<AnvilOptions> = {}): Promise<Anvil> {
   const anvil = await startAnvil({ chainId: CHAIN_ID, logger, ...options })
   running.push(anvil)
   return anvil
 }
 
-const transfer = async (rpcUrl: string) => {
+async function transfer(rpcUrl: string) {
   const wallet = await devWallet(rpcUrl)
   const hash = await wallet.sendTransaction({ to: FRIEND, value: 1n })
   return wallet.waitForTransactionReceipt({ hash })
 }
 
-const funderNonce = async (rpcUrl: string): Promise<number> => {
+async function funderNonce(rpcUrl: string): Promise<number> {
   const wallet = await devWallet(rpcUrl)
   return wallet.getTransactionCount({ address: wallet.account.address, blockTag: 'pending' })
 }
 
 /** A process of its own that starts a chain in `dataDir`, prints it, and then does `after`. */
-const startElsewhere = async (after: string) => {
+async function startElsewhere(after: string) {
   const module = new URL('../../dist/devnet/startAnvil.js', import.meta.url)
   const child = spawn(
     process.execPath,

@@ -36,13 +36,13 @@ type Running = AnvilProcess & { readonly port: number }
  * its pending transactions, unless it was started with other settings: then it is saved and ended.
  * @throws DevChainError when it cannot start; no process is left behind then
  */
-export const startAnvil = async (options: AnvilOptions): Promise<Anvil> => {
+export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { dataDir, logger } = options
   if (dataDir !== undefined) return startKept(options, dataDir)
   return manage(await launchAnvil(settingsOf(options), 0, () => {}), undefined, logger)
 }
 
-const startKept = async (options: AnvilOptions, dataDir: string): Promise<Anvil> => {
+async function startKept(options: AnvilOptions, dataDir: string): Promise<Anvil> {
   const { chainId, logger } = options
   mkdirSync(dataDir, { recursive: true })
   const recordFile = join(dataDir, `chain-${chainId}.process.json`)
@@ -72,18 +72,20 @@ const startKept = async (options: AnvilOptions, dataDir: string): Promise<Anvil>
   return manage(anvil, stateFile, logger)
 }
 
-const settingsOf = ({ chainId, blockTime, hardfork }: AnvilOptions): string[] => [
-  '--chain-id',
-  String(chainId),
-  ...(blockTime === undefined ? [] : ['--block-time', String(blockTime)]),
-  ...(hardfork === undefined ? [] : ['--hardfork', hardfork]),
-]
+function settingsOf({ chainId, blockTime, hardfork }: AnvilOptions): string[] {
+  return [
+    '--chain-id',
+    String(chainId),
+    ...(blockTime === undefined ? [] : ['--block-time', String(blockTime)]),
+    ...(hardfork === undefined ? [] : ['--hardfork', hardfork]),
+  ]
+}
 
 /** The recorded anvil if it still runs and serves the chain. */
-const findSurvivor = async (
+async function findSurvivor(
   { pid, commandLine, port }: AnvilRecord,
   chainId: number,
-): Promise<Running | undefined> => {
+): Promise<Running | undefined> {
   if (port === undefined || commandLineOf(pid) !== commandLine) return undefined
   const served = await anvilClient(urlOf(port))
     .getChainId()
@@ -91,7 +93,7 @@ const findSurvivor = async (
   return served === chainId ? { pid, commandLine, port } : undefined
 }
 
-const manage = (anvil: Running, stateFile: string | undefined, logger: Logger): Anvil => {
+function manage(anvil: Running, stateFile: string | undefined, logger: Logger): Anvil {
   const rpcUrl = urlOf(anvil.port)
   const saver = stateFile && startStateSaver(anvilClient(rpcUrl), stateFile, logger)
   const endNow = (): void => signalProcess(anvil, 'SIGTERM')
@@ -115,4 +117,6 @@ const manage = (anvil: Running, stateFile: string | undefined, logger: Logger): 
   }
 }
 
-const urlOf = (port: number): string => `http://127.0.0.1:${port}`
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`
+}

@@ -21,7 +21,7 @@ export type StateSaver = {
  * --state-interval truncates the file in place, so a kill at the wrong moment leaves a chain that
  * cannot be loaded; here the file is replaced whole or not at all.
  */
-export const startStateSaver = (client: AnvilClient, file: string, logger: Logger): StateSaver => {
+export function startStateSaver(client: AnvilClient, file: string, logger: Logger): StateSaver {
   const stopped = new AbortController()
   let savedHead: Hash | undefined
 
@@ -57,7 +57,7 @@ export const startStateSaver = (client: AnvilClient, file: string, logger: Logge
   }
 }
 
-const replaceFile = async (file: string, content: Buffer): Promise<void> => {
+async function replaceFile(file: string, content: Buffer): Promise<void> {
   const next = `${file}.next`
   const handle = await open(next, 'w', 0o600)
   try {

@@ -75,11 +75,11 @@ export class AbiReader {
  * The result of reading what follows `selector` (`0x` for plain data, as in logs); undefined when
  * `data` is not that.
  */
-export const readAbi = <T>(
+export function readAbi<T>(
   data: Hex,
   selector: Hex,
   read: (reader: AbiReader) => T,
-): T | undefined => {
+): T | undefined {
   const lower = data.toLowerCase()
   if (!lower.startsWith(selector) || !HEX.test(lower)) return undefined
   try {
@@ -91,6 +91,6 @@ export const readAbi = <T>(
 }
 
 /** Rejects what is read as not of the expected form. Only inside `readAbi`. */
-export const malformed = (): never => {
+export function malformed(): never {
   throw new MalformedAbi()
 }

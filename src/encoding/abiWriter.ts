@@ -13,25 +13,32 @@ export type Field = string | { readonly bytes: string } | { readonly encoded: st
  * `value` as a big-endian unsigned integer of `bits` bits, in hex.
  * Throws OperationLimitError naming `field` when it does not fit.
  */
-export const uint = (value: bigint, bits: 128 | 256, field: string): string => {
+export function uint(value: bigint, bits: 128 | 256, field: string): string {
   if (value < 0n || value >> BigInt(bits) !== 0n) {
     throw new OperationLimitError(field, `must be an unsigned integer of at most ${bits} bits`)
   }
   return value.toString(16).padStart(bits / 4, '0')
 }
 
-export const uintWord = (value: bigint, field: string): string => uint(value, 256, field)
+export function uintWord(value: bigint, field: string): string {
+  return uint(value, 256, field)
+}
 
-export const addressWord = (address: Address): string =>
-  `000000000000000000000000${digits(address)}`
+export function addressWord(address: Address): string {
+  return `000000000000000000000000${digits(address)}`
+}
 
 /** The hex digits of `hex`, without its `0x`. */
-export const digits = (hex: Hex): string => hex.slice(2)
+export function digits(hex: Hex): string {
+  return hex.slice(2)
+}
 
-const lengthWord = (value: number): string => value.toString(16).padStart(64, '0')
+function lengthWord(value: number): string {
+  return value.toString(16).padStart(64, '0')
+}
 
 /** Encodes a tuple (or argument list): heads first, then the tails they point to. */
-export const encodeTuple = (fields: readonly Field[]): string => {
+export function encodeTuple(fields: readonly Field[]): string {
   let headSize = 0
   for (const field of fields) headSize += typeof field === 'string' ? field.length / 2 : 32
   let head = ''
@@ -47,13 +54,13 @@ export const encodeTuple = (fields: readonly Field[]): string => {
   return head + tail
 }
 
-const encodeBytes = (bytes: string): string => {
+function encodeBytes(bytes: string): string {
   const padding = (64 - (bytes.length % 64)) % 64
   return lengthWord(bytes.length / 2) + bytes + '0'.repeat(padding)
 }
 
 /** Encodes the content of an array of dynamic tuples: length, offsets, tuples. */
-export const encodeTuples = (tuples: readonly string[]): string => {
+export function encodeTuples(tuples: readonly string[]): string {
   let offsets = ''
   let position = tuples.length * 32
   for (const tuple of tuples) {

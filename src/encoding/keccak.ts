@@ -12,14 +12,15 @@ const scratch = Buffer.allocUnsafeSlow(32 * 1024)
 const EMPTY = 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 
 /** Keccak-256 of the bytes that the hex digits `hex` (even length, no `0x`) stand for, in hex digits. */
-export const keccak = (hex: string): string => {
+export function keccak(hex: string): string {
   if (hex.length === 0) return EMPTY
   hasher.init()
   hasher.update(toBytes(hex))
   return hasher.digest('hex')
 }
 
-const toBytes = (hex: string): Uint8Array =>
-  hex.length > scratch.length * 2
+function toBytes(hex: string): Uint8Array {
+  return hex.length > scratch.length * 2
     ? Buffer.from(hex, 'hex')
     : scratch.subarray(0, scratch.write(hex, 'hex'))
+}

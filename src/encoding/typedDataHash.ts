@@ -2,7 +2,9 @@ import type { Address, Hex } from 'viem'
 import { addressWord, uintWord } from './abiWriter.js'
 import { keccak } from './keccak.js'
 
-const digitsOf = (text: string): string => Buffer.from(text).toString('hex')
+function digitsOf(text: string): string {
+  return Buffer.from(text).toString('hex')
+}
 
 const DOMAIN_TYPE_HASH = keccak(
   digitsOf('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'),
@@ -20,9 +22,9 @@ const OPERATION_TYPE_HASH = keccak(
  * A function that gives the userOpHash of v0.8 and later: the EIP-712 digest of an operation's
  * hashed words. It keeps the domain separator of the last chain, which is nearly always the next.
  */
-export const createTypedDataHash = (
+export function createTypedDataHash(
   entryPoint: Address,
-): ((hashedWords: string, chainId: number) => Hex) => {
+): (hashedWords: string, chainId: number) => Hex {
   let domain: { chainId: number; separator: string } | undefined
   return (hashedWords, chainId) => {
     if (domain?.chainId !== chainId) {
@@ -32,11 +34,12 @@ export const createTypedDataHash = (
   }
 }
 
-const domainSeparator = (entryPoint: Address, chainId: number): string =>
-  keccak(
+function domainSeparator(entryPoint: Address, chainId: number): string {
+  return keccak(
     DOMAIN_TYPE_HASH +
       NAME_HASH +
       VERSION_HASH +
       uintWord(BigInt(chainId), 'chainId') +
       addressWord(entryPoint),
   )
+}

@@ -5,8 +5,9 @@ import type { Operation } from './operation.js'
 export const COLD_BENEFICIARY = 2_500
 
 /** Gas of handleOps around its operations, whoever the beneficiary is. */
-export const fixedBundleGas = ({ overhead }: Pick<EntryPoint, 'overhead'>): bigint =>
-  BigInt(overhead.fixed + COLD_BENEFICIARY)
+export function fixedBundleGas({ overhead }: Pick<EntryPoint, 'overhead'>): bigint {
+  return BigInt(overhead.fixed + COLD_BENEFICIARY)
+}
 
 /**
  * Gas that one operation may use inside handleOps when its contracts use all they are given. The sum
@@ -38,7 +39,7 @@ const PER_WORD = 80n
 const EXECUTE_USER_OP = '0x8dd7712f'
 
 /** v0.7 and later: every phase has its own limit. */
-export const bundleGasPacked = (op: Operation): bigint => {
+export function bundleGasPacked(op: Operation): bigint {
   const hasPaymaster = op.paymaster !== undefined
   const validation =
     op.verificationGasLimit + (hasPaymaster ? op.paymasterVerificationGasLimit : 0n)
@@ -56,7 +57,7 @@ export const bundleGasPacked = (op: Operation): bigint => {
  * v0.6: verificationGasLimit bounds validation of account and paymaster together, and each of up to
  * two postOp calls. The EntryPoint asks for the first of these as reserve even without a paymaster.
  */
-export const bundleGasV06 = (op: Operation): bigint => {
+export function bundleGasV06(op: Operation): bigint {
   const execution = op.callGasLimit + op.verificationGasLimit + EXECUTION
   const secondPostOp =
     op.paymaster === undefined ? 0n : forCall(op.verificationGasLimit) + POST_OP_FAILURE
@@ -70,9 +71,11 @@ export const bundleGasV06 = (op: Operation): bigint => {
 }
 
 /** Gas needed so that a call gets `gas`: a caller keeps one part in 64 (EIP-150). */
-const forCall = (gas: bigint): bigint => (gas * 64n) / 63n + 1n
+function forCall(gas: bigint): bigint {
+  return (gas * 64n) / 63n + 1n
+}
 
-const copying = (op: Operation): bigint => {
+function copying(op: Operation): bigint {
   const digits =
     op.callData.length + op.signature.length + op.factoryData.length + op.paymasterData.length
   const isPassedOn = op.callData.startsWith(EXECUTE_USER_OP)

@@ -15,5 +15,6 @@ const creators: Readonly<Record<Version, (address: Address) => EntryPoint>> = {
 }
 
 /** The EntryPoint contract of `version` at `address`. */
-export const createEntryPoint = (version: Version, address: Address): EntryPoint =>
-  creators[version](`0x${address.slice(2).toLowerCase()}`)
+export function createEntryPoint(version: Version, address: Address): EntryPoint {
+  return creators[version](`0x${address.slice(2).toLowerCase()}`)
+}

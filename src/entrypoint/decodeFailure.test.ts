@@ -13,11 +13,13 @@ const solidity = parseAbi([
   'error Surprise(uint256)',
 ])
 
-const encode = (abi: Abi, errorName: string, ...args: unknown[]): Hex =>
-  encodeErrorResult({ abi, errorName, args })
+function encode(abi: Abi, errorName: string, ...args: unknown[]): Hex {
+  return encodeErrorResult({ abi, errorName, args })
+}
 
-const withRevert = (inner: Hex, text = 'AA23 reverted'): Hex =>
-  encode(entryPoint07Abi, 'FailedOpWithRevert', 3n, text, inner)
+function withRevert(inner: Hex, text = 'AA23 reverted'): Hex {
+  return encode(entryPoint07Abi, 'FailedOpWithRevert', 3n, text, inner)
+}
 
 describe('decodeFailure', () => {
   it('keeps the text of FailedOp with its code and place', () => {

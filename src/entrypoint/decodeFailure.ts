@@ -24,24 +24,27 @@ const PLAIN_TEXTS: ReadonlySet<string> = new Set([
  * The failure in revert data of handleOps or a simulation, for every version; undefined when it is
  * something else, whatever the bytes.
  */
-export const decodeFailure = (revertData: Hex): Failure | undefined =>
-  failedOp(revertData) ?? failedOpWithRevert(revertData) ?? unattributed(revertData)
+export function decodeFailure(revertData: Hex): Failure | undefined {
+  return failedOp(revertData) ?? failedOpWithRevert(revertData) ?? unattributed(revertData)
+}
 
-const failedOp = (revertData: Hex): Failure | undefined =>
-  readAbi(revertData, FAILED_OP, (reader) =>
+function failedOp(revertData: Hex): Failure | undefined {
+  return readAbi(revertData, FAILED_OP, (reader) =>
     failure(revertData, safeText(reader.bytes(0, 32)), reader.number(0)),
   )
+}
 
-const failedOpWithRevert = (revertData: Hex): Failure | undefined =>
-  readAbi(revertData, FAILED_OP_WITH_REVERT, (reader) => {
+function failedOpWithRevert(revertData: Hex): Failure | undefined {
+  return readAbi(revertData, FAILED_OP_WITH_REVERT, (reader) => {
     const text = safeText(reader.bytes(0, 32))
     const reason = describeRevert(reader.bytes(0, 64))
     const message = reason ? boundText(`${text}: ${reason}`) : text
     return failure(revertData, message, reader.number(0))
   })
+}
 
 /** Refusals in which the EntryPoint names no operation: AA9x texts and its own custom errors. */
-const unattributed = (revertData: Hex): Failure | undefined => {
+function unattributed(revertData: Hex): Failure | undefined {
   const text = readErrorString(revertData)
   if (text !== undefined) {
     const known = aaCode(text) !== undefined || PLAIN_TEXTS.has(text)
@@ -52,11 +55,15 @@ const unattributed = (revertData: Hex): Failure | undefined => {
   return description === undefined ? undefined : failure(revertData, description, undefined)
 }
 
-const failure = (revertData: Hex, message: string, index: number | undefined): Failure => ({
-  index,
-  code: aaCode(message),
-  message,
-  revertData,
-})
+function failure(revertData: Hex, message: string, index: number | undefined): Failure {
+  return {
+    index,
+    code: aaCode(message),
+    message,
+    revertData,
+  }
+}
 
-const aaCode = (message: string): string | undefined => /^AA\d\d/.exec(message)?.[0]
+function aaCode(message: string): string | undefined {
+  return /^AA\d\d/.exec(message)?.[0]
+}

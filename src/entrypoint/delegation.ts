@@ -12,7 +12,7 @@ export const DELEGATION_MARKER: Address = '0x77020000000000000000000000000000000
  * delegate, so that the signature covers the code the account runs. An authorization is applied
  * before handleOps runs, so it decides; else `delegate`, what the sender's code points to.
  */
-export const hashedInitCode = (op: Operation, delegate: Address | undefined): string => {
+export function hashedInitCode(op: Operation, delegate: Address | undefined): string {
   if (op.factory !== DELEGATION_MARKER) return joinEntity(op.factory, op.factoryData)
   const effective = op.authorization?.address ?? delegate
   if (effective === undefined) {
@@ -25,7 +25,8 @@ export const hashedInitCode = (op: Operation, delegate: Address | undefined): st
 }
 
 /** Splits the `initCode` of v0.8 and later, in which the EIP-7702 marker may lack trailing zeros. */
-export const splitDelegatedInitCode = (initCode: Hex): EntityAndData =>
-  initCode.length >= 6 && initCode.length < 42 && DELEGATION_MARKER.startsWith(initCode)
+export function splitDelegatedInitCode(initCode: Hex): EntityAndData {
+  return initCode.length >= 6 && initCode.length < 42 && DELEGATION_MARKER.startsWith(initCode)
     ? { entity: DELEGATION_MARKER, data: '0x' }
     : splitEntity(initCode)
+}

@@ -26,16 +26,18 @@ const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const chainId = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
 const MAGIC: Hex = '0x22e325a297439656'
 
-const sample = (version: Version): Operation =>
-  fc.sample(arbitraryOperation(version), { seed: 7, numRuns: 1 })[0]!
+function sample(version: Version): Operation {
+  return fc.sample(arbitraryOperation(version), { seed: 7, numRuns: 1 })[0]!
+}
 
-const viemHash = (version: Version, op: Operation, entryPointAddress: Hex, chain: number): Hex =>
-  getUserOperationHash({
+function viemHash(version: Version, op: Operation, entryPointAddress: Hex, chain: number): Hex {
+  return getUserOperationHash({
     chainId: chain,
     entryPointAddress,
     entryPointVersion: version,
     userOperation: (version === '0.6' ? toStructV06(op) : op) as UserOperation,
   })
+}
 
 describe('canonicalAddresses', () => {
   it('are those of viem, in lower case', () => {

@@ -3,10 +3,11 @@ import type { Hex } from 'viem'
 import { expect, test } from 'vitest'
 import { joinPaymasterSignature, splitPaymasterSignature } from './paymasterSignature.js'
 
-const bytes = (minLength: number) =>
-  fc
+function bytes(minLength: number) {
+  return fc
     .uint8Array({ minLength, maxLength: 300 })
     .map((value): Hex => `0x${Buffer.from(value).toString('hex')}`)
+}
 
 test('data and signature come apart as they were joined', () => {
   fc.assert(

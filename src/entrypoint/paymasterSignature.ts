@@ -11,15 +11,15 @@ const SUFFIX = 10
  * paymasterData of v0.9 with a signature of the paymaster that the account's does not cover, so
  * that both may sign in either order (`paymasterSignature` in JSON).
  */
-export const joinPaymasterSignature = (data: Hex, signature: Hex): Hex => {
+export function joinPaymasterSignature(data: Hex, signature: Hex): Hex {
   const length = ((signature.length - 2) / 2).toString(16).padStart(4, '0')
   return `${data}${signature.slice(2)}${length}${MAGIC}`
 }
 
 /** The reverse; undefined when the data carries no such signature. */
-export const splitPaymasterSignature = (
+export function splitPaymasterSignature(
   paymasterData: Hex,
-): { readonly data: Hex; readonly signature: Hex } | undefined => {
+): { readonly data: Hex; readonly signature: Hex } | undefined {
   if (!paymasterData.endsWith(MAGIC)) return undefined
   const length = Number.parseInt(paymasterData.slice(-2 * SUFFIX, -MAGIC.length), 16)
   const size = paymasterData.length / 2 - 1
@@ -38,7 +38,7 @@ const SHORTEST = 62
  * The `paymasterAndData` that v0.9 hashes, as hex digits. A paymaster may sign after the user: its
  * signature, with 2 bytes of length and the magic behind it, is left out except for the magic.
  */
-export const hashedPaymasterAndData = (paymasterAndData: string): string => {
+export function hashedPaymasterAndData(paymasterAndData: string): string {
   const size = paymasterAndData.length / 2
   if (size < SHORTEST || !paymasterAndData.endsWith(MAGIC)) return paymasterAndData
   const length = Number.parseInt(paymasterAndData.slice(-20, -16), 16)

@@ -24,22 +24,25 @@ const PANICS: Readonly<Record<number, string>> = {
 }
 
 /** The text of `hex`, read as UTF-8, without control characters and at most 1,000 characters long. */
-export const safeText = (hex: Hex): string =>
-  boundText(Buffer.from(hex.slice(2, 2 + MAX_LENGTH * 8), 'hex').toString('utf8'))
+export function safeText(hex: Hex): string {
+  return boundText(Buffer.from(hex.slice(2, 2 + MAX_LENGTH * 8), 'hex').toString('utf8'))
+}
 
 /** `text` without control characters, cut to 1,000 characters. */
-export const boundText = (text: string): string =>
-  Array.from(text.replace(UNSAFE, '')).slice(0, MAX_LENGTH).join('')
+export function boundText(text: string): string {
+  return Array.from(text.replace(UNSAFE, '')).slice(0, MAX_LENGTH).join('')
+}
 
 /** The text of Solidity's `Error(string)`; undefined when `data` is something else. */
-export const readErrorString = (data: Hex): string | undefined =>
-  readAbi(data, ERROR_STRING, (reader) => safeText(reader.bytes(0, 0)))
+export function readErrorString(data: Hex): string | undefined {
+  return readAbi(data, ERROR_STRING, (reader) => safeText(reader.bytes(0, 0)))
+}
 
 /**
  * Revert data in words: the text of `Error(string)`, the meaning of `Panic`, a known custom error
  * with its arguments, else the bare selector. Undefined when nothing was given.
  */
-export const describeRevert = (data: Hex): string | undefined => {
+export function describeRevert(data: Hex): string | undefined {
   if (data.length < 10) return undefined
   return (
     readErrorString(data) ??
@@ -49,14 +52,14 @@ export const describeRevert = (data: Hex): string | undefined => {
   )
 }
 
-const describePanic = (reader: AbiReader): string => {
+function describePanic(reader: AbiReader): string {
   const code = reader.number(0)
   const meaning = PANICS[code]
   return `Panic(0x${code.toString(16).padStart(2, '0')})${meaning ? `: ${meaning}` : ''}`
 }
 
 /** A known custom error with its arguments, e.g. `InsufficientBalance(5, 7)`; else undefined. */
-export const describeKnownError = (data: Hex): string | undefined => {
+export function describeKnownError(data: Hex): string | undefined {
   const selector: Hex = `0x${data.slice(2, 10).toLowerCase()}`
   const signature = knownErrors.get(selector)
   if (signature === undefined) return undefined
@@ -68,7 +71,7 @@ export const describeKnownError = (data: Hex): string | undefined => {
   })
 }
 
-const readArgument = (reader: AbiReader, kind: string, position: number): string => {
+function readArgument(reader: AbiReader, kind: string, position: number): string {
   switch (kind) {
     case 'address':
       return reader.address(position)

@@ -15,7 +15,9 @@ import {
 } from './simulationV06.js'
 
 const abi = entryPoint06Abi
-const uint = (bits: bigint) => fc.bigInt({ min: 0n, max: 2n ** bits - 1n })
+function uint(bits: bigint) {
+  return fc.bigInt({ min: 0n, max: 2n ** bits - 1n })
+}
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
 describe('simulation calls', () => {

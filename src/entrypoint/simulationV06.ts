@@ -52,15 +52,12 @@ export type Simulated =
   | { readonly kind: 'failure'; readonly failure: Failure }
 
 /** Calldata of `simulateValidation(op)`, a call that always reverts. */
-export const encodeSimulateValidation = (op: Operation): Hex =>
-  `${SIMULATE_VALIDATION}${encodeTuple([{ encoded: encodeUserOperationV06(op) }])}`
+export function encodeSimulateValidation(op: Operation): Hex {
+  return `${SIMULATE_VALIDATION}${encodeTuple([{ encoded: encodeUserOperationV06(op) }])}`
+}
 
 /** Calldata of `simulateHandleOp(op, target, targetCallData)`, a call that always reverts. */
-export const encodeSimulateHandleOp = (
-  op: Operation,
-  target: Address,
-  targetCallData: Hex,
-): Hex => {
+export function encodeSimulateHandleOp(op: Operation, target: Address, targetCallData: Hex): Hex {
   const fields = [
     { encoded: encodeUserOperationV06(op) },
     addressWord(target),
@@ -70,7 +67,7 @@ export const encodeSimulateHandleOp = (
 }
 
 /** What a v0.6 simulation said by its revert data; undefined when that is something else. */
-export const decodeSimulation = (revertData: Hex): Simulated | undefined => {
+export function decodeSimulation(revertData: Hex): Simulated | undefined {
   const failure = decodeFailure(revertData)
   if (failure) return { kind: 'failure', failure }
   return (
@@ -82,10 +79,10 @@ export const decodeSimulation = (revertData: Hex): Simulated | undefined => {
   )
 }
 
-const readValidation = (
+function readValidation(
   reader: AbiReader,
   aggregator: SimulatedValidation['aggregator'],
-): SimulatedValidation => {
+): SimulatedValidation {
   const info = reader.number(0)
   return {
     kind: 'validation',
@@ -102,23 +99,27 @@ const readValidation = (
   }
 }
 
-const readExecution = (reader: AbiReader): SimulatedExecution => ({
-  kind: 'execution',
-  preOpGas: reader.uint(0),
-  paid: reader.uint(32),
-  validAfter: reader.number(64),
-  validUntil: readUntil(reader, 96),
-  targetSuccess: reader.boolean(128),
-  targetResult: reader.bytes(0, 160),
-})
+function readExecution(reader: AbiReader): SimulatedExecution {
+  return {
+    kind: 'execution',
+    preOpGas: reader.uint(0),
+    paid: reader.uint(32),
+    validAfter: reader.number(64),
+    validUntil: readUntil(reader, 96),
+    targetSuccess: reader.boolean(128),
+    targetResult: reader.bytes(0, 160),
+  }
+}
 
 /** The EntryPoint reports a missing bound as the largest uint48. */
-const readUntil = (reader: AbiReader, position: number): number => {
+function readUntil(reader: AbiReader, position: number): number {
   const until = reader.number(position)
   return until === UNBOUNDED ? 0 : until
 }
 
-const readStake = (reader: AbiReader, position: number): StakeInfo => ({
-  stake: reader.uint(position),
-  unstakeDelay: reader.uint(position + 32),
-})
+function readStake(reader: AbiReader, position: number): StakeInfo {
+  return {
+    stake: reader.uint(position),
+    unstakeDelay: reader.uint(position + 32),
+  }
+}

@@ -5,8 +5,8 @@ import { joinEntity, splitEntity } from './entity.js'
 import type { Operation } from './operation.js'
 
 /** ABI encoding of the v0.6 `UserOperation` struct, as hex digits. */
-export const encodeUserOperationV06 = (op: Operation): string =>
-  encodeTuple([
+export function encodeUserOperationV06(op: Operation): string {
+  return encodeTuple([
     addressWord(op.sender),
     uintWord(op.nonce, 'nonce'),
     { bytes: joinEntity(op.factory, op.factoryData) },
@@ -15,10 +15,11 @@ export const encodeUserOperationV06 = (op: Operation): string =>
     { bytes: joinEntity(op.paymaster, op.paymasterData) },
     { bytes: digits(op.signature) },
   ])
+}
 
 /** Hash of the v0.6 struct without its signature, in hex digits. */
-export const hashUserOperationV06 = (op: Operation): string =>
-  keccak(
+export function hashUserOperationV06(op: Operation): string {
+  return keccak(
     addressWord(op.sender) +
       uintWord(op.nonce, 'nonce') +
       keccak(joinEntity(op.factory, op.factoryData)) +
@@ -26,17 +27,21 @@ export const hashUserOperationV06 = (op: Operation): string =>
       gasWords(op) +
       keccak(joinEntity(op.paymaster, op.paymasterData)),
   )
+}
 
 /** The words from `callGasLimit` to `maxPriorityFeePerGas`. */
-const gasWords = (op: Operation): string =>
-  uintWord(op.callGasLimit, 'callGasLimit') +
-  uintWord(op.verificationGasLimit, 'verificationGasLimit') +
-  uintWord(op.preVerificationGas, 'preVerificationGas') +
-  uintWord(op.maxFeePerGas, 'maxFeePerGas') +
-  uintWord(op.maxPriorityFeePerGas, 'maxPriorityFeePerGas')
+function gasWords(op: Operation): string {
+  return (
+    uintWord(op.callGasLimit, 'callGasLimit') +
+    uintWord(op.verificationGasLimit, 'verificationGasLimit') +
+    uintWord(op.preVerificationGas, 'preVerificationGas') +
+    uintWord(op.maxFeePerGas, 'maxFeePerGas') +
+    uintWord(op.maxPriorityFeePerGas, 'maxPriorityFeePerGas')
+  )
+}
 
 /** The v0.6 `UserOperation` struct at byte `at`. Only inside `readAbi`. */
-export const readUserOperationV06 = (reader: AbiReader, at: number): Operation => {
+export function readUserOperationV06(reader: AbiReader, at: number): Operation {
   const factory = splitEntity(reader.bytes(at, at + 64))
   const paymaster = splitEntity(reader.bytes(at, at + 288))
   return {

@@ -11,8 +11,10 @@ export type ValidationData = {
 }
 
 /** Splits a validationData word: authorizer in the low 20 bytes, then validUntil, then validAfter. */
-export const splitValidationData = (word: bigint): ValidationData => ({
-  authorizer: `0x${BigInt.asUintN(160, word).toString(16).padStart(40, '0')}`,
-  validUntil: Number(BigInt.asUintN(48, word >> 160n)),
-  validAfter: Number(BigInt.asUintN(48, word >> 208n)),
-})
+export function splitValidationData(word: bigint): ValidationData {
+  return {
+    authorizer: `0x${BigInt.asUintN(160, word).toString(16).padStart(40, '0')}`,
+    validUntil: Number(BigInt.asUintN(48, word >> 160n)),
+    validAfter: Number(BigInt.asUintN(48, word >> 208n)),
+  }
+}

@@ -3,8 +3,9 @@ import { PurserError } from './purserError.js'
 
 type NamedToken = { readonly address: Address; readonly symbol: string }
 
-const listed = (tokens: readonly NamedToken[]): string =>
-  tokens.map(({ symbol, address }) => `${symbol} ${address}`).join(', ')
+function listed(tokens: readonly NamedToken[]): string {
+  return tokens.map(({ symbol, address }) => `${symbol} ${address}`).join(', ')
+}
 
 /** Mode ERC20 without the token to pay with. */
 export class MissingTokenError extends PurserError {

@@ -9,8 +9,9 @@ import { widestOperation } from './widestOperation.js'
 
 const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
 const share = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas, beneficiaryGas: 0 }
-const gasOf = (op: Operation, changes = {}) =>
-  preVerificationGas(entryPoint, op, { ...share, ...changes })
+function gasOf(op: Operation, changes = {}) {
+  return preVerificationGas(entryPoint, op, { ...share, ...changes })
+}
 
 describe('preVerificationGas', () => {
   test('grows with call data, more for a byte that is not zero', () => {

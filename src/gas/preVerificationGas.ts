@@ -35,20 +35,25 @@ export type BundleShare = {
 }
 
 /** On a chain that pays for nothing but execution and calldata. */
-export const noDataGas = (): bigint => 0n
+export function noDataGas(): bigint {
+  return 0n
+}
 
 /** 0 where bundles pay the executor that sends them; one that is configured may be somebody else. */
-export const beneficiaryGas = ({ beneficiary }: Pick<ChainDefinition, 'beneficiary'>): number =>
-  beneficiary === undefined ? 0 : COLD_BENEFICIARY
+export function beneficiaryGas({ beneficiary }: Pick<ChainDefinition, 'beneficiary'>): number {
+  return beneficiary === undefined ? 0 : COLD_BENEFICIARY
+}
 
 /** What operations of this chain owe of a bundle that is as large as expected. */
-export const expectedShare = (
+export function expectedShare(
   definition: Pick<ChainDefinition, 'beneficiary' | 'expectedBundleSize'>,
-): Omit<BundleShare, 'verificationGasUsed'> => ({
-  bundleSize: definition.expectedBundleSize,
-  dataGas: noDataGas,
-  beneficiaryGas: beneficiaryGas(definition),
-})
+): Omit<BundleShare, 'verificationGasUsed'> {
+  return {
+    bundleSize: definition.expectedBundleSize,
+    dataGas: noDataGas,
+    beneficiaryGas: beneficiaryGas(definition),
+  }
+}
 
 type Encoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
 

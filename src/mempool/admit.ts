@@ -152,20 +152,27 @@ export function createMempool(context: MempoolContext): Mempool {
 }
 
 /** Could a stake or a deposit in a block that we have not seen yet have made it another one? */
-const hangsOnChain = (decision: AdmissionDecision): boolean =>
-  decision.kind === 'refuse' &&
-  (decision.error instanceof UnstakedEntityFullError ||
-    decision.error instanceof PaymasterDepositError)
+function hangsOnChain(decision: AdmissionDecision): boolean {
+  return (
+    decision.kind === 'refuse' &&
+    (decision.error instanceof UnstakedEntityFullError ||
+      decision.error instanceof PaymasterDepositError)
+  )
+}
 
 /** Offers nothing and has nobody who pays for it on the chain. */
-const isFree = ({ maxFeePerGas, paymaster }: Operation): boolean =>
-  maxFeePerGas === 0n && paymaster === undefined
+function isFree({ maxFeePerGas, paymaster }: Operation): boolean {
+  return maxFeePerGas === 0n && paymaster === undefined
+}
 
 /** Unix seconds; 0 = no end. */
-const earlier = (validUntil: number, end: number): number =>
-  validUntil === 0 || validUntil > end ? end : validUntil
+function earlier(validUntil: number, end: number): number {
+  return validUntil === 0 || validUntil > end ? end : validUntil
+}
 
-const now = (): number => Math.floor(Date.now() / 1000)
+function now(): number {
+  return Math.floor(Date.now() / 1000)
+}
 
 type Simulation = { readonly simulateExecution: boolean; readonly isGranted: boolean }
 

@@ -38,13 +38,13 @@ import {
  * thrown, nothing of it was done. An operation that a bundle takes or frees at this very moment counts
  * as bundled.
  */
-export const commitAdmissions = (
+export function commitAdmissions(
   database: Kysely<Schema>,
   chainId: number,
   admissions: readonly Admission[],
   limits: AdmissionLimits,
-): Promise<AdmissionDecision[]> =>
-  database.transaction().execute(async (trx) => {
+): Promise<AdmissionDecision[]> {
+  return database.transaction().execute(async (trx) => {
     const [, facts, entityFacts] = await pipelined(trx, (statements) =>
       Promise.all([
         lockPool(statements, chainId),
@@ -71,14 +71,15 @@ export const commitAdmissions = (
     for (const _ of puts) faultPoint('admission:inserted')
     return decisions
   })
+}
 
 /** In this order: what counts and tells reads what was put before. */
-const carryOut = async (
+async function carryOut(
   statements: QueryExecutorProvider,
   chainId: number,
   { displaced, totals }: PoolView,
   puts: ReturnType<PoolView['puts']>,
-): Promise<void> => {
+): Promise<void> {
   const seen = puts.filter(({ standing }) => standing.state === 'pooled')
   const gone = puts.filter(({ standing }) => standing.state !== 'pooled')
   const hashes = (of: typeof puts) => of.map(({ entry }) => entry.hash)
@@ -92,12 +93,12 @@ const carryOut = async (
 }
 
 /** What the pool and then the entities say; a staked sender has no limit of its own (SREP-040). */
-const decideNext = (
+function decideNext(
   admission: Admission,
   view: ReturnType<typeof createPoolView>,
   entityView: EntityView,
   limits: AdmissionLimits,
-): AdmissionDecision => {
+): AdmissionDecision {
   const { entry, deposit, baseFee, entities } = admission
   const { operation, prefund } = entry
   const decision = decideAdmission(
@@ -112,11 +113,11 @@ const decideNext = (
   return error ? { kind: 'refuse', error } : decision
 }
 
-const readEntities = (
+function readEntities(
   statements: QueryExecutorProvider,
   chainId: number,
   admissions: readonly Admission[],
-): Promise<EntityFacts[]> => {
+): Promise<EntityFacts[]> {
   const named = admissions.flatMap(({ entities }) =>
     entities
       ? usesOf(entities).map(({ address }) => ({ entryPoint: entities.entryPoint, address }))
@@ -126,13 +127,13 @@ const readEntities = (
 }
 
 /** Holds what may be replaced, and counts only where a bound leaves a limit in doubt. */
-const readPool = async (
+async function readPool(
   trx: Kysely<Schema>,
   chainId: number,
   admissions: readonly Admission[],
   facts: readonly AdmissionFacts[],
   limits: AdmissionLimits,
-): Promise<PoolFacts> => {
+): Promise<PoolFacts> {
   const known = new Map<Hex, OperationState>()
   const slots = new Map<string, PoolSlot>()
   const ofSender = new Map<string, number>()
@@ -172,13 +173,13 @@ type Limited = {
  * For each limit what it counts. Where even the bound and all candidates together stay within the
  * limit, the bound serves: a limit is far from most admissions, and counting a big pool is slow.
  */
-const readTotals = async (
+async function readTotals(
   trx: Kysely<Schema>,
   chainId: number,
   admissions: readonly Admission[],
   facts: readonly AdmissionFacts[],
   limits: AdmissionLimits,
-): Promise<Map<string, bigint>> => {
+): Promise<Map<string, bigint>> {
   const limited = new Map<string, Limited>()
   const add = (scope: string, { bound, limit, added, count }: Limited): void => {
     const before = limited.get(scope)

@@ -8,11 +8,7 @@ import { announceOperations } from '../store/pool/operations.js'
  * a fifth of the admissions a second. Admissions that come while a message is under way share the
  * next one. One that is lost costs the bundler's timer, not the operation.
  */
-export const createAnnouncer = (
-  database: Database,
-  chainId: number,
-  logger: Logger,
-): (() => void) => {
+export function createAnnouncer(database: Database, chainId: number, logger: Logger): () => void {
   let wanted = false
   let running = false
 

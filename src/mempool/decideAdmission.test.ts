@@ -32,7 +32,7 @@ const appId = 'app'
 const wei = fc.bigInt({ min: 0n, max: 2n ** 200n })
 const operation = arbitraryOperation('0.6').map((op) => ({ ...op, paymaster: undefined }))
 
-const refusal = (...given: Parameters<typeof decideAdmission>): unknown => {
+function refusal(...given: Parameters<typeof decideAdmission>): unknown {
   const decision = decideAdmission(...given)
   return decision.kind === 'refuse' ? decision.error : undefined
 }

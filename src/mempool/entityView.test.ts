@@ -10,20 +10,23 @@ const paymaster: Address = `0x${'33'.repeat(20)}`
 const unstaked = { account: false, factory: false, paymaster: false }
 const operation: AdmittedEntities = { entryPoint, sender, factory, paymaster, staked: unstaked }
 
-const facts = (address: Address, known: Partial<EntityFacts> = {}): EntityFacts => ({
-  entryPoint,
-  address,
-  opsSeen: 0,
-  opsIncluded: 0,
-  trusted: false,
-  asSender: 0,
-  asPaymaster: 0,
-  asFactory: 0,
-  ...known,
-})
+function facts(address: Address, known: Partial<EntityFacts> = {}): EntityFacts {
+  return {
+    entryPoint,
+    address,
+    opsSeen: 0,
+    opsIncluded: 0,
+    trusted: false,
+    asSender: 0,
+    asPaymaster: 0,
+    asFactory: 0,
+    ...known,
+  }
+}
 
-const view = (known: Partial<Record<Address, Partial<EntityFacts>>> = {}) =>
-  createEntityView([sender, factory, paymaster].map((each) => facts(each, known[each])))
+function view(known: Partial<Record<Address, Partial<EntityFacts>>> = {}) {
+  return createEntityView([sender, factory, paymaster].map((each) => facts(each, known[each])))
+}
 
 const banned = { opsSeen: 600 }
 const throttled = { opsSeen: 200 }

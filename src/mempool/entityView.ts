@@ -31,18 +31,21 @@ const countOf = { account: 'asSender', paymaster: 'asPaymaster', factory: 'asFac
 type Use = { readonly role: Role; readonly address: Address }
 
 /** Whom to ask `readEntityFacts` about. */
-export const usesOf = ({ sender, factory, paymaster }: AdmittedEntities): Use[] => [
-  { role: 'account', address: sender },
-  ...(factory ? [{ role: 'factory', address: factory } as const] : []),
-  ...(paymaster ? [{ role: 'paymaster', address: paymaster } as const] : []),
-]
+export function usesOf({ sender, factory, paymaster }: AdmittedEntities): Use[] {
+  return [
+    { role: 'account', address: sender },
+    ...(factory ? [{ role: 'factory', address: factory } as const] : []),
+    ...(paymaster ? [{ role: 'paymaster', address: paymaster } as const] : []),
+  ]
+}
 
 /** An operation of the same sender that leaves the pool; it is taken to have had the same factory. */
 type Replaced = { readonly paymaster: Address | null }
 
 /** Does the operation that leaves the pool use the entity in this role? */
-const frees = ({ role, address }: Use, replaced: Replaced | undefined): boolean =>
-  replaced !== undefined && (role !== 'paymaster' || replaced.paymaster === address)
+function frees({ role, address }: Use, replaced: Replaced | undefined): boolean {
+  return replaced !== undefined && (role !== 'paymaster' || replaced.paymaster === address)
+}
 
 export type EntityView = {
   /** Why the rules of reputation refuse it in place of `replaced`. */
@@ -57,7 +60,7 @@ export type EntityView = {
  * The reputation and live operations of entities as they become while admissions are decided one after
  * the other, in memory. UREP-010, the limit of unstaked senders, is for `decideAdmission`.
  */
-export const createEntityView = (facts: readonly EntityFacts[]): EntityView => {
+export function createEntityView(facts: readonly EntityFacts[]): EntityView {
   const nameOf = (entryPoint: Address, address: Address): string => `${entryPoint} ${address}`
   const known = new Map<string, EntityFacts & Counts>(
     facts.map((each) => [nameOf(each.entryPoint, each.address), { ...each }]),

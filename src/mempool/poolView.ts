@@ -36,31 +36,36 @@ export type PoolFacts = {
   readonly cheapest: readonly PooledOperation[]
 }
 
-export const senderName = (entryPoint: Address, sender: Address): string =>
-  `${entryPoint} ${sender}`
+export function senderName(entryPoint: Address, sender: Address): string {
+  return `${entryPoint} ${sender}`
+}
 
-export const slotName = (entryPoint: Address, sender: Address, nonce: bigint): string =>
-  `${senderName(entryPoint, sender)} ${nonce}`
+export function slotName(entryPoint: Address, sender: Address, nonce: bigint): string {
+  return `${senderName(entryPoint, sender)} ${nonce}`
+}
 
 /** wei per gas; unlike `effectiveTip` it orders operations below the base fee too. */
-const margin = (op: PooledOperation, baseFee: bigint): bigint => {
+function margin(op: PooledOperation, baseFee: bigint): bigint {
   const left = op.maxFeePerGas - baseFee
   if (left < op.maxPriorityFeePerGas) return left
   return op.maxPriorityFeePerGas
 }
 
 /** Can `op` not go before `first` did? A nonce is `key << 64 | sequence`. */
-const waitsBehind = (op: PooledOperation, first: PooledOperation): boolean =>
-  op.entryPoint === first.entryPoint &&
-  op.sender === first.sender &&
-  op.nonce >> 64n === first.nonce >> 64n &&
-  op.nonce > first.nonce
+function waitsBehind(op: PooledOperation, first: PooledOperation): boolean {
+  return (
+    op.entryPoint === first.entryPoint &&
+    op.sender === first.sender &&
+    op.nonce >> 64n === first.nonce >> 64n &&
+    op.nonce > first.nonce
+  )
+}
 
 /**
  * The pool as it becomes while admissions are decided one after the other, in memory, and what of it
  * must be written at the end.
  */
-export const createPoolView = (facts: PoolFacts) => {
+export function createPoolView(facts: PoolFacts) {
   const known = new Map(facts.known)
   const slots = new Map(facts.slots)
   const ofSender = new Map(facts.ofSender)

@@ -13,12 +13,12 @@ const AFTERWARDS = '01'
 /** What a token tank of ours means for an operation; undefined = it has none. */
 export type TokenTankUse = { readonly chargesAfterwards: boolean }
 
-export const tokenTankUse = async (
+export async function tokenTankUse(
   database: Database,
   chainId: number,
   { address }: Pick<EntryPoint, 'address'>,
   { paymaster, paymasterData }: Operation,
-): Promise<TokenTankUse | undefined> => {
+): Promise<TokenTankUse | undefined> {
   if (paymaster === undefined || paymasterData.length < 2 + 2 * LEAST_DATA) return undefined
   const isOurs = await isTokenTank(database, chainId, address, paymaster)
   return isOurs ? { chargesAfterwards: paymasterData.slice(2, 4) === AFTERWARDS } : undefined
@@ -28,11 +28,11 @@ export const tokenTankUse = async (
  * A token tank of ours counts as staked: it writes to a token and returns a context, which only staked
  * paymasters may (STO-031, EREP-050), and the stake is against the harm that a stranger's could do.
  */
-export const withStakedTank = (
+export function withStakedTank(
   observed: Observed,
   use: TokenTankUse | undefined,
   { minimumStake, minimumUnstakeDelay }: StakePolicy,
-): Observed => {
+): Observed {
   if (use === undefined) return observed
   const paymaster = { stake: minimumStake, unstakeDelay: minimumUnstakeDelay }
   return { ...observed, stakes: { ...observed.stakes, paymaster } }

@@ -50,11 +50,11 @@ const maxResponseBytes = 16_384
  * before any byte of a response and in a way that says nobody handled the request: refused, or
  * closed by the other side while it was idle.
  */
-export const exchange = (
+export function exchange(
   { url, method, headers, body }: OutboundRequest,
   { agent, lookup, signal }: Means,
-): Promise<{ readonly response: OutboundResponse; readonly unheard: boolean }> =>
-  new Promise((resolve) => {
+): Promise<{ readonly response: OutboundResponse; readonly unheard: boolean }> {
+  return new Promise((resolve) => {
     const secure = url.protocol === 'https:'
     let stage: Stage = 'connection'
     let status: number | undefined
@@ -123,9 +123,10 @@ export const exchange = (
 
     outgoing.end(body)
   })
+}
 
 /** The header Retry-After, in seconds or as a date. */
-const secondsOf = ({ headers }: IncomingMessage): number | undefined => {
+function secondsOf({ headers }: IncomingMessage): number | undefined {
   const text = headers['retry-after']
   if (text === undefined) return undefined
   const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1_000
@@ -147,7 +148,7 @@ const tooLarge: Cause = {
 }
 
 /** Only the error's code is told: its text may hold addresses of our network. */
-const explain = (error: NodeJS.ErrnoException, stage: Stage): Cause => {
+function explain(error: NodeJS.ErrnoException, stage: Stage): Cause {
   if (error instanceof BlockedAddressError) {
     return { outcome: 'blocked_address', reason: error.message }
   }
@@ -160,7 +161,7 @@ const explain = (error: NodeJS.ErrnoException, stage: Stage): Cause => {
   return { outcome, reason: `the ${stage} failed (${code}).` }
 }
 
-const refuseStatus = (status: number): Cause | undefined => {
+function refuseStatus(status: number): Cause | undefined {
   if (status >= 200 && status < 300) return undefined
   if (status >= 300 && status < 400) {
     return { outcome: 'redirect', reason: `HTTP status ${status}; redirects are not followed.` }

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const end of cleanup.splice(0).reverse()) await end()
 })
 
-const listen = async (server: Server): Promise<number> => {
+async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -31,26 +31,32 @@ const listen = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port
 }
 
-const startHttp = async (listener: RequestListener): Promise<string> =>
-  `http://127.0.0.1:${await listen(createServer(listener))}/`
+async function startHttp(listener: RequestListener): Promise<string> {
+  return `http://127.0.0.1:${await listen(createServer(listener))}/`
+}
 
-const startTcp = async (onConnection: (socket: Socket) => void): Promise<string> =>
-  `http://127.0.0.1:${await listen(createTcpServer(onConnection))}/`
+async function startTcp(onConnection: (socket: Socket) => void): Promise<string> {
+  return `http://127.0.0.1:${await listen(createTcpServer(onConnection))}/`
+}
 
-const open = (...given: Parameters<typeof createOutboundClient>): OutboundClient => {
+function open(...given: Parameters<typeof createOutboundClient>): OutboundClient {
   const client = createOutboundClient(...given)
   cleanup.push(() => client.close())
   return client
 }
 
-const development = (): OutboundClient => open(createNetworkGuard(loopback))
+function development(): OutboundClient {
+  return open(createNetworkGuard(loopback))
+}
 
-const get = (url: string): OutboundRequest => ({
-  url: new URL(url),
-  method: 'GET',
-  headers: { 'x-test': 'yes' },
-  body: undefined,
-})
+function get(url: string): OutboundRequest {
+  return {
+    url: new URL(url),
+    method: 'GET',
+    headers: { 'x-test': 'yes' },
+    body: undefined,
+  }
+}
 
 const never = new AbortController().signal
 

@@ -19,10 +19,10 @@ export type OutboundClient = {
  * resolves to. No redirect is followed, no proxy or cookie used. Connections are kept for 30 s; a
  * request whose connection failed unheard is sent once more, on a new one.
  */
-export const createOutboundClient = (
+export function createOutboundClient(
   guard: NetworkGuard,
   resolve: Resolve = resolveBySystem,
-): OutboundClient => {
+): OutboundClient {
   const lookup = createVettedLookup(guard, resolve)
   const connections = { keepAlive: true, maxSockets: 20, timeout: 30_000 }
   const plain = new http.Agent(connections)

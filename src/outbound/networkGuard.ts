@@ -22,7 +22,7 @@ export const loopback: readonly string[] = ['127.0.0.0/8', '::1/128', 'localhost
  * `allow` lists host names and CIDR blocks. They may be private, use http, and any port. Throws
  * TypeError on an entry that is neither.
  */
-export const createNetworkGuard = (allow: readonly string[]): NetworkGuard => {
+export function createNetworkGuard(allow: readonly string[]): NetworkGuard {
   const blocks = allow.filter((entry) => entry.includes('/')).map(parseBlock)
   const hosts = new Set(allow.filter((entry) => !entry.includes('/')).map(parseHost))
 
@@ -59,27 +59,29 @@ export const createNetworkGuard = (allow: readonly string[]): NetworkGuard => {
 }
 
 /** Host as DNS and address parsers take it: no brackets around IPv6, no final dot. */
-export const bareHost = (hostname: string): string =>
-  hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+export function bareHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+}
 
 /** IPv6 beside 2000::/3 is unassigned or special even where a list of ranges forgets it. */
-const isPublic = (ip: string): boolean => {
+function isPublic(ip: string): boolean {
   const address = ipaddr.process(ip)
   if (address.range() !== 'unicast') return false
   return address.kind() === 'ipv4' || address.match(ipaddr.parseCIDR('2000::/3'))
 }
 
 /** Other ports below 1024 belong to mail, shells and the like, which must not get our requests. */
-const isWebPort = (port: string): boolean =>
-  port === '' || port === '80' || port === '443' || Number(port) >= 1024
+function isWebPort(port: string): boolean {
+  return port === '' || port === '80' || port === '443' || Number(port) >= 1024
+}
 
-const parseBlock = (entry: string): ReturnType<typeof ipaddr.parseCIDR> => {
+function parseBlock(entry: string): ReturnType<typeof ipaddr.parseCIDR> {
   if (!ipaddr.isValidCIDR(entry)) throw new TypeError(`${entry} is not a CIDR block.`)
   return ipaddr.parseCIDR(entry)
 }
 
 /** The same normal form that URL gives to hosts. */
-const parseHost = (entry: string): string => {
+function parseHost(entry: string): string {
   const host = ipaddr.IPv6.isValid(entry) ? `[${entry}]` : entry
   const isPlain = host !== entry || !/[:/?#@\s]/.test(entry)
   if (!isPlain || !URL.canParse(`http://${host}`)) {

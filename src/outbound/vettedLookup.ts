@@ -21,9 +21,8 @@ export class BlockedAddressError extends Error {
  * The lookup of sockets: one closed address among the answers refuses the host. The socket goes to
  * just the answers that were checked, so a name that changes between check and use gains nothing.
  */
-export const createVettedLookup =
-  (guard: NetworkGuard, resolve: Resolve): LookupFunction =>
-  (hostname, options, callback) => {
+export function createVettedLookup(guard: NetworkGuard, resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
     const answer = async (): Promise<() => void> => {
       const addresses = await resolve(hostname)
       for (const { address } of addresses) {
@@ -44,3 +43,4 @@ export const createVettedLookup =
       },
     )
   }
+}

@@ -54,7 +54,7 @@ export type TokenPaymaster = {
 }
 
 /** One chain's token paymaster. */
-export const createTokenPaymaster = (context: TokenPaymasterContext): TokenPaymaster => {
+export function createTokenPaymaster(context: TokenPaymasterContext): TokenPaymaster {
   const { database, definition, logger, engine, node, prices } = context
   const { chainId, tokens } = definition
   const weigher = createTokenWeigher(context)

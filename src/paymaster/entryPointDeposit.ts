@@ -11,12 +11,12 @@ const abi = parseAbi([
 ])
 
 /** wei that `account` has in the EntryPoint after `block`. */
-export const depositOf = async (
+export async function depositOf(
   node: NodeClient,
   entryPoint: Address,
   account: Address,
   block: BlockId = 'latest',
-): Promise<bigint> => {
+): Promise<bigint> {
   const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [account] })
   const outcome = await ethCall(node, { to: entryPoint, data }, block)
   if (!outcome.ok || outcome.data === '0x') {
@@ -29,7 +29,7 @@ export const depositOf = async (
  * Deposits as they were at a head, wei. Each is read once per head: it does not change there, and
  * many sponsorships ask.
  */
-export const createDeposits = (node: NodeClient) => {
+export function createDeposits(node: NodeClient) {
   let hash: Hex | undefined
   const known = new Map<string, Promise<bigint>>()
   return (head: Head, entryPoint: Address, account: Address): Promise<bigint> => {
@@ -48,5 +48,6 @@ export const createDeposits = (node: NodeClient) => {
 }
 
 /** Call data that adds the transaction's value to the deposit of `account`. */
-export const depositTo = (account: Address): Hex =>
-  encodeFunctionData({ abi, functionName: 'depositTo', args: [account] })
+export function depositTo(account: Address): Hex {
+  return encodeFunctionData({ abi, functionName: 'depositTo', args: [account] })
+}

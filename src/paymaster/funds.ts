@@ -48,7 +48,7 @@ export type Funds = {
 
 type FundsContext = { readonly database: Database; readonly chainId: number }
 
-export const createFunds = ({ database, chainId }: FundsContext): Funds => {
+export function createFunds({ database, chainId }: FundsContext): Funds {
   const stateOf = async (fund: StoredFund | undefined): Promise<FundState> => ({
     mode: fund?.mode ?? 'tank',
     alarm: alarmOf(fund),
@@ -109,11 +109,11 @@ const noCredit: CreditState = {
   runway: { daily: 0n, days: undefined },
 }
 
-export const creditOf = async (
+export async function creditOf(
   database: Database,
   chainId: number,
   { id, app_id: appId, credited }: StoredFund,
-): Promise<CreditState> => {
+): Promise<CreditState> {
   const [{ used, settled }, spending] = await Promise.all([
     readCreditUse(database, id),
     recentSpending(database, { chainId, appId, paymaster: null }, SPENDING_DAYS),
@@ -130,5 +130,6 @@ export const creditOf = async (
 /** Of an app that nothing was said about. */
 const defaultAlarm: AlarmTerms = { wei: 0n, days: 3 }
 
-export const alarmOf = (fund: StoredFund | undefined): AlarmTerms =>
-  fund === undefined ? defaultAlarm : { wei: fund.alarm_wei, days: fund.alarm_days }
+export function alarmOf(fund: StoredFund | undefined): AlarmTerms {
+  return fund === undefined ? defaultAlarm : { wei: fund.alarm_wei, days: fund.alarm_days }
+}

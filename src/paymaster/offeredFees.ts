@@ -31,7 +31,7 @@ const nothing = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
  * The chain's advice; but nothing in mode `native`, where we pay for the app's operations without a
  * paymaster and their own fees must be 0. Fees that a client gives itself stay.
  */
-export const createOfferedFees = ({ database, chainId, fees, estimate }: Advice): OfferedFees => {
+export function createOfferedFees({ database, chainId, fees, estimate }: Advice): OfferedFees {
   const isNative = async (appId: string): Promise<boolean> =>
     (await findFund(database, appId, chainId))?.mode === 'native'
   return {

@@ -15,7 +15,7 @@ export type Runway = {
  * How long `available` wei last at the pace of the last week. Spending that began less than a day ago
  * counts as a day's, so the first operations of an app do not look like an avalanche.
  */
-export const runwayOf = (available: bigint, { spent, days }: Spending): Runway => {
+export function runwayOf(available: bigint, { spent, days }: Spending): Runway {
   const span = Math.min(Math.max(days, 1), SPENDING_DAYS)
   const daily = (spent * 1_000n) / BigInt(Math.round(span * 1_000))
   if (daily === 0n) return { daily, days: undefined }
@@ -30,5 +30,6 @@ export type AlarmTerms = {
   readonly days: number
 }
 
-export const isLow = (available: bigint, { days }: Runway, terms: AlarmTerms): boolean =>
-  available < terms.wei || (days !== undefined && days < terms.days)
+export function isLow(available: bigint, { days }: Runway, terms: AlarmTerms): boolean {
+  return available < terms.wei || (days !== undefined && days < terms.days)
+}

@@ -65,7 +65,7 @@ export type Sponsor = {
 }
 
 /** One chain's sponsor. */
-export const createSponsor = (context: SponsorContext): Sponsor => {
+export function createSponsor(context: SponsorContext): Sponsor {
   const { database, definition, terms, logger } = context
   const { chainId } = definition
   const { weigh, requirePayer } = createWeigher(context)
@@ -205,26 +205,33 @@ export const createSponsor = (context: SponsorContext): Sponsor => {
 }
 
 /** wei, as decimal text */
-const numbers = ({ head, claim }: Sponsorable, reserved: Reserved) => ({
-  maxCost: claim.maxCost.toString(),
-  deposit: head.deposit?.toString(),
-  locked: reserved.locked.toString(),
-  budgets: explainClaims(
-    reserved.kind === 'granted'
-      ? reserved.charges
-      : reserved.kind === 'refused'
-        ? reserved.claims
-        : [],
-  ),
-})
+function numbers({ head, claim }: Sponsorable, reserved: Reserved) {
+  return {
+    maxCost: claim.maxCost.toString(),
+    deposit: head.deposit?.toString(),
+    locked: reserved.locked.toString(),
+    budgets: explainClaims(
+      reserved.kind === 'granted'
+        ? reserved.charges
+        : reserved.kind === 'refused'
+          ? reserved.claims
+          : [],
+    ),
+  }
+}
 
 /** The policy that decided; a credit is none. */
-const policyIdOf = ({ payer: { credit } }: Sponsorable, reserved: Reserved): string | undefined =>
-  reserved.kind === 'short' || reserved.policyId === credit?.id ? undefined : reserved.policyId
+function policyIdOf({ payer: { credit } }: Sponsorable, reserved: Reserved): string | undefined {
+  return reserved.kind === 'short' || reserved.policyId === credit?.id
+    ? undefined
+    : reserved.policyId
+}
 
-const failedEstimate = (decisionId: string, reason: unknown) => ({
-  decisionId,
-  sponsored: false,
-  code: 'ESTIMATION_FAILED',
-  message: reason instanceof PurserError ? reason.message : 'The operation cannot be estimated.',
-})
+function failedEstimate(decisionId: string, reason: unknown) {
+  return {
+    decisionId,
+    sponsored: false,
+    code: 'ESTIMATION_FAILED',
+    message: reason instanceof PurserError ? reason.message : 'The operation cannot be estimated.',
+  }
+}

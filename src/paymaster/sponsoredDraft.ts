@@ -18,18 +18,20 @@ export type PaymasterStub = Pick<
 > & { readonly paymaster: Address }
 
 /** A tank needs no postOp, and on v0.6 neither limit exists. `isLate`: it signs after the account. */
-export const tankStub = (
+export function tankStub(
   paymaster: Address,
   range: TimeRange,
   { hasPaymasterLimits }: Pick<EntryPoint, 'hasPaymasterLimits'>,
   draft: Draft,
   isLate: boolean,
-): PaymasterStub => ({
-  paymaster,
-  paymasterVerificationGasLimit: hasPaymasterLimits ? tankVerificationGas(draft) : 0n,
-  paymasterPostOpGasLimit: 0n,
-  paymasterData: (isLate ? encodeLateTankData : encodeTankData)(range, stubSignature),
-})
+): PaymasterStub {
+  return {
+    paymaster,
+    paymasterVerificationGasLimit: hasPaymasterLimits ? tankVerificationGas(draft) : 0n,
+    paymasterPostOpGasLimit: 0n,
+    paymasterData: (isLate ? encodeLateTankData : encodeTankData)(range, stubSignature),
+  }
+}
 
 const nobody = {
   paymaster: undefined,
@@ -39,23 +41,28 @@ const nobody = {
 } as const
 
 /** The draft with this paymaster instead of the one it may have; without a stub it pays itself. */
-export const withPaymaster = (draft: Draft, stub: PaymasterStub | undefined): Draft => ({
-  ...draft,
-  ...(stub ?? nobody),
-})
+export function withPaymaster(draft: Draft, stub: PaymasterStub | undefined): Draft {
+  return {
+    ...draft,
+    ...(stub ?? nobody),
+  }
+}
 
 /** Clients may ask before anything is signed; the most common length is a guess better than none. */
-export const withSignature = (draft: Draft): Draft =>
-  draft.signature === '0x' ? { ...draft, signature: stubSignature } : draft
+export function withSignature(draft: Draft): Draft {
+  return draft.signature === '0x' ? { ...draft, signature: stubSignature } : draft
+}
 
 /** The draft with the limits and fees of `gas`. */
-export const complete = (draft: Draft, gas: GasEstimate): Operation => ({
-  ...draft,
-  callGasLimit: gas.callGasLimit,
-  verificationGasLimit: gas.verificationGasLimit,
-  preVerificationGas: gas.preVerificationGas,
-  maxFeePerGas: gas.maxFeePerGas,
-  maxPriorityFeePerGas: gas.maxPriorityFeePerGas,
-  paymasterVerificationGasLimit: gas.paymasterVerificationGasLimit ?? 0n,
-  paymasterPostOpGasLimit: gas.paymasterPostOpGasLimit ?? 0n,
-})
+export function complete(draft: Draft, gas: GasEstimate): Operation {
+  return {
+    ...draft,
+    callGasLimit: gas.callGasLimit,
+    verificationGasLimit: gas.verificationGasLimit,
+    preVerificationGas: gas.preVerificationGas,
+    maxFeePerGas: gas.maxFeePerGas,
+    maxPriorityFeePerGas: gas.maxPriorityFeePerGas,
+    paymasterVerificationGasLimit: gas.paymasterVerificationGasLimit ?? 0n,
+    paymasterPostOpGasLimit: gas.paymasterPostOpGasLimit ?? 0n,
+  }
+}

@@ -25,7 +25,7 @@ export const defaultTerms: SponsorshipTerms = {
 }
 
 /** Seconds that a sponsorship lives. Throws InvalidParamsError outside the bounds. */
-export const durationOf = (asked: number | undefined, terms: SponsorshipTerms): number => {
+export function durationOf(asked: number | undefined, terms: SponsorshipTerms): number {
   const { minDuration, maxDuration, defaultDuration } = terms
   if (asked === undefined) return Math.min(Math.max(defaultDuration, minDuration), maxDuration)
   if (Number.isInteger(asked) && asked >= minDuration && asked <= maxDuration) return asked
@@ -43,7 +43,9 @@ export const durationOf = (asked: number | undefined, terms: SponsorshipTerms): 
  *
  * @param headTime - time of the newest block, @param now - our clock; Unix seconds
  */
-export const timeRange = (headTime: number, now: number, duration: number): TimeRange => ({
-  validAfter: 0,
-  validUntil: Math.max(headTime, now) + duration,
-})
+export function timeRange(headTime: number, now: number, duration: number): TimeRange {
+  return {
+    validAfter: 0,
+    validUntil: Math.max(headTime, now) + duration,
+  }
+}

@@ -80,7 +80,7 @@ export type Tanks = {
   withdraw(tank: Tank, to: Address, wei: bigint, key: Hex): Promise<void>
 }
 
-export const createTanks = (context: TanksContext): Tanks => {
+export function createTanks(context: TanksContext): Tanks {
   const { database, masterKey, node, definition } = context
   const { chainId, tankFactory } = definition
 
@@ -169,12 +169,14 @@ export const createTanks = (context: TanksContext): Tanks => {
   }
 }
 
-const toTank = (stored: StoredTank): Tank => ({
-  appId: stored.app_id,
-  chainId: Number(stored.chain_id),
-  entryPoint: stored.entry_point,
-  kind: stored.kind,
-  address: stored.address,
-  owner: stored.owner,
-  signer: stored.signer,
-})
+function toTank(stored: StoredTank): Tank {
+  return {
+    appId: stored.app_id,
+    chainId: Number(stored.chain_id),
+    entryPoint: stored.entry_point,
+    kind: stored.kind,
+    address: stored.address,
+    owner: stored.owner,
+    signer: stored.signer,
+  }
+}

@@ -37,7 +37,7 @@ export type TokenBooks = {
   withdraw(tank: Tank, token: Address, to: Address, amount: bigint, key: Hex): Promise<void>
 }
 
-export const createTokenBooks = (context: BooksContext): TokenBooks => {
+export function createTokenBooks(context: BooksContext): TokenBooks {
   const { database, node, definition } = context
   const { chainId } = definition
   return {

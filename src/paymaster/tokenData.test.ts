@@ -29,7 +29,9 @@ const data = quote.chain((terms) =>
   fc.record({ quote: fc.constant(terms), signature, permit: permitFor(terms) }),
 )
 
-const sizeOf = (hex: Hex): number => hex.length / 2 - 1
+function sizeOf(hex: Hex): number {
+  return hex.length / 2 - 1
+}
 
 describe('the data of a token tank', () => {
   test('is parsed to what it was encoded from', () =>
@@ -124,18 +126,27 @@ const terms = fc.record({
 })
 type Terms = typeof terms extends fc.Arbitrary<infer T> ? T : never
 
-const hashOn = (version: Version, op: Operation, { tank, entryPoint, chainId, quote }: Terms) =>
-  tokenPaymentHash({ ...op, paymaster: tank }, { version, address: entryPoint }, chainId, quote)
+function hashOn(version: Version, op: Operation, { tank, entryPoint, chainId, quote }: Terms) {
+  return tokenPaymentHash(
+    { ...op, paymaster: tank },
+    { version, address: entryPoint },
+    chainId,
+    quote,
+  )
+}
 
-const domainOf = ({ chainId, tank }: Terms) => ({
-  name: 'Purser Tank',
-  version: '1',
-  chainId,
-  verifyingContract: tank,
-})
+function domainOf({ chainId, tank }: Terms) {
+  return {
+    name: 'Purser Tank',
+    version: '1',
+    chainId,
+    verifyingContract: tank,
+  }
+}
 
-const initCodeOf = ({ factory, factoryData }: Operation): Hex =>
-  factory ? concatHex([factory, factoryData]) : '0x'
+function initCodeOf({ factory, factoryData }: Operation): Hex {
+  return factory ? concatHex([factory, factoryData]) : '0x'
+}
 
 const modeNumber = { prefund: 0, afterwards: 1, permit: 2 }
 
@@ -158,14 +169,16 @@ const end = [
   { name: 'validAfter', type: 'uint48' },
 ] as const
 
-const messageOf = (op: Operation, bound: Terms) => ({
-  ...op,
-  ...bound,
-  ...bound.quote,
-  mode: modeNumber[bound.quote.mode],
-  postOpGas: Number(bound.quote.postOpGas),
-  initCode: initCodeOf(op),
-})
+function messageOf(op: Operation, bound: Terms) {
+  return {
+    ...op,
+    ...bound,
+    ...bound.quote,
+    mode: modeNumber[bound.quote.mode],
+    postOpGas: Number(bound.quote.postOpGas),
+    initCode: initCodeOf(op),
+  }
+}
 
 describe('the hash to sign', () => {
   test('is the EIP-712 hash of the payment on v0.6', () =>

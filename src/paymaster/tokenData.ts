@@ -54,7 +54,7 @@ const stubPermit: Permit = {
  * | markup(4) | postOpGas(4) | treasury(20) | validUntil(6) | validAfter(6) | signature(65), and in
  * mode `permit` value(32) | deadline(32) | signature(65). Throws RangeError for what does not fit.
  */
-export const encodeTokenData = ({ quote, signature, permit }: TokenData): Hex => {
+export function encodeTokenData({ quote, signature, permit }: TokenData): Hex {
   if ((permit !== undefined) !== (quote.mode === 'permit')) {
     throw new RangeError('Mode permit, and no other, has a permit.')
   }
@@ -69,15 +69,16 @@ export const encodeTokenData = ({ quote, signature, permit }: TokenData): Hex =>
 }
 
 /** As encodeTokenData, before signer and sender have signed: of the same length and dearest bytes. */
-export const stubTokenData = (quote: TokenQuote): Hex =>
-  encodeTokenData({
+export function stubTokenData(quote: TokenQuote): Hex {
+  return encodeTokenData({
     quote,
     signature: stubSignature,
     permit: quote.mode === 'permit' ? stubPermit : undefined,
   })
+}
 
 /** The reverse of encodeTokenData; undefined when the tank would refuse mode or length. */
-export const parseTokenData = (paymasterData: Hex): TokenData | undefined => {
+export function parseTokenData(paymasterData: Hex): TokenData | undefined {
   const mode = MODES[Number.parseInt(paymasterData.slice(2, 4), 16)]
   const end = mode === 'permit' ? PERMIT_END : SIGNED_END
   if (mode === undefined || paymasterData.length !== end) return undefined
@@ -100,7 +101,7 @@ export const parseTokenData = (paymasterData: Hex): TokenData | undefined => {
   return { quote, signature, permit: { value, deadline, signature: read(222, 65) } }
 }
 
-const permitDigits = (permit: Permit | undefined): string => {
+function permitDigits(permit: Permit | undefined): string {
   if (permit === undefined) return ''
   if (permit.signature.length !== stubSignature.length) {
     throw new RangeError('A permit signature has 65 bytes.')
@@ -112,7 +113,7 @@ const permitDigits = (permit: Permit | undefined): string => {
   )
 }
 
-const unsigned = (value: bigint, bytes: number, name: string): string => {
+function unsigned(value: bigint, bytes: number, name: string): string {
   if (value < 0n || value >> BigInt(8 * bytes) !== 0n) {
     throw new RangeError(`${name} must be an unsigned integer of at most ${bytes} bytes.`)
   }
@@ -129,13 +130,13 @@ const hash = promiseHash(
  * for `op` as `quote` says. Covers every field but the operation's signature and the permit.
  * @param delegate - what the sender's code points to, when it is an EIP-7702 account already
  */
-export const tokenPaymentHash = (
+export function tokenPaymentHash(
   op: TankOperation,
   entryPoint: Pick<EntryPoint, 'version' | 'address'>,
   chainId: number,
   quote: TokenQuote,
   delegate?: Address,
-): Hex => {
+): Hex {
   const terms =
     uintWord(BigInt(MODES.indexOf(quote.mode)), 'mode') +
     addressWord(quote.token) +

@@ -32,7 +32,7 @@ type Level = {
 const INTERVAL = 60_000
 
 /** Looks once a minute whether tanks and credits of a chain run low. `stop` waits for a look under way. */
-export const watchFunds = (context: WatchContext): { stop(): Promise<void> } => {
+export function watchFunds(context: WatchContext): { stop(): Promise<void> } {
   let running = Promise.resolve()
   const look = () => {
     running = running
@@ -51,12 +51,12 @@ export const watchFunds = (context: WatchContext): { stop(): Promise<void> } => 
 }
 
 /** Turns alarms on where something runs low, and off where it was filled; each change is told once. */
-export const checkFunds = async (context: WatchContext): Promise<void> => {
+export async function checkFunds(context: WatchContext): Promise<void> {
   for (const level of [...(await tankLevels(context)), ...(await creditLevels(context))])
     await judge(context, level)
 }
 
-const judge = async ({ database, chainId, logger }: WatchContext, level: Level): Promise<void> => {
+async function judge({ database, chainId, logger }: WatchContext, level: Level): Promise<void> {
   const { holder, appId, available, runway, terms, facts } = level
   const low = isLow(available, runway, terms)
   const data = { chainId, ...facts, available: String(available), days: runway.days ?? null }
@@ -71,7 +71,7 @@ const judge = async ({ database, chainId, logger }: WatchContext, level: Level):
 }
 
 /** The alarm of a tank counts while its app pays from it; that of the shared one always. */
-const tankLevels = async (context: WatchContext): Promise<Level[]> => {
+async function tankLevels(context: WatchContext): Promise<Level[]> {
   const { database, chainId } = context
   const levels: Level[] = []
   for (const tank of await listTanks(database, chainId)) {
@@ -91,7 +91,7 @@ const tankLevels = async (context: WatchContext): Promise<Level[]> => {
   return levels
 }
 
-const creditLevels = async ({ database, chainId }: WatchContext): Promise<Level[]> => {
+async function creditLevels({ database, chainId }: WatchContext): Promise<Level[]> {
   const levels: Level[] = []
   for (const fund of await listFunds(database, chainId)) {
     if (fund.mode === 'tank') continue

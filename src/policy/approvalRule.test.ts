@@ -2,18 +2,21 @@ import { expect, test } from 'vitest'
 import type { WebhookCall, WebhookOutcome } from '../webhook/approval.js'
 import { judgeApproval } from './approvalRule.js'
 
-const call = (webhookId: string, outcome: WebhookOutcome, reason?: string): WebhookCall => ({
-  webhookId,
-  outcome,
-  reason,
-  httpStatus: undefined,
-  attempts: 1,
-  durationMs: 1,
-  startedAt: new Date(0),
-  passed: outcome === 'approved',
-})
-const judge = (...calls: WebhookCall[]) =>
-  judgeApproval({ approved: calls.every(({ outcome }) => outcome === 'approved'), calls })
+function call(webhookId: string, outcome: WebhookOutcome, reason?: string): WebhookCall {
+  return {
+    webhookId,
+    outcome,
+    reason,
+    httpStatus: undefined,
+    attempts: 1,
+    durationMs: 1,
+    startedAt: new Date(0),
+    passed: outcome === 'approved',
+  }
+}
+function judge(...calls: WebhookCall[]) {
+  return judgeApproval({ approved: calls.every(({ outcome }) => outcome === 'approved'), calls })
+}
 
 test('no webhook, or the approval of all, passes', () => {
   expect(judge()).toBeUndefined()

@@ -41,12 +41,14 @@ const rule: fc.Arbitrary<DashboardRule> = fc
   .map(([given, isActive]) => ({ ...given, active: isActive }))
 const rules = fc.array(rule, { maxLength: 12 })
 
-const limitsOf = (given: readonly DashboardRule[]): readonly LimitRule[] =>
-  given.flatMap((each) => (each.active && each.kind === 'limit' ? [each.data] : []))
+function limitsOf(given: readonly DashboardRule[]): readonly LimitRule[] {
+  return given.flatMap((each) => (each.active && each.kind === 'limit' ? [each.data] : []))
+}
 
 /** On whom, in what and how long: two limits that agree in it are one budget. */
-const subjectOf = ({ type, thresholdType, cycleDuration }: LimitRule): string =>
-  `${type === 'PAYMASTER' ? 'app' : 'sender'} ${thresholdType} ${cycleSeconds(cycleDuration)}`
+function subjectOf({ type, thresholdType, cycleDuration }: LimitRule): string {
+  return `${type === 'PAYMASTER' ? 'app' : 'sender'} ${thresholdType} ${cycleSeconds(cycleDuration)}`
+}
 
 test('whatever the rules, a policy accepts the terms', () => {
   fc.assert(

@@ -29,18 +29,19 @@ export type LimitRule = {
 
 export type WebhookRule = { readonly url: string; readonly webhookId: string }
 
-export const cycleSeconds = ({ value, unit }: LimitRule['cycleDuration']): number =>
-  value * (unit === 'hour' ? 3_600 : 86_400)
+export function cycleSeconds({ value, unit }: LimitRule['cycleDuration']): number {
+  return value * (unit === 'hour' ? 3_600 : 86_400)
+}
 
 /**
  * The policy that says what a dashboard's rules say together: every active one must hold, of the
  * contracts one. Contracts without a method that is sponsored sponsor nothing. Of limits on the same
  * subject, unit and cycle the lowest holds.
  */
-export const dashboardTerms = (
+export function dashboardTerms(
   rules: readonly DashboardRule[],
   chainId: number | undefined,
-): { readonly active: boolean; readonly terms: TermsInput } => {
+): { readonly active: boolean; readonly terms: TermsInput } {
   const active = rules.filter((rule) => rule.active)
   const contracts = active.flatMap((rule) => (rule.kind === 'contract' ? [rule.data] : []))
   const allow = contracts.flatMap(({ address, functions }) =>
@@ -58,7 +59,7 @@ export const dashboardTerms = (
   }
 }
 
-const budgetsOf = (limits: readonly LimitRule[]): NonNullable<TermsInput['budgets']> => {
+function budgetsOf(limits: readonly LimitRule[]): NonNullable<TermsInput['budgets']> {
   const lowest = new Map<string, LimitRule>()
   for (const limit of limits) {
     const name = `${limit.type} ${limit.thresholdType} ${cycleSeconds(limit.cycleDuration)}`

@@ -55,7 +55,7 @@ export type ReservationDecision =
     }
 
 /** Does a sponsorship fit the books? Its maximum cost counts, and of a slot only the dearest. */
-export const decideReservation = (claim: Claim, books: Books): ReservationDecision => {
+export function decideReservation(claim: Claim, books: Books): ReservationDecision {
   const { slot, locked, deposit } = books
   if (slot?.state === 'included')
     return { kind: 'refused', refusal: nonceUsed, policyId: undefined, claims: [] }
@@ -82,23 +82,28 @@ export const decideReservation = (claim: Claim, books: Books): ReservationDecisi
   return first
 }
 
-const judgeCandidate = ({ claims }: Candidate, books: Books) => {
+function judgeCandidate({ claims }: Candidate, books: Books) {
   const judged = claims.map((claim) => books.judge(claim))
   return { claims: judged, exceeded: judged.find((claim) => !fits(claim)) }
 }
 
 /** What of a claim is new: the slot's other sponsorships may hold a part or all of it. */
-export const addition = ({ amount, held }: JudgedClaim): bigint =>
-  amount > held ? amount - held : 0n
+export function addition({ amount, held }: JudgedClaim): bigint {
+  return amount > held ? amount - held : 0n
+}
 
-const fits = (claim: JudgedClaim): boolean => claim.used + addition(claim) <= claim.limit
+function fits(claim: JudgedClaim): boolean {
+  return claim.used + addition(claim) <= claim.limit
+}
 
-const refusedBy = ({ policyId }: Candidate, exceeded: JudgedClaim): ReservationDecision => ({
-  kind: 'refused',
-  refusal: budgetExceeded({ ...exceeded, amount: addition(exceeded) }, exceeded.used),
-  policyId,
-  claims: [exceeded],
-})
+function refusedBy({ policyId }: Candidate, exceeded: JudgedClaim): ReservationDecision {
+  return {
+    kind: 'refused',
+    refusal: budgetExceeded({ ...exceeded, amount: addition(exceeded) }, exceeded.used),
+    policyId,
+    claims: [exceeded],
+  }
+}
 
 const nonceUsed: Refusal = {
   code: 'NONCE_USED',

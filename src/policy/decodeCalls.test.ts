@@ -28,7 +28,7 @@ const abi = parseAbi([
   'function execute(bytes32 mode, bytes execution)',
   'function multiSend(bytes transactions)',
 ])
-const encode = (signature: string, args: readonly unknown[]): Hex => {
+function encode(signature: string, args: readonly unknown[]): Hex {
   const selector = toFunctionSelector(signature)
   const item = abi.find((each) => toFunctionSelector(each as AbiFunction) === selector)
   return encodeFunctionData({ abi: [item as AbiFunction], args })
@@ -36,33 +36,42 @@ const encode = (signature: string, args: readonly unknown[]): Hex => {
 
 const one: Address = `0x${'11'.repeat(20)}`
 const two: Address = `0x${'2b'.repeat(20)}`
-const call = (to: Address, value: bigint, data: Hex, delegate = false) => ({
-  to,
-  value,
-  data,
-  delegate,
-})
+function call(to: Address, value: bigint, data: Hex, delegate = false) {
+  return {
+    to,
+    value,
+    data,
+    delegate,
+  }
+}
 const batch = [call(one, 1n, '0x1234'), call(two, 0n, '0x')]
 const targets = [one, two]
 const datas = ['0x1234', '0x'] as const
 const structs = batch.map(({ to, value, data }) => ({ to, value, data }))
 
-const mode = (head: Hex): Hex => `${head}${'00'.repeat(32 - (head.length - 2) / 2)}`
+function mode(head: Hex): Hex {
+  return `${head}${'00'.repeat(32 - (head.length - 2) / 2)}`
+}
 const callStructs = abi.find(
   (item) => item.name === 'executeBatch' && item.inputs.length === 1,
 )!.inputs
-const execution = (head: Hex, data: Hex): Hex =>
-  encode('execute(bytes32,bytes)', [mode(head), data])
+function execution(head: Hex, data: Hex): Hex {
+  return encode('execute(bytes32,bytes)', [mode(head), data])
+}
 
 const multiSend = '0x38869bf66a61cf6bdb996a6ae40d5853fd43b526'
-const packed = (operation: number, { to, value, data }: (typeof batch)[number]): Hex =>
-  encodePacked(
+function packed(operation: number, { to, value, data }: (typeof batch)[number]): Hex {
+  return encodePacked(
     ['uint8', 'address', 'uint256', 'uint256', 'bytes'],
     [operation, to, value, BigInt((data.length - 2) / 2), data],
   )
-const send = (transactions: Hex): Hex => encode('multiSend(bytes)', [transactions])
-const safe = (to: Address, data: Hex, operation: number): Hex =>
-  encode('executeUserOp(address,uint256,bytes,uint8)', [to, 0n, data, operation])
+}
+function send(transactions: Hex): Hex {
+  return encode('multiSend(bytes)', [transactions])
+}
+function safe(to: Address, data: Hex, operation: number): Hex {
+  return encode('executeUserOp(address,uint256,bytes,uint8)', [to, 0n, data, operation])
+}
 
 test.each<[name: string, callData: Hex, calls: readonly object[]]>([
   ['nothing', '0x', []],

@@ -34,7 +34,7 @@ const readers: ReadonlyMap<Hex, ReadCalls> = new Map(
 const executeUserOp: Hex = '0x8dd7712f'
 
 /** The calls that call data makes an account do; undefined when it is none that we can read. */
-export const decodeCalls = (callData: Hex): readonly Call[] | undefined => {
+export function decodeCalls(callData: Hex): readonly Call[] | undefined {
   if (callData === '0x') return []
   if (size(callData) < 4) return undefined
   const wrapped = callData.startsWith(executeUserOp) && size(callData) > 4
@@ -70,5 +70,6 @@ const nesting: ReadonlySet<Hex> = new Set<Hex>([
 ])
 
 /** Does the call make further calls, which its own target and selector do not show? */
-export const isNesting = ({ data }: Call): boolean =>
-  size(data) >= 4 && nesting.has(sliceHex(data, 0, 4))
+export function isNesting({ data }: Call): boolean {
+  return size(data) >= 4 && nesting.has(sliceHex(data, 0, 4))
+}

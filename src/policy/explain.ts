@@ -2,17 +2,18 @@ import { addition, type JudgedClaim } from './decideReservation.js'
 import type { Verdict } from './judgePolicies.js'
 
 /** What the policies said, for the decision record. JSON. */
-export const explainVerdicts = (verdicts: readonly Verdict[]) =>
-  verdicts.map(({ policy, refusal }) => ({
+export function explainVerdicts(verdicts: readonly Verdict[]) {
+  return verdicts.map(({ policy, refusal }) => ({
     policyId: policy.id,
     name: policy.name,
     passed: refusal === undefined,
     ...refusal,
   }))
+}
 
 /** What the ledger said of budgets, in their units, for the decision record. JSON. */
-export const explainClaims = (claims: readonly JudgedClaim[]) =>
-  claims.map((claim) => ({
+export function explainClaims(claims: readonly JudgedClaim[]) {
+  return claims.map((claim) => ({
     policyId: claim.policyId,
     budget: claim.budget,
     subject: claim.subject,
@@ -22,3 +23,4 @@ export const explainClaims = (claims: readonly JudgedClaim[]) =>
     added: addition(claim).toString(),
     ...(claim.price !== undefined && { microUsdPerNative: claim.price.toString() }),
   }))
+}

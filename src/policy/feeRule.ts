@@ -12,11 +12,11 @@ export type FeeLimits = {
  * The tank pays what the operation offers, and a bundler keeps the tip, so an operation that offers
  * far more than inclusion needs drains the tank into a bundler's pocket.
  */
-export const judgeFees = (
+export function judgeFees(
   offered: Fees,
   fast: Fees,
   { feeMultiple, feeFloor }: FeeLimits,
-): Refusal | undefined => {
+): Refusal | undefined {
   for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
     const multiple = fast[field] * feeMultiple
     if (offered[field] > multiple && offered[field] > feeFloor) {

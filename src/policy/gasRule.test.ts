@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { type GivenGas, judgeGas } from './gasRule.js'
 
 const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
-const judge = (given: Partial<GivenGas>) =>
-  judgeGas(
+function judge(given: Partial<GivenGas>) {
+  return judgeGas(
     {
       verificationGasLimit: 100_000n,
       paymasterVerificationGasLimit: 30_000n,
@@ -14,6 +14,7 @@ const judge = (given: Partial<GivenGas>) =>
     45_000n,
     limits,
   )
+}
 
 test('generous limits pass', () => {
   expect(

@@ -24,11 +24,11 @@ const maxPreVerificationMultiple = 3n
  * Limits that a client chose for an operation that a tank pays: absurd ones lock the deposit or
  * hand it to a bundler. `estimated` is our own preVerificationGas.
  */
-export const judgeGas = (
+export function judgeGas(
   given: GivenGas,
   estimated: bigint,
   { maxVerificationGas, maxBundleGas }: GasLimits,
-): Refusal | undefined => {
+): Refusal | undefined {
   const { verificationGasLimit, paymasterVerificationGasLimit } = given
   const { preVerificationGas, bundleGas } = given
   const bounds: [name: string, value: bigint, limit: bigint][] = [

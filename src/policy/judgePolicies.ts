@@ -34,7 +34,7 @@ const scopeRules: readonly Rule[] = [timeRule, chainRule]
 const requestRules: readonly Rule[] = [senderRule, deploymentRule, callRule]
 
 /** Judges a request by all that needs no estimate, no webhook and no money. */
-export const judgeRequest = (policies: AppPolicies, facts: RequestFacts): Judgement<Standing> => {
+export function judgeRequest(policies: AppPolicies, facts: RequestFacts): Judgement<Standing> {
   const inScope = ({ active, terms }: Policy) =>
     active && scopeRules.every((rule) => rule(terms, facts) === undefined)
   const ofAccount = policies.ofAccount
@@ -65,10 +65,10 @@ export type CostFacts = Spending & {
 }
 
 /** Judges what judgeRequest left standing by fee and cost; what passes is for the ledger. */
-export const judgeCost = (
+export function judgeCost(
   standing: Standing,
   facts: CostFacts,
-): Judgement<Pick<Claim, 'ofAccount' | 'ofApp'>> => {
+): Judgement<Pick<Claim, 'ofAccount' | 'ofApp'>> {
   const judge = (policy: Policy): Verdict & { readonly candidate: Candidate | undefined } => {
     const early =
       webhookRule(policy.terms, facts.webhooksAsked) ?? maxFeeRule(policy.terms, facts.maxFeePerGas)
@@ -87,11 +87,11 @@ export const judgeCost = (
 }
 
 /** Refused by the account's first that refuses, else by the app's first when none of its pays. */
-const conclude = <Passed>(
+function conclude<Passed>(
   ofAccount: readonly Verdict[],
   ofApp: readonly Verdict[],
   passed: Passed,
-): Judgement<Passed> => {
+): Judgement<Passed> {
   const verdicts = [...ofAccount, ...ofApp].map(({ policy, refusal }) => ({ policy, refusal }))
   const refusing =
     ofAccount.find(({ refusal }) => refusal !== undefined) ??
@@ -104,15 +104,14 @@ const conclude = <Passed>(
 const outOfScope = ['POLICY_INACTIVE', 'POLICY_NOT_IN_FORCE', 'CHAIN_NOT_COVERED']
 
 /** That a policy is for another chain says less than why the one for this chain does not pay. */
-const mostTelling = (verdicts: readonly Verdict[]): Verdict | undefined =>
-  verdicts.find(({ refusal }) => refusal !== undefined && !outOfScope.includes(refusal.code)) ??
-  verdicts[0]
+function mostTelling(verdicts: readonly Verdict[]): Verdict | undefined {
+  return (
+    verdicts.find(({ refusal }) => refusal !== undefined && !outOfScope.includes(refusal.code)) ??
+    verdicts[0]
+  )
+}
 
-const firstOf = (
-  rules: readonly Rule[],
-  policy: Policy,
-  facts: RequestFacts,
-): Refusal | undefined => {
+function firstOf(rules: readonly Rule[], policy: Policy, facts: RequestFacts): Refusal | undefined {
   for (const rule of rules) {
     const refusal = rule(policy.terms, facts)
     if (refusal !== undefined) return naming(policy, refusal)
@@ -120,10 +119,13 @@ const firstOf = (
   return undefined
 }
 
-const naming = ({ name }: Policy, { code, message }: Refusal): Refusal => ({
-  code,
-  message: `Policy ${name}: ${message}`,
-})
+function naming({ name }: Policy, { code, message }: Refusal): Refusal {
+  return {
+    code,
+    message: `Policy ${name}: ${message}`,
+  }
+}
 
-const inactive = (policy: Policy): Refusal =>
-  naming(policy, { code: 'POLICY_INACTIVE', message: 'it is not active.' })
+function inactive(policy: Policy): Refusal {
+  return naming(policy, { code: 'POLICY_INACTIVE', message: 'it is not active.' })
+}

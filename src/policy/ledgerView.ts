@@ -41,9 +41,7 @@ type SlotState = {
 }
 
 /** What is to be read for these requests, everything once. */
-export const queryOf = (
-  requests: readonly Omit<ReservationRequest, 'validUntil'>[],
-): LedgerQuery => {
+export function queryOf(requests: readonly Omit<ReservationRequest, 'validUntil'>[]): LedgerQuery {
   const slots = new Map(requests.map(({ slot }) => [slotName(slot), slot]))
   const moments = new Map(requests.map(({ head }) => [momentName(head), head]))
   const claims = requests.flatMap(({ claim }) => claimsOf(claim))
@@ -56,15 +54,16 @@ export const queryOf = (
 }
 
 /** Everything that a claim may be charged to. */
-export const claimsOf = ({ ofAccount, ofApp = [] }: Claim): readonly BudgetClaim[] =>
-  [...ofAccount, ...ofApp].flatMap(({ claims }) => claims)
+export function claimsOf({ ofAccount, ofApp = [] }: Claim): readonly BudgetClaim[] {
+  return [...ofAccount, ...ofApp].flatMap(({ claims }) => claims)
+}
 
 /** `read` answers `query`; `held` is what the live reservations among it hold of counters. */
-export const createLedgerView = (
+export function createLedgerView(
   query: LedgerQuery,
   read: LedgerBooks,
   held: readonly Held[],
-): LedgerView => {
+): LedgerView {
   const slots = new Map<string, SlotState>()
   for (const [place, slot] of query.slots.entries()) {
     const live = read.slots[place]
@@ -159,36 +158,48 @@ export const createLedgerView = (
 }
 
 /** wei that a live reservation takes from its payer's deposit as it was at a moment. */
-const lockedBy = (reservation: Reservation | undefined, at: Moment): bigint => {
+function lockedBy(reservation: Reservation | undefined, at: Moment): bigint {
   if (reservation === undefined || reservation.validUntil < BigInt(at.timestamp)) return 0n
   const { state, blockNumber, maxCost } = reservation
   return state === 'included' && (blockNumber ?? 0n) <= at.blockNumber ? 0n : maxCost
 }
 
-const isLater = (one: Moment, other: Moment): boolean =>
-  one.timestamp === other.timestamp
+function isLater(one: Moment, other: Moment): boolean {
+  return one.timestamp === other.timestamp
     ? one.blockNumber > other.blockNumber
     : one.timestamp > other.timestamp
+}
 
-const greater = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+function greater(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
+}
 
-const slotName = ({ appId, sender, nonce }: Slot): string => `${appId} ${sender} ${nonce}`
+function slotName({ appId, sender, nonce }: Slot): string {
+  return `${appId} ${sender} ${nonce}`
+}
 
-const momentName = ({ blockNumber, timestamp }: Moment): string => `${blockNumber} ${timestamp}`
+function momentName({ blockNumber, timestamp }: Moment): string {
+  return `${blockNumber} ${timestamp}`
+}
 
-const budgetName = ({ policyId, budget, subject }: Omit<CounterQuery, 'oldest'>): string =>
-  `${policyId} ${budget} ${subject}`
+function budgetName({ policyId, budget, subject }: Omit<CounterQuery, 'oldest'>): string {
+  return `${policyId} ${budget} ${subject}`
+}
 
-const queryName = (claim: BudgetClaim): string => `${budgetName(claim)} ${claim.oldest}`
+function queryName(claim: BudgetClaim): string {
+  return `${budgetName(claim)} ${claim.oldest}`
+}
 
-const toQuery = ({ policyId, budget, subject, oldest }: BudgetClaim): CounterQuery => ({
-  policyId,
-  budget,
-  subject,
-  oldest: BigInt(oldest),
-})
+function toQuery({ policyId, budget, subject, oldest }: BudgetClaim): CounterQuery {
+  return {
+    policyId,
+    budget,
+    subject,
+    oldest: BigInt(oldest),
+  }
+}
 
-const required = <Value>(value: Value | undefined): Value => {
+function required<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('a sponsorship asks for what was not read')
   return value
 }

@@ -9,7 +9,7 @@ export type AppPolicies = {
   readonly ofApp: readonly Policy[]
 }
 
-export const loadPolicies = async (db: Database, appId: string): Promise<AppPolicies> => {
+export async function loadPolicies(db: Database, appId: string): Promise<AppPolicies> {
   const all = (await policiesForApp(db, appId)).map(toPolicy)
   return {
     ofAccount: all.filter((policy) => policy.appId === undefined),
@@ -21,7 +21,7 @@ export const loadPolicies = async (db: Database, appId: string): Promise<AppPoli
 const understood = new Map<string, { readonly version: string; readonly policy: Policy }>()
 const maxUnderstood = 10_000
 
-const toPolicy = (stored: BindingPolicy): Policy => {
+function toPolicy(stored: BindingPolicy): Policy {
   const { id, app_id, name, active, terms, version } = stored
   const known = understood.get(id)
   if (known?.version === version) return known.policy

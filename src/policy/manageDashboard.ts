@@ -32,10 +32,10 @@ export type DashboardRules = {
   remove(id: string): Promise<void>
 }
 
-export const openDashboard = async (
+export async function openDashboard(
   { trx, record }: Change,
   { accountId, appId }: DashboardOwner,
-): Promise<DashboardRules> => {
+): Promise<DashboardRules> {
   const { chain_id } = await lockDashboard(trx, appId)
 
   const apply = async (): Promise<void> => {

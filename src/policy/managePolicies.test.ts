@@ -15,7 +15,9 @@ import { createPolicies, type Policies } from './managePolicies.js'
 import { prune } from './startRetention.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 
 let appId = ''
 let accountId = ''
@@ -26,7 +28,7 @@ beforeEach(async () => {
   accountId = await accountOf(appId)
 })
 
-const accountOf = async (app: string) => {
+async function accountOf(app: string) {
   const { account_id } = await database()
     .selectFrom('apps')
     .select('account_id')
@@ -35,7 +37,7 @@ const accountOf = async (app: string) => {
   return account_id
 }
 
-const judge = async (given: object = {}) => {
+async function judge(given: object = {}) {
   const facts = { chainId: 1, at: 1_000, sender: alice }
   const draft = { callData: '0x' as const, factory: undefined }
   return judgeRequest(await loadPolicies(database(), appId), { ...facts, draft, ...given })

@@ -57,45 +57,47 @@ export type Policies = {
   remove(accountId: string, policyId: string): Promise<void>
 }
 
-export const createPolicies = (database: Database): Policies => ({
-  async create(accountId, input) {
-    const { position, terms, ...given } = parse(newPolicySchema, input, '')
-    if (given.appId !== null) {
-      const app = await findApp(database, given.appId)
-      if (app?.accountId !== accountId)
-        throw new InvalidPolicyError('appId', 'is no live app of the account.')
-    }
-    const policy = { accountId, ...given, position, terms: checkTerms(terms, given.appId) }
-    return toView(await insertPolicy(database, policy))
-  },
+export function createPolicies(database: Database): Policies {
+  return {
+    async create(accountId, input) {
+      const { position, terms, ...given } = parse(newPolicySchema, input, '')
+      if (given.appId !== null) {
+        const app = await findApp(database, given.appId)
+        if (app?.accountId !== accountId)
+          throw new InvalidPolicyError('appId', 'is no live app of the account.')
+      }
+      const policy = { accountId, ...given, position, terms: checkTerms(terms, given.appId) }
+      return toView(await insertPolicy(database, policy))
+    },
 
-  async list(accountId, appId) {
-    return (await listPolicies(database, accountId, appId)).map(toView)
-  },
+    async list(accountId, appId) {
+      return (await listPolicies(database, accountId, appId)).map(toView)
+    },
 
-  async get(accountId, policyId) {
-    return toView(required(await findPolicy(database, accountId, policyId)))
-  },
+    async get(accountId, policyId) {
+      return toView(required(await findPolicy(database, accountId, policyId)))
+    },
 
-  async update(accountId, policyId, input) {
-    const { terms, ...given } = parse(changeSchema, input, '')
-    const { app_id } = required(await findPolicy(database, accountId, policyId))
-    const change = {
-      ...(given.name !== undefined && { name: given.name }),
-      ...(given.active !== undefined && { active: given.active }),
-      ...(given.position !== undefined && { position: given.position }),
-      ...(terms !== undefined && { terms: checkTerms(terms, app_id) }),
-    }
-    return toView(required(await updatePolicy(database, accountId, policyId, change)))
-  },
+    async update(accountId, policyId, input) {
+      const { terms, ...given } = parse(changeSchema, input, '')
+      const { app_id } = required(await findPolicy(database, accountId, policyId))
+      const change = {
+        ...(given.name !== undefined && { name: given.name }),
+        ...(given.active !== undefined && { active: given.active }),
+        ...(given.position !== undefined && { position: given.position }),
+        ...(terms !== undefined && { terms: checkTerms(terms, app_id) }),
+      }
+      return toView(required(await updatePolicy(database, accountId, policyId, change)))
+    },
 
-  async remove(accountId, policyId) {
-    if (!(await deletePolicy(database, accountId, policyId))) throw new PolicyNotFoundError()
-  },
-})
+    async remove(accountId, policyId) {
+      if (!(await deletePolicy(database, accountId, policyId))) throw new PolicyNotFoundError()
+    },
+  }
+}
 
 /** Stored is what the user wrote, once it was understood. */
-const checkTerms = (terms: unknown, appId: string | null): unknown => {
+function checkTerms(terms: unknown, appId: string | null): unknown {
   const given = terms ?? {}
   const { budgets } = parse(termsSchema, given, 'terms')
   const wide = budgets.findIndex(({ per }) => per === 'account')
@@ -107,11 +109,11 @@ const checkTerms = (terms: unknown, appId: string | null): unknown => {
   return given
 }
 
-const parse = <Schema extends z.ZodType>(
+function parse<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
   root: string,
-): z.output<Schema> => {
+): z.output<Schema> {
   const result = schema.safeParse(input)
   if (result.success) return result.data
   const [issue] = result.error.issues
@@ -119,18 +121,20 @@ const parse = <Schema extends z.ZodType>(
   throw new InvalidPolicyError(path, `${issue?.message ?? 'is malformed'}.`)
 }
 
-const required = (policy: StoredPolicy | undefined): StoredPolicy => {
+function required(policy: StoredPolicy | undefined): StoredPolicy {
   if (policy === undefined) throw new PolicyNotFoundError()
   return policy
 }
 
-const toView = (stored: StoredPolicy): PolicyView => ({
-  policyId: stored.id,
-  appId: stored.app_id,
-  name: stored.name,
-  active: stored.active,
-  position: stored.position,
-  terms: stored.terms as TermsInput,
-  createdAt: stored.created_at,
-  updatedAt: stored.updated_at,
-})
+function toView(stored: StoredPolicy): PolicyView {
+  return {
+    policyId: stored.id,
+    appId: stored.app_id,
+    name: stored.name,
+    active: stored.active,
+    position: stored.position,
+    terms: stored.terms as TermsInput,
+    createdAt: stored.created_at,
+    updatedAt: stored.updated_at,
+  }
+}

@@ -10,33 +10,36 @@ export type NativePrice = {
 export type PriceSource = (chainId: number) => Promise<NativePrice | undefined>
 
 /** Millionths of a USD in an amount like `3000.50`. */
-export const parseUsd = (text: string): bigint => {
+export function parseUsd(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.')
   return BigInt(whole + fraction.padEnd(6, '0'))
 }
 
 /** Prices that the operator wrote down and vouches for: as true now as then. */
-export const configuredPrices =
-  (prices: ReadonlyMap<number, bigint>): PriceSource =>
-  async (chainId) => {
+export function configuredPrices(prices: ReadonlyMap<number, bigint>): PriceSource {
+  return async (chainId) => {
     const microUsd = prices.get(chainId)
     return microUsd === undefined ? undefined : { microUsd, asOf: Math.floor(Date.now() / 1000) }
   }
+}
 
 /** The price unless it is older than `maxAge` seconds at `at`. */
-export const recentPrice = (
+export function recentPrice(
   price: NativePrice | undefined,
   at: number,
   maxAge: number,
-): NativePrice | undefined => (price === undefined || price.asOf < at - maxAge ? undefined : price)
+): NativePrice | undefined {
+  return price === undefined || price.asOf < at - maxAge ? undefined : price
+}
 
 const native = 10n ** 18n
 
 /** Rounded up: whatever is rounded is charged. */
-export const toMicroUsd = (wei: bigint, microUsd: bigint): bigint =>
-  (wei * microUsd + native - 1n) / native
+export function toMicroUsd(wei: bigint, microUsd: bigint): bigint {
+  return (wei * microUsd + native - 1n) / native
+}
 
-export const formatUsd = (microUsd: bigint): string => {
+export function formatUsd(microUsd: bigint): string {
   const text = microUsd.toString().padStart(7, '0')
   return `${text.slice(0, -6)}.${text.slice(-6)} USD`
 }

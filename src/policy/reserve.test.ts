@@ -24,7 +24,9 @@ import type { Claim } from './decideReservation.js'
 import { previewReservation } from './reserve.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 const now = 1_000_000
 
 let appId = ''
@@ -35,30 +37,34 @@ beforeEach(async () => {
   chainId++
 })
 
-const slotOf = (given: Partial<Slot> = {}): Slot => ({
-  chainId,
-  entryPoint,
-  paymaster: tank,
-  appId,
-  sender: alice,
-  nonce: 0n,
-  ...given,
-})
+function slotOf(given: Partial<Slot> = {}): Slot {
+  return {
+    chainId,
+    entryPoint,
+    paymaster: tank,
+    appId,
+    sender: alice,
+    nonce: 0n,
+    ...given,
+  }
+}
 
 type Given = Partial<Slot> & { max_cost?: bigint; until?: number; claim?: Partial<Claim> }
 
-const head = (deposit: bigint, blockNumber = 10n, timestamp = now) => ({
-  deposit,
-  blockNumber,
-  timestamp,
-})
+function head(deposit: bigint, blockNumber = 10n, timestamp = now) {
+  return {
+    deposit,
+    blockNumber,
+    timestamp,
+  }
+}
 
-const ask = async (
+async function ask(
   { max_cost = 100n, until = now + 300, claim = {}, ...slot }: Given,
   at: ReturnType<typeof head>,
   calls: readonly NewWebhookCall[] = [],
-) =>
-  askLedger(database(), {
+) {
+  return askLedger(database(), {
     slot: slotOf(slot),
     maxCost: max_cost,
     validUntil: BigInt(until),
@@ -66,20 +72,25 @@ const ask = async (
     claim,
     calls,
   })
+}
 
-const grants = async (given: Given, at: ReturnType<typeof head>) =>
-  (await ask(given, at)).reserved.kind === 'granted'
+async function grants(given: Given, at: ReturnType<typeof head>) {
+  return (await ask(given, at)).reserved.kind === 'granted'
+}
 
-const locked = async (at = head(0n)) => (await lockedAt(database(), slotOf(), [at]))[0]
+async function locked(at = head(0n)) {
+  return (await lockedAt(database(), slotOf(), [at]))[0]
+}
 
-const include = (sender: Address, nonce: bigint, block: bigint) =>
-  database()
+function include(sender: Address, nonce: bigint, block: bigint) {
+  return database()
     .transaction()
     .execute((trx) => {
       const hash = `0x${Buffer.from(randomUUID()).toString('hex')}` as const
       const included = inclusionOf({ slot: slotOf({ sender, nonce }), hash, cost: 50n, block })
       return settleLedger(trx, chainId, [included], undefined)
     })
+}
 
 describe('the deposit', () => {
   test('is given to the last wei and not beyond, and a refusal stores nothing', async () => {

@@ -33,12 +33,12 @@ export type Reservation = {
  * nothing; when something is thrown, nothing of it was done. `besides` stores what else must hold when
  * the granted ones do.
  */
-export const reserveTogether = <Each extends Reservation>(
+export function reserveTogether<Each extends Reservation>(
   db: Database,
   reservations: readonly Each[],
   besides?: (trx: Database, granted: readonly Each[]) => Promise<void>,
-): Promise<Reserved[]> =>
-  db.transaction().execute(async (trx) => {
+): Promise<Reserved[]> {
+  return db.transaction().execute(async (trx) => {
     const requests = reservations.map(({ request }) => request)
     const payer = payerOf(requests)
     const claims = requests.flatMap(({ claim }) => claimsOf(claim))
@@ -64,32 +64,35 @@ export const reserveTogether = <Each extends Reservation>(
     faultPoint('sponsorship:reserved')
     return results
   })
+}
 
 /** The same for one. */
-export const reserve = async (
+export async function reserve(
   db: Database,
   reservation: Reservation,
   besides?: (trx: Database) => Promise<void>,
-): Promise<Reserved> => {
+): Promise<Reserved> {
   const [reserved] = await reserveTogether(db, [reservation], besides)
   if (reserved === undefined) throw new Error('a reservation without an answer')
   return reserved
 }
 
 /** What `reserve` would say now. Reserves, locks and stores nothing. */
-export const previewReservation = async (
+export async function previewReservation(
   db: Database,
   request: Omit<ReservationRequest, 'validUntil'>,
-): Promise<Reserved> => decideNext(await readView(db, [request]), request)
+): Promise<Reserved> {
+  return decideNext(await readView(db, [request]), request)
+}
 
 type Request = Omit<ReservationRequest, 'validUntil'>
 
-const decideNext = (view: LedgerView, request: Request): Reserved => {
+function decideNext(view: LedgerView, request: Request): Reserved {
   const books = view.booksFor(request)
   return { ...decideReservation(request.claim, books), locked: books.locked }
 }
 
-const readView = async (db: Database, requests: readonly Request[]): Promise<LedgerView> => {
+async function readView(db: Database, requests: readonly Request[]): Promise<LedgerView> {
   const query = queryOf(requests)
   const read = await readLedger(db, payerOf(requests), query)
   const live = read.slots.flatMap((slot) => slot?.id ?? [])
@@ -97,7 +100,7 @@ const readView = async (db: Database, requests: readonly Request[]): Promise<Led
   return createLedgerView(query, read, needed ? await chargesHeld(db, live) : [])
 }
 
-const payerOf = ([first, ...others]: readonly Request[]) => {
+function payerOf([first, ...others]: readonly Request[]) {
   if (first === undefined) throw new Error('no sponsorship asks')
   const { chainId, entryPoint, paymaster } = first.slot
   for (const { slot } of others)

@@ -16,7 +16,9 @@ import { lockedAt } from '../store/ledger/payers.js'
 import { type Reservation, type Reserved, reserve, reserveTogether } from './reserve.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 
 const at = 1_000_000
 let chainId = 4_000_000
@@ -41,7 +43,7 @@ const limits = fc.record({
 })
 type Limits = typeof limits extends fc.Arbitrary<infer Each> ? Each : never
 
-const createWorld = async ({ deposit, rolling, ever }: Limits) => {
+async function createWorld({ deposit, rolling, ever }: Limits) {
   const payer = { chainId: ++chainId, entryPoint, paymaster: tank }
   const apps = [await createApp(database()), await createApp(database())]
   const policies = { account: randomUUID(), first: randomUUID(), second: randomUUID() }

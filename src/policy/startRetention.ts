@@ -18,7 +18,7 @@ const batch = 1_000
 const counterDays = 62
 
 /** Forgets what is too old: decisions, grants as old, and counters that no window reaches. */
-export const prune = async ({ database, days }: RetentionContext, now: Date): Promise<number> => {
+export async function prune({ database, days }: RetentionContext, now: Date): Promise<number> {
   const before = new Date(now.getTime() - days * day)
   let deleted = 0
   for (let last = batch; last === batch; deleted += last)
@@ -29,7 +29,7 @@ export const prune = async ({ database, days }: RetentionContext, now: Date): Pr
 }
 
 /** Prunes now and every hour. Of several processes all may: they skip each other's rows. */
-export const startRetention = (context: RetentionContext): { stop(): Promise<void> } => {
+export function startRetention(context: RetentionContext): { stop(): Promise<void> } {
   let running: Promise<void> = Promise.resolve()
   const run = (): void => {
     running = prune(context, new Date()).then(

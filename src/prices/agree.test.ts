@@ -8,7 +8,9 @@ const some = fc.array(fc.bigInt({ min: 10n ** 20n, max: 10n ** 28n }), {
   maxLength: 9,
 })
 const any = { minimumSources: 1, maxDeviation: Number.MAX_SAFE_INTEGER }
-const said = (prices: readonly bigint[]) => prices.map((price) => ({ price }))
+function said(prices: readonly bigint[]) {
+  return prices.map((price) => ({ price }))
+}
 
 test('of an odd number of sources the middle one counts, whatever their order', () => {
   expect(agree(said([1_010n, 1_000n, 1_005n]), terms)).toEqual({ price: 1_005n })

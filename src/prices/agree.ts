@@ -15,10 +15,10 @@ const MILLION = 1_000_000n
  * sold below a price that half of them name. A reason instead when too few answer, or when they
  * disagree: then one of them is wrong, and nobody knows which.
  */
-export const agree = (
+export function agree(
   said: readonly PriceOrReason[],
   { minimumSources, maxDeviation }: Agreement,
-): PriceOrReason => {
+): PriceOrReason {
   const prices = said
     .flatMap(({ price }) => (price === undefined ? [] : [price]))
     .sort((one, other) => (one < other ? -1 : one > other ? 1 : 0))

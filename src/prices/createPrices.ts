@@ -34,7 +34,7 @@ export type Prices = {
 type Known = { readonly until: number; readonly rate: Promise<bigint> }
 
 /** What a chain's tokens cost. */
-export const createPrices = ({ node, client, sequencer, maxAge, now }: PricesContext): Prices => {
+export function createPrices({ node, client, sequencer, maxAge, now }: PricesContext): Prices {
   const known = new Map<Address, Known>()
   const checked = new Set<Address>()
 

@@ -15,7 +15,7 @@ const abi = parseAbi([
   'function decimals() view returns (uint8)',
 ])
 
-const readRound = async (node: NodeClient, to: Address): Promise<Round | undefined> => {
+async function readRound(node: NodeClient, to: Address): Promise<Round | undefined> {
   const functionName = 'latestRoundData'
   const outcome = await ethCall(node, { to, data: encodeFunctionData({ abi, functionName }) })
   if (!outcome.ok || outcome.data.length !== 2 + 5 * 64) return undefined
@@ -28,7 +28,7 @@ const readRound = async (node: NodeClient, to: Address): Promise<Round | undefin
 }
 
 /** What a token or feed says; undefined where there is none. */
-export const readDecimals = async (node: NodeClient, to: Address): Promise<number | undefined> => {
+export async function readDecimals(node: NodeClient, to: Address): Promise<number | undefined> {
   const functionName = 'decimals'
   const outcome = await ethCall(node, { to, data: encodeFunctionData({ abi, functionName }) })
   if (!outcome.ok || outcome.data.length !== 66) return undefined
@@ -36,11 +36,11 @@ export const readDecimals = async (node: NodeClient, to: Address): Promise<numbe
 }
 
 /** What a feed says in the newest block, judged at `at` (Unix seconds). Throws node trouble. */
-const readFeed = async (
+async function readFeed(
   node: NodeClient,
   feed: FeedDefinition,
   at: number,
-): Promise<PriceOrReason> => {
+): Promise<PriceOrReason> {
   const [round, decimals] = await Promise.all([
     readRound(node, feed.address),
     readDecimals(node, feed.address),
@@ -53,11 +53,11 @@ const readFeed = async (
 type Feeds = Extract<PriceSourceDefinition, { kind: 'feeds' }>
 
 /** Whole tokens per native coin, 18 decimals, by feeds on the chain. */
-export const perNativeByFeeds = async (
+export async function perNativeByFeeds(
   node: NodeClient,
   { token, native }: Feeds,
   at: number,
-): Promise<PriceOrReason> => {
+): Promise<PriceOrReason> {
   const [ofToken, ofNative] = await Promise.all([
     readFeed(node, token, at),
     native === undefined ? { price: ONE } : readFeed(node, native, at),
@@ -68,11 +68,11 @@ export const perNativeByFeeds = async (
 }
 
 /** Why feeds of this chain are not believed now. */
-export const sequencerTrouble = async (
+export async function sequencerTrouble(
   node: NodeClient,
   sequencer: SequencerDefinition,
   at: number,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const round = await readRound(node, sequencer.address)
   if (round === undefined) return `there is no sequencer feed at ${sequencer.address}`
   return judgeSequencer(round, sequencer, at)

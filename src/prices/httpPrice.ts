@@ -8,7 +8,7 @@ const DEADLINE_MS = 2_000
 type Http = Extract<PriceSourceDefinition, { kind: 'http' }>
 
 /** The member of a JSON document at `path`, a decimal number as text or as number. */
-export const readPrice = (body: string, path: readonly string[]): PriceOrReason => {
+export function readPrice(body: string, path: readonly string[]): PriceOrReason {
   const where = path.join('.')
   let value: unknown
   try {
@@ -27,13 +27,15 @@ export const readPrice = (body: string, path: readonly string[]): PriceOrReason 
 }
 
 /** Without exponent; more digits than a JSON number has would say nothing. */
-const plain = (value: number): string => value.toFixed(18)
+function plain(value: number): string {
+  return value.toFixed(18)
+}
 
 /** Whole tokens per native coin, 18 decimals, as a server says; within two seconds or not at all. */
-export const perNativeByHttp = async (
+export async function perNativeByHttp(
   client: OutboundClient,
   { url, path }: Http,
-): Promise<PriceOrReason> => {
+): Promise<PriceOrReason> {
   const headers = { accept: 'application/json' }
   const request = { url, method: 'GET', headers, body: undefined } as const
   const { response } = await client.request(request, AbortSignal.timeout(DEADLINE_MS))

@@ -1,11 +1,12 @@
 /** Fixed-point numbers here have 18 decimals: 10^18 is one. */
 export const ONE = 10n ** 18n
 
-export const divideUp = (dividend: bigint, divisor: bigint): bigint =>
-  (dividend + divisor - 1n) / divisor
+export function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
+}
 
 /** A price with `decimals` decimals in 18, rounded down. Throws RangeError for a negative one. */
-export const toFixed18 = (value: bigint, decimals: number): bigint => {
+export function toFixed18(value: bigint, decimals: number): bigint {
   if (value < 0n || decimals < 0) throw new RangeError('A price is not negative.')
   return decimals <= 18
     ? value * 10n ** BigInt(18 - decimals)
@@ -13,7 +14,7 @@ export const toFixed18 = (value: bigint, decimals: number): bigint => {
 }
 
 /** `1850.25` in 18 decimals; undefined when it is no positive decimal number. */
-export const parseFixed18 = (text: string): bigint | undefined => {
+export function parseFixed18(text: string): bigint | undefined {
   if (!/^\d{1,30}(\.\d{1,18})?$/.test(text)) return undefined
   const [whole = '0', fraction = ''] = text.split('.')
   const value = BigInt(whole + fraction.padEnd(18, '0'))
@@ -24,8 +25,11 @@ export const parseFixed18 = (text: string): bigint | undefined => {
  * Whole tokens per native coin, of both prices in one currency. All with 18 decimals. Rounds up: what
  * is rounded is charged.
  */
-export const perNativeOf = (native: bigint, token: bigint): bigint => divideUp(native * ONE, token)
+export function perNativeOf(native: bigint, token: bigint): bigint {
+  return divideUp(native * ONE, token)
+}
 
 /** Smallest token units per 10^18 wei, as quotes carry it, rounded up. */
-export const rateOf = (perNative: bigint, decimals: number): bigint =>
-  divideUp(perNative * 10n ** BigInt(decimals), ONE)
+export function rateOf(perNative: bigint, decimals: number): bigint {
+  return divideUp(perNative * 10n ** BigInt(decimals), ONE)
+}

@@ -19,12 +19,12 @@ export type PriceOrReason =
 const MAX_DECIMALS = 36
 
 /** What a feed's round is worth at `at`, Unix seconds. */
-export const judgeRound = (
+export function judgeRound(
   { roundId, answer, updatedAt, answeredInRound }: Round,
   decimals: number,
   { address, heartbeat, min, max }: FeedDefinition,
   at: number,
-): PriceOrReason => {
+): PriceOrReason {
   const refuse = (what: string): PriceOrReason => ({ reason: `feed ${address} ${what}` })
   if (decimals > MAX_DECIMALS) return refuse(`has ${decimals} decimals`)
   if (updatedAt === 0n || answeredInRound < roundId) return refuse('has a round without answer')
@@ -38,11 +38,11 @@ export const judgeRound = (
 }
 
 /** Why prices of a layer 2 are not believed now; its feed says 0 while the sequencer works. */
-export const judgeSequencer = (
+export function judgeSequencer(
   { answer, startedAt }: Round,
   { address, gracePeriod }: SequencerDefinition,
   at: number,
-): string | undefined => {
+): string | undefined {
   if (answer !== 0n) return `the sequencer is down (feed ${address})`
   const since = BigInt(at) - startedAt
   return startedAt === 0n || since < BigInt(gracePeriod)

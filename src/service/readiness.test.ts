@@ -2,16 +2,18 @@ import { expect, test } from 'vitest'
 import type { ExecutorStatus } from '../bundling/executorStatus.js'
 import { executorReasons, recently } from './readiness.js'
 
-const status = (more: Partial<ExecutorStatus>): ExecutorStatus => ({
-  role: 'executor',
-  address: `0x${'11'.repeat(20)}`,
-  state: 'ready',
-  balance: 5n,
-  inFlight: 0,
-  oldestAge: undefined,
-  alarm: undefined,
-  ...more,
-})
+function status(more: Partial<ExecutorStatus>): ExecutorStatus {
+  return {
+    role: 'executor',
+    address: `0x${'11'.repeat(20)}`,
+    state: 'ready',
+    balance: 5n,
+    inFlight: 0,
+    oldestAge: undefined,
+    alarm: undefined,
+    ...more,
+  }
+}
 const poor = { state: 'resting', alarm: 'the executor rests: send it money' } as const
 
 test('executors that do well give no reason', () => {

@@ -27,11 +27,11 @@ const PATIENCE = 2_000
  * nobody bundles, or that executors rest, is told, but is no reason to send requests elsewhere: what is
  * taken now is bundled later, and no other process has other executors.
  */
-export const checkReadiness = async (
+export async function checkReadiness(
   database: Database,
   chains: ReadonlyMap<number, ChainHealth>,
   draining: boolean,
-): Promise<Readiness> => {
+): Promise<Readiness> {
   const reachable = await within(isReachable(database), false)
   const checks: Record<string, boolean> = { serving: !draining, database: reachable }
   const reasons: string[] = []
@@ -72,10 +72,10 @@ export const checkReadiness = async (
 /**
  * What is to be said of the executors of a chain; undefined: nobody could tell how they do.
  */
-export const executorReasons = (
+export function executorReasons(
   chainId: number,
   executors: readonly ExecutorStatus[] | undefined,
-): readonly string[] => {
+): readonly string[] {
   if (executors === undefined) return [`How the executors of chain ${chainId} do is not known now.`]
   const senders = executors.filter(({ role }) => role === 'executor')
   const stands = senders.length > 0 && senders.every(({ state }) => state === 'resting')
@@ -88,7 +88,7 @@ export const executorReasons = (
 }
 
 /** Anybody may ask how ready we are: answers of the last 2 s are given again. */
-export const recently = <Answer>(ask: () => Promise<Answer>): (() => Promise<Answer>) => {
+export function recently<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   let last: { readonly at: number; readonly answer: Promise<Answer> } | undefined
   return () => {
     if (last === undefined || Date.now() - last.at > 2_000) last = { at: Date.now(), answer: ask() }
@@ -96,12 +96,15 @@ export const recently = <Answer>(ask: () => Promise<Answer>): (() => Promise<Ans
   }
 }
 
-const executorsOf = ({ executors }: ChainHealth) => executors().catch(() => undefined)
+function executorsOf({ executors }: ChainHealth) {
+  return executors().catch(() => undefined)
+}
 
-const leaseOf = (database: Database, chainId: number) =>
-  findLease(database, bundlerLease(chainId)).catch(() => undefined)
+function leaseOf(database: Database, chainId: number) {
+  return findLease(database, bundlerLease(chainId)).catch(() => undefined)
+}
 
-const within = async <Answer>(answer: Promise<Answer>, otherwise: Answer): Promise<Answer> => {
+async function within<Answer>(answer: Promise<Answer>, otherwise: Answer): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Answer>((resolve) => {
     timer = setTimeout(() => resolve(otherwise), PATIENCE)

@@ -81,7 +81,7 @@ export type Server = {
  * when a later part does not start.
  * @throws ConfigError, ListenError in one sentence
  */
-export const startServer = async (options: ServerOptions): Promise<Server> => {
+export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, connection, database, masterKey, webhookAllow, logger } = options
   if (config.debugMethods && !isLoopback(config.host))
     throw new ConfigError(
@@ -185,13 +185,17 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
   }
 }
 
-const limitsOf = (config: ServerConfig): ApiLimits => ({
-  ...defaultLimits,
-  trustedProxies: config.trustedProxies,
-  gate: gateLimits(
-    { key: config.keyRate, ip: config.ipRate, sender: config.senderRate },
-    { perKey: config.simulationsPerKey, all: config.simulations },
-  ),
-})
+function limitsOf(config: ServerConfig): ApiLimits {
+  return {
+    ...defaultLimits,
+    trustedProxies: config.trustedProxies,
+    gate: gateLimits(
+      { key: config.keyRate, ip: config.ipRate, sender: config.senderRate },
+      { perKey: config.simulationsPerKey, all: config.simulations },
+    ),
+  }
+}
 
-const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|::1)$/.test(host)
+function isLoopback(host: string): boolean {
+  return /^(localhost|127\.[\d.]+|::1)$/.test(host)
+}

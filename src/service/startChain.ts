@@ -82,12 +82,12 @@ export type ChainParts = {
  * Everything that serves one chain, wired.
  * @throws ConfigError in one sentence; nothing is left running then
  */
-export const startChain = async (
+export async function startChain(
   definition: ChainDefinition,
   approver: Approver,
   metrics: Metrics,
   { config, client, database, masterKey, alone, logger: parent }: ChainParts,
-): Promise<RunningChain> => {
+): Promise<RunningChain> {
   const { chainId } = definition
   const logger = parent.child({ chainId })
   const signers = await openSigners(definition.executorKeys)
@@ -255,13 +255,13 @@ export const startChain = async (
 }
 
 /** What follows the chain; nothing of it runs on when a part does not start. */
-const openChain = async (
+async function openChain(
   node: NodeClient,
   definition: ChainDefinition,
   entryPoints: readonly EntryPoint[],
   metrics: Metrics,
   logger: Logger,
-): Promise<{ heads: HeadFollower; engine: ChainEngine }> => {
+): Promise<{ heads: HeadFollower; engine: ChainEngine }> {
   await requireChain(node, definition)
   const { chainId, headsUrl, validationEngine: choice, comparedShare } = definition
   const heads = await startHeadFollower({ node, definition, logger, headsUrl })
@@ -286,10 +286,13 @@ const openChain = async (
   }
 }
 
-const pricesOf = ({ nativePrices }: Pick<Config, 'nativePrices'>) =>
-  configuredPrices(
+function pricesOf({ nativePrices }: Pick<Config, 'nativePrices'>) {
+  return configuredPrices(
     new Map(Object.entries(nativePrices).map(([id, usd]) => [Number(id), parseUsd(usd)])),
   )
+}
 
 /** Of a node's URL only the host is shown: the rest may hold a key. */
-const hostOf = (url: string): string => new URL(url).host
+function hostOf(url: string): string {
+  return new URL(url).host
+}

@@ -5,13 +5,13 @@ import { readDerPublicKey, readDerSignature } from './derSignature.js'
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-const integer = (value: bigint): number[] => {
+function integer(value: bigint): number[] {
   const hex = value.toString(16)
   const bytes = [...Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex')]
   const content = (bytes[0] ?? 0) & 0x80 ? [0, ...bytes] : bytes
   return [0x02, content.length, ...content]
 }
-const der = (r: bigint, s: bigint): Uint8Array => {
+function der(r: bigint, s: bigint): Uint8Array {
   const body = [...integer(r), ...integer(s)]
   return Uint8Array.from([0x30, body.length, ...body])
 }

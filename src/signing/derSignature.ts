@@ -9,7 +9,7 @@ const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
  * in the lower half of the order: a signer may give either, a transaction may only have the lower.
  * @throws Error when it is no such signature of secp256k1
  */
-export const readDerSignature = (der: Uint8Array): { readonly r: bigint; readonly s: bigint } => {
+export function readDerSignature(der: Uint8Array): { readonly r: bigint; readonly s: bigint } {
   const body = readElement(der, 0, sequence)
   if (body.end !== der.length) throw malformed()
   const first = readElement(der, body.start, integer)
@@ -24,11 +24,11 @@ const sequence = 0x30
 const integer = 0x02
 
 /** Where the content of the element at `at` begins and ends. Longer ones than 127 bytes do not occur. */
-const readElement = (
+function readElement(
   der: Uint8Array,
   at: number,
   tag: number,
-): { readonly start: number; readonly end: number } => {
+): { readonly start: number; readonly end: number } {
   const length = der[at + 1]
   if (der[at] !== tag || length === undefined || length > 127) throw malformed()
   const start = at + 2
@@ -37,7 +37,7 @@ const readElement = (
   return { start, end }
 }
 
-const readNumber = (content: Uint8Array): bigint => {
+function readNumber(content: Uint8Array): bigint {
   const [first = 0x80] = content
   if (first & 0x80 || content.length > 33) throw malformed()
   const value = hexToBigInt(`0x${Buffer.from(content).toString('hex')}`)
@@ -52,7 +52,7 @@ const keyHeader = '3056301006072a8648ce3d020106052b8104000a034200'
  * The uncompressed key (65 bytes) in a SubjectPublicKeyInfo of secp256k1.
  * @throws Error when it is another kind of key
  */
-export const readDerPublicKey = (der: Uint8Array): Hex => {
+export function readDerPublicKey(der: Uint8Array): Hex {
   const text = Buffer.from(der).toString('hex')
   const key = text.slice(keyHeader.length)
   if (!text.startsWith(keyHeader) || !/^04[0-9a-f]{128}$/.test(key))
@@ -60,4 +60,6 @@ export const readDerPublicKey = (der: Uint8Array): Hex => {
   return `0x${key}`
 }
 
-const malformed = (): Error => new Error('the signature is no ECDSA signature in DER')
+function malformed(): Error {
+  return new Error('the signature is no ECDSA signature in DER')
+}

@@ -4,8 +4,9 @@ import { expect, test } from 'vitest'
 import { toHex } from '../evm/index.js'
 import { encodeTransaction } from './encodeTransaction.js'
 
-const hexOf = (constraints: fc.IntArrayConstraints): fc.Arbitrary<Hex> =>
-  fc.uint8Array(constraints).map(toHex)
+function hexOf(constraints: fc.IntArrayConstraints): fc.Arbitrary<Hex> {
+  return fc.uint8Array(constraints).map(toHex)
+}
 const address = hexOf({ minLength: 20, maxLength: 20 })
 const word = fc
   .bigInt({ min: 1n, max: 2n ** 256n - 1n })

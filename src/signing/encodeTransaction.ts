@@ -6,10 +6,10 @@ import type { ExecutorTransaction, Signature } from './executorSigner.js'
  * The bytes of a transaction (EIP-1559, or EIP-7702 where it carries authorizations): with a signature
  * what is sent, without one what is hashed for it.
  */
-export const encodeTransaction = (
+export function encodeTransaction(
   transaction: ExecutorTransaction,
   signature?: Signature,
-): Uint8Array => {
+): Uint8Array {
   const { chainId, nonce, to, data, value = 0n, gas, authorizationList = [] } = transaction
   const { maxFeePerGas, maxPriorityFeePerGas } = transaction
   const delegates = authorizationList.length > 0
@@ -29,13 +29,16 @@ export const encodeTransaction = (
   return typed
 }
 
-const tuple = ({ chainId, address, nonce, ...signature }: SignedAuthorization): RlpItem => [
-  integerBytes(BigInt(chainId)),
-  fromHex(address),
-  integerBytes(BigInt(nonce)),
-  ...signed({ ...signature, yParity: signature.yParity === 1 ? 1 : 0 }),
-]
+function tuple({ chainId, address, nonce, ...signature }: SignedAuthorization): RlpItem {
+  return [
+    integerBytes(BigInt(chainId)),
+    fromHex(address),
+    integerBytes(BigInt(nonce)),
+    ...signed({ ...signature, yParity: signature.yParity === 1 ? 1 : 0 }),
+  ]
+}
 
 /** As integers: leading zeros go. */
-const signed = ({ yParity, r, s }: { yParity: 0 | 1; r: Hex; s: Hex }): RlpItem[] =>
-  [BigInt(yParity), BigInt(r), BigInt(s)].map(integerBytes)
+function signed({ yParity, r, s }: { yParity: 0 | 1; r: Hex; s: Hex }): RlpItem[] {
+  return [BigInt(yParity), BigInt(r), BigInt(s)].map(integerBytes)
+}

@@ -14,15 +14,17 @@ import { openSigner } from './openSigner.js'
 const privateKey = `0x${'5e'.repeat(32)}` as const
 const account = privateKeyToAccount(privateKey)
 
-const transaction = (nonce: number) => ({
-  chainId: 10,
-  nonce,
-  to: `0x${'ee'.repeat(20)}` as const,
-  data: '0x1234' as const,
-  gas: 100_000n,
-  maxFeePerGas: 20n,
-  maxPriorityFeePerGas: 3n,
-})
+function transaction(nonce: number) {
+  return {
+    chainId: 10,
+    nonce,
+    to: `0x${'ee'.repeat(20)}` as const,
+    data: '0x1234' as const,
+    gas: 100_000n,
+    maxFeePerGas: 20n,
+    maxPriorityFeePerGas: 3n,
+  }
+}
 
 test('a local key signs the same bytes as viem', async () => {
   for (let nonce = 0; nonce < 20; nonce++) {

@@ -32,13 +32,15 @@ export type ExecutorSigner = {
 export type Signature = { readonly r: Hex; readonly s: Hex; readonly yParity: 0 | 1 }
 
 /** A signer of EIP-1559 and EIP-7702 transactions over a key that signs 32-byte digests. */
-export const createSigner = (
+export function createSigner(
   address: Address,
   signDigest: (digest: Hex) => Promise<Signature>,
-): ExecutorSigner => ({
-  address: address.toLowerCase() as Address,
-  async signTransaction(transaction) {
-    const signature = await signDigest(toHex(keccak(encodeTransaction(transaction))))
-    return toHex(encodeTransaction(transaction, signature))
-  },
-})
+): ExecutorSigner {
+  return {
+    address: address.toLowerCase() as Address,
+    async signTransaction(transaction) {
+      const signature = await signDigest(toHex(keccak(encodeTransaction(transaction))))
+      return toHex(encodeTransaction(transaction, signature))
+    },
+  }
+}

@@ -14,12 +14,13 @@ import { ConfigError } from '../errors/configError.js'
 const scrypt = promisify<string, Buffer, number, ScryptOptions, Buffer>(scryptCallback)
 const pbkdf2 = promisify(pbkdf2Callback)
 
-const bytes = (length?: number) =>
-  z
+function bytes(length?: number) {
+  return z
     .string()
     .regex(/^(0x)?([0-9a-fA-F]{2})+$/)
     .transform((text) => Buffer.from(text.replace(/^0x/, ''), 'hex'))
     .refine((value) => length === undefined || value.length === length)
+}
 
 /** A file must not make us work for minutes or take all memory: 2^20 needs a gigabyte. */
 const mostScryptWork = 2 ** 20
@@ -67,7 +68,7 @@ const keystoreSchema = z.object({
  * Foundry and most wallets write them.
  * @throws ConfigError when the file is something else or the password is wrong
  */
-export const decryptKeystore = async (content: string, password: string): Promise<Hex> => {
+export async function decryptKeystore(content: string, password: string): Promise<Hex> {
   const { crypto } = parse(content)
   const derived = await deriveKey(crypto, password)
   const mac = keccak256(concat([derived.subarray(16), crypto.ciphertext]), 'bytes')
@@ -77,7 +78,7 @@ export const decryptKeystore = async (content: string, password: string): Promis
   return bytesToHex(Buffer.concat([decipher.update(crypto.ciphertext), decipher.final()]))
 }
 
-const parse = (content: string): z.output<typeof keystoreSchema> => {
+function parse(content: string): z.output<typeof keystoreSchema> {
   try {
     return keystoreSchema.parse(JSON.parse(content))
   } catch {
@@ -86,7 +87,7 @@ const parse = (content: string): z.output<typeof keystoreSchema> => {
   }
 }
 
-const deriveKey = (given: z.output<typeof derivation>, password: string): Promise<Buffer> => {
+function deriveKey(given: z.output<typeof derivation>, password: string): Promise<Buffer> {
   if (given.kdf === 'pbkdf2') {
     const { salt, c, dklen } = given.kdfparams
     return pbkdf2(password, salt, c, dklen, 'sha256')

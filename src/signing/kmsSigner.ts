@@ -30,7 +30,7 @@ const patience = 10_000
  * public key is asked for once, here.
  * @throws SignerUnavailableError when it does not answer or the key is of another kind
  */
-export const openKmsSigner = async (key: KmsKey): Promise<ExecutorSigner> => {
+export async function openKmsSigner(key: KmsKey): Promise<ExecutorSigner> {
   const ask = createAsk(key)
   const { PublicKey } = await ask('GetPublicKey', {}, z.object({ PublicKey: z.base64() }))
   const address = understood(key, () =>
@@ -57,7 +57,7 @@ export const openKmsSigner = async (key: KmsKey): Promise<ExecutorSigner> => {
 
 type Ask = <T>(action: string, fields: Record<string, string>, schema: z.ZodType<T>) => Promise<T>
 
-const createAsk = ({ keyId, region, endpoint, credentials }: KmsKey): Ask => {
+function createAsk({ keyId, region, endpoint, credentials }: KmsKey): Ask {
   const { accessKeyId, secretAccessKey, sessionToken } = credentials
   const client = new AwsClient({
     accessKeyId,
@@ -91,7 +91,7 @@ const createAsk = ({ keyId, region, endpoint, credentials }: KmsKey): Ask => {
   }
 }
 
-const understood = <T>({ keyId }: KmsKey, read: () => T): T => {
+function understood<T>({ keyId }: KmsKey, read: () => T): T {
   try {
     return read()
   } catch (cause) {
@@ -100,11 +100,11 @@ const understood = <T>({ keyId }: KmsKey, read: () => T): T => {
 }
 
 /** KMS does not say which of the two keys that fit a signature is its own. */
-const withParity = async (
+async function withParity(
   address: Address,
   hash: Hex,
   numbers: Omit<Signature, 'yParity'>,
-): Promise<Signature | undefined> => {
+): Promise<Signature | undefined> {
   for (const yParity of [0, 1] as const) {
     const signature = { ...numbers, yParity }
     const signer = await recoverAddress({ hash, signature }).catch(() => undefined)

@@ -5,7 +5,7 @@ import { createSigner, type ExecutorSigner } from './executorSigner.js'
 import { signHash } from './signHash.js'
 
 /** Signs with a private key in this process. */
-export const localSigner = (privateKey: Hex): ExecutorSigner => {
+export function localSigner(privateKey: Hex): ExecutorSigner {
   const key = hexToBytes(privateKey)
   return createSigner(privateKeyToAddress(privateKey), async (hash) => {
     const { signature, recoveryId } = signHash(hexToBytes(hash), key)

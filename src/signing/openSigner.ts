@@ -16,7 +16,7 @@ export type KeySource =
  * A signer over the key of `source`.
  * @throws ConfigError for a keystore that cannot be opened, SignerUnavailableError for a key service
  */
-export const openSigner = async (source: KeySource): Promise<ExecutorSigner> => {
+export async function openSigner(source: KeySource): Promise<ExecutorSigner> {
   if (typeof source === 'string') return localSigner(source)
   if ('kms' in source) return openKmsSigner(source.kms)
   const { keystore, password } = source
@@ -29,5 +29,6 @@ export const openSigner = async (source: KeySource): Promise<ExecutorSigner> => 
 }
 
 /** Signers over all of `sources`, in their order. */
-export const openSigners = (sources: readonly KeySource[]): Promise<ExecutorSigner[]> =>
-  Promise.all(sources.map(openSigner))
+export function openSigners(sources: readonly KeySource[]): Promise<ExecutorSigner[]> {
+  return Promise.all(sources.map(openSigner))
+}

@@ -16,10 +16,12 @@ type NativeBinding = {
   ): { readonly signature: Uint8Array; readonly recid: number }
 }
 
-const toParity = (recoveryId: number): 0 | 1 => (recoveryId % 2 === 0 ? 0 : 1)
+function toParity(recoveryId: number): 0 | 1 {
+  return recoveryId % 2 === 0 ? 0 : 1
+}
 
 /** Native code, 0.04 ms a signature; undefined where its binary does not load. */
-export const nativeSignHash = (): SignHash | undefined => {
+export function nativeSignHash(): SignHash | undefined {
   let native: NativeBinding
   try {
     native = createRequire(import.meta.url)('secp256k1/bindings')
@@ -33,7 +35,7 @@ export const nativeSignHash = (): SignHash | undefined => {
 }
 
 /** WebAssembly, 0.1 ms a signature; runs everywhere. */
-export const portableSignHash = async (): Promise<SignHash> => {
+export async function portableSignHash(): Promise<SignHash> {
   const { signRecoverable } = await import('tiny-secp256k1')
   return (hash, key) => {
     const { signature, recoveryId } = signRecoverable(hash, key)

@@ -13,14 +13,15 @@ beforeAll(() => {
 })
 afterAll(() => database.destroy())
 
-const pidOf = async (on: Database): Promise<number> => {
+async function pidOf(on: Database): Promise<number> {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(on)
   return rows[0]!.pid
 }
 
 /** Breaks the connection of another session from outside. */
-const terminate = (pid: number) =>
-  sql`select pg_terminate_backend(${pid}::int, 5000)`.execute(shared().database)
+function terminate(pid: number) {
+  return sql`select pg_terminate_backend(${pid}::int, 5000)`.execute(shared().database)
+}
 
 describe('values', () => {
   test('uint256 amounts and bigints go in and come back exactly', async () => {

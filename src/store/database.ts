@@ -23,21 +23,23 @@ const types: pg.CustomTypesConfig = {
 }
 
 /** What `pg` needs to connect, for pools and for single connections. */
-export const clientConfig = (connection: Connection): pg.ClientConfig => ({
-  ...('url' in connection
-    ? { connectionString: connection.url }
-    : {
-        // All that `pg` would otherwise take from PG* variables, which mean another server.
-        host: connection.socketFolder,
-        port: 5432,
-        user: connection.user,
-        password: '',
-        database: connection.database,
-        ssl: false,
-      }),
-  application_name: 'purser',
-  types,
-})
+export function clientConfig(connection: Connection): pg.ClientConfig {
+  return {
+    ...('url' in connection
+      ? { connectionString: connection.url }
+      : {
+          // All that `pg` would otherwise take from PG* variables, which mean another server.
+          host: connection.socketFolder,
+          port: 5432,
+          user: connection.user,
+          password: '',
+          database: connection.database,
+          ssl: false,
+        }),
+    application_name: 'purser',
+    types,
+  }
+}
 
 /**
  * What a session must have, whatever the server does for others. What we acknowledge must be on the
@@ -53,7 +55,7 @@ const settings = `select set_config('synchronous_commit', 'on', false)
  * A pool of connections. One that breaks is logged and replaced, and makes the query or transaction
  * fail that it was used for.
  */
-export const openDatabase = (connection: Connection, logger: Logger, poolSize = 10): Database => {
+export function openDatabase(connection: Connection, logger: Logger, poolSize = 10): Database {
   const pool = new pg.Pool({
     ...clientConfig(connection),
     // What we send without waiting travels together, see `openSession`.

@@ -10,7 +10,9 @@ import { settleLedger } from './ledger/ledger.js'
 import { putInclusions } from './pool/inclusions.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 
 let appId = ''
 let chainId = 3_000_000
@@ -29,32 +31,36 @@ beforeEach(async () => {
 })
 
 /** By type and nonce. */
-const told = () =>
-  database()
+function told() {
+  return database()
     .selectFrom('events')
     .select(['type', 'data'])
     .where('app_id', '=', appId)
     .orderBy('type')
     .orderBy(sql`data ->> 'nonce'`)
     .execute()
+}
 
 const now = 1_000_000
-const slot = (nonce: bigint) => ({
-  chainId,
-  entryPoint,
-  paymaster: tank,
-  appId,
-  sender: alice,
-  nonce,
-})
+function slot(nonce: bigint) {
+  return {
+    chainId,
+    entryPoint,
+    paymaster: tank,
+    appId,
+    sender: alice,
+    nonce,
+  }
+}
 
-const sponsor = (nonce: bigint) =>
-  askLedger(database(), {
+function sponsor(nonce: bigint) {
+  return askLedger(database(), {
     slot: slot(nonce),
     maxCost: 100n,
     validUntil: BigInt(now + 300),
     head: { deposit: 1_000n, blockNumber: 1n, timestamp: now },
   })
+}
 
 test('a sponsorship is told when signed, and its end when that is final', async () => {
   const used = await sponsor(0n)
@@ -88,8 +94,8 @@ test('a sponsorship is told when signed, and its end when that is final', async 
   expect(await told()).toHaveLength(4)
 })
 
-const pool = (hash: Hex, nonce: bigint, dropped: boolean) =>
-  database()
+function pool(hash: Hex, nonce: bigint, dropped: boolean) {
+  return database()
     .insertInto('operations')
     .values({
       chain_id: BigInt(chainId),
@@ -108,6 +114,7 @@ const pool = (hash: Hex, nonce: bigint, dropped: boolean) =>
       reason_code: dropped ? 'EXPIRED' : null,
     })
     .execute()
+}
 
 test('an operation is told as included, failed or dropped', async () => {
   const hashes = ['11', '22', '33'].map((byte): Hex => `0x${byte.repeat(32)}`)

@@ -20,12 +20,12 @@ export type EventType = (typeof eventTypes)[number]
  * Writes an event to the outbox, in the transaction of what it reports, for every subscription of
  * the app that wants it; none wants it, nothing is written.
  */
-export const emitEvent = async (
+export async function emitEvent(
   trx: Database,
   appId: string,
   type: EventType,
   data: Readonly<Record<string, unknown>>,
-): Promise<void> => {
+): Promise<void> {
   const { parts, deliver } = eventParts([{ appId, type, data }])
   await sql`with ${parts} ${deliver}`.execute(trx)
 }
@@ -37,8 +37,9 @@ type NewEvent = {
 }
 
 /** The same for many, as parts of a statement: members of its `with`, and what it ends in. */
-export const eventParts = (events: readonly NewEvent[]) => ({
-  parts: sql`event as (
+export function eventParts(events: readonly NewEvent[]) {
+  return {
+    parts: sql`event as (
       insert into events (app_id, type, data)
       select e.app_id, e.type, e.data from unnest(
         ${events.map(({ appId }) => appId)}::uuid[],
@@ -48,17 +49,18 @@ export const eventParts = (events: readonly NewEvent[]) => ({
         where s.app_id = e.app_id and s.active and e.type = any(s.event_types))
       returning id, app_id, type
     )`,
-  deliver: sql`insert into event_deliveries (event_id, subscription_id)
+    deliver: sql`insert into event_deliveries (event_id, subscription_id)
     select event.id, s.id from event join event_subscriptions s
       on s.app_id = event.app_id and s.active and event.type = any(s.event_types)`,
-})
+  }
+}
 
 /** Writes what became of operations that were included, dropped or replaced just now. */
-export const emitOperationEvents = async (
+export async function emitOperationEvents(
   trx: QueryExecutorProvider,
   chainId: number,
   hashes: readonly Hex[],
-): Promise<void> => {
+): Promise<void> {
   if (hashes.length === 0) return
   await sql`with ended as (
       select o.*, i.success, i.transaction_hash, i.block_number, i.actual_gas_cost,
@@ -89,10 +91,7 @@ export const emitOperationEvents = async (
 }
 
 /** Writes which of these reservations have just become final, one way or the other. */
-export const emitReservationEvents = async (
-  trx: Database,
-  ids: readonly bigint[],
-): Promise<void> => {
+export async function emitReservationEvents(trx: Database, ids: readonly bigint[]): Promise<void> {
   await sql`with final as (
       select *, case state when 'settled' then 'sponsorship.settled'
         else 'sponsorship.expired' end as type
@@ -115,7 +114,7 @@ export const emitReservationEvents = async (
 }
 
 /** Tells the app of a webhook that it is left alone for a while. */
-export const emitCircuitOpened = async (db: Database, webhookId: string): Promise<void> => {
+export async function emitCircuitOpened(db: Database, webhookId: string): Promise<void> {
   const webhook = await db
     .selectFrom('webhooks')
     .select(['app_id', 'url'])
@@ -127,7 +126,7 @@ export const emitCircuitOpened = async (db: Database, webhookId: string): Promis
 }
 
 /** Forgets events that are older than `days`, delivered or not. */
-export const pruneEvents = async (db: Database, days: number): Promise<void> => {
+export async function pruneEvents(db: Database, days: number): Promise<void> {
   await sql`delete from events where occurred_at < now() - make_interval(days => ${days})`.execute(
     db,
   )

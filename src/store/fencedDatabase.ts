@@ -21,15 +21,18 @@ import type { Schema } from './schema.js'
  *
  * Transactions and writes throw LeaseLostError then, and `onLost` is told; reads always work.
  */
-export const fencedDatabase = (database: Database, lease: Lease, onLost: () => void): Database =>
-  new Kysely<Schema>({ dialect: fencedDialect(database, lease, onLost) })
+export function fencedDatabase(database: Database, lease: Lease, onLost: () => void): Database {
+  return new Kysely<Schema>({ dialect: fencedDialect(database, lease, onLost) })
+}
 
-const fencedDialect = (database: Database, lease: Lease, onLost: () => void): Dialect => ({
-  createAdapter: () => new PostgresAdapter(),
-  createQueryCompiler: () => new PostgresQueryCompiler(),
-  createIntrospector: (db) => new PostgresIntrospector(db),
-  createDriver: () => fencedDriver(database, lease, onLost),
-})
+function fencedDialect(database: Database, lease: Lease, onLost: () => void): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createDriver: () => fencedDriver(database, lease, onLost),
+  }
+}
 
 type Session = DatabaseConnection & {
   begin(): Promise<void>
@@ -38,34 +41,36 @@ type Session = DatabaseConnection & {
   readonly release: () => void
 }
 
-const fencedDriver = (database: Database, lease: Lease, onLost: () => void): Driver => ({
-  init: async () => {},
-  acquireConnection: () =>
-    new Promise<DatabaseConnection>((resolve, reject) => {
-      // The connection is ours for as long as the callback runs.
-      database
-        .connection()
-        .execute(
-          (connection) =>
-            new Promise<void>((release) =>
-              resolve(openSession(connection, lease, onLost, release)),
-            ),
-        )
-        .catch(reject)
-    }),
-  beginTransaction: (session) => (session as Session).begin(),
-  commitTransaction: (session) => (session as Session).end('commit'),
-  rollbackTransaction: (session) => (session as Session).end('rollback'),
-  releaseConnection: async (session) => (session as Session).release(),
-  destroy: async () => {},
-})
+function fencedDriver(database: Database, lease: Lease, onLost: () => void): Driver {
+  return {
+    init: async () => {},
+    acquireConnection: () =>
+      new Promise<DatabaseConnection>((resolve, reject) => {
+        // The connection is ours for as long as the callback runs.
+        database
+          .connection()
+          .execute(
+            (connection) =>
+              new Promise<void>((release) =>
+                resolve(openSession(connection, lease, onLost, release)),
+              ),
+          )
+          .catch(reject)
+      }),
+    beginTransaction: (session) => (session as Session).begin(),
+    commitTransaction: (session) => (session as Session).end('commit'),
+    rollbackTransaction: (session) => (session as Session).end('rollback'),
+    releaseConnection: async (session) => (session as Session).release(),
+    destroy: async () => {},
+  }
+}
 
-const openSession = (
+function openSession(
   connection: Database,
   lease: Lease,
   onLost: () => void,
   release: () => void,
-): Session => {
+): Session {
   let inTransaction = false
   const plain = (query: CompiledQuery) => connection.executeQuery(query)
   const end = async (statement: 'commit' | 'rollback') => {
@@ -110,5 +115,6 @@ const openSession = (
 }
 
 /** What is written by hand, or has parts that may write, counts as a write. */
-const isRead = ({ query }: CompiledQuery): boolean =>
-  query.kind === 'SelectQueryNode' && query.with === undefined
+function isRead({ query }: CompiledQuery): boolean {
+  return query.kind === 'SelectQueryNode' && query.with === undefined
+}

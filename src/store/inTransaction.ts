@@ -1,7 +1,9 @@
 import type { Database } from './database.js'
 
 /** Runs within the transaction that `db` already is, else within one of its own. */
-export const inTransaction = <Result>(
+export function inTransaction<Result>(
   db: Database,
   run: (trx: Database) => Promise<Result>,
-): Promise<Result> => (db.isTransaction ? run(db) : db.transaction().execute(run))
+): Promise<Result> {
+  return db.isTransaction ? run(db) : db.transaction().execute(run)
+}

@@ -2,11 +2,12 @@
  * Text for a jsonb column. A bigint is written as a string with the suffix `n`, because a JSON
  * number would lose its low digits. Members that are undefined are left out.
  */
-export const toJson = (value: unknown): string =>
-  JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? `${item}n` : item))
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? `${item}n` : item))
+}
 
 /** What `toJson` wrote, as the driver parsed it, with its bigints back. */
-export const fromJson = (value: unknown): unknown => {
+export function fromJson(value: unknown): unknown {
   if (typeof value === 'string') return bigintText.test(value) ? BigInt(value.slice(0, -1)) : value
   if (Array.isArray(value)) return value.map(fromJson)
   if (value === null || typeof value !== 'object') return value

@@ -19,16 +19,18 @@ import { listen } from './notifications.js'
 const shared = useDatabase()
 const minute = 60_000
 let names = 0
-const newName = () => `test ${++names}`
+function newName() {
+  return `test ${++names}`
+}
 
 /** Lets the time of a lease pass, by the database's clock. */
-const letExpire = async (name: string): Promise<void> => {
+async function letExpire(name: string): Promise<void> {
   await sql`update leases set expires_at = clock_timestamp() where name = ${name}`.execute(
     shared().database,
   )
 }
 
-const take = async (name: string, holder: string): Promise<Lease> => {
+async function take(name: string, holder: string): Promise<Lease> {
   const lease = await takeLease(shared().database, name, holder, minute)
   if (!lease) throw new Error(`${name} is held`)
   return lease

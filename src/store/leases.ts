@@ -13,19 +13,20 @@ export type LeaseStanding = Lease & {
 /** The channel on which candidates hear that a lease was given up; the payload is its name. */
 export const leasesChannel = 'purser_leases'
 
-const after = (milliseconds: number) =>
-  sql<Date>`clock_timestamp() + ${milliseconds} * interval '1 millisecond'`
+function after(milliseconds: number) {
+  return sql<Date>`clock_timestamp() + ${milliseconds} * interval '1 millisecond'`
+}
 
 /**
  * Takes a lease that is free or whose time is over, for `duration` milliseconds; undefined while
  * another process holds it. All times are the database's, so no process's clock matters.
  */
-export const takeLease = async (
+export async function takeLease(
   db: Kysely<Schema>,
   name: string,
   holder: string,
   duration: number,
-): Promise<Lease | undefined> => {
+): Promise<Lease | undefined> {
   const row = await db
     .insertInto('leases')
     .values({ name, holder, token: 1n, expires_at: after(duration) })
@@ -41,12 +42,12 @@ export const takeLease = async (
 }
 
 /** Takes a lease whoever holds it: for a process that knows that no other one runs. */
-export const seizeLease = async (
+export async function seizeLease(
   db: Kysely<Schema>,
   name: string,
   holder: string,
   duration: number,
-): Promise<Lease> => {
+): Promise<Lease> {
   await db
     .updateTable('leases')
     .set({ expires_at: sql`'-infinity'` })
@@ -58,11 +59,11 @@ export const seizeLease = async (
 }
 
 /** Prolongs a lease; false when another process has taken it. One that is only late is kept. */
-export const renewLease = async (
+export async function renewLease(
   db: Kysely<Schema>,
   { name, token }: Lease,
   duration: number,
-): Promise<boolean> => {
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('leases')
     .set({ expires_at: after(duration) })
@@ -73,7 +74,7 @@ export const renewLease = async (
 }
 
 /** Frees a lease at once and tells the candidates; does nothing when another process has taken it. */
-export const giveUpLease = async (db: Kysely<Schema>, { name, token }: Lease): Promise<void> => {
+export async function giveUpLease(db: Kysely<Schema>, { name, token }: Lease): Promise<void> {
   await sql`with freed as (
       update leases set expires_at = '-infinity' where name = ${name} and token = ${token}
       returning name
@@ -84,7 +85,7 @@ export const giveUpLease = async (db: Kysely<Schema>, { name, token }: Lease): P
  * Is the lease still ours? If so nobody can take it until the transaction ends, so that what the
  * transaction writes is written by the holder.
  */
-export const holdsLease = async (trx: Kysely<Schema>, { name, token }: Lease): Promise<boolean> => {
+export async function holdsLease(trx: Kysely<Schema>, { name, token }: Lease): Promise<boolean> {
   const row = await trx
     .selectFrom('leases')
     .select('token')
@@ -96,10 +97,10 @@ export const holdsLease = async (trx: Kysely<Schema>, { name, token }: Lease): P
 }
 
 /** Who held the lease last; undefined when nobody ever did. */
-export const findLease = async (
+export async function findLease(
   db: Kysely<Schema>,
   name: string,
-): Promise<LeaseStanding | undefined> => {
+): Promise<LeaseStanding | undefined> {
   const row = await db
     .selectFrom('leases')
     .select(['name', 'holder', 'token'])

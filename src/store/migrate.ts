@@ -33,7 +33,7 @@ const migrations: Record<string, Migration> = {
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */
-export const migrate = async (database: Database): Promise<readonly string[]> => {
+export async function migrate(database: Database): Promise<readonly string[]> {
   const migrator = new Migrator({
     db: database,
     provider: { getMigrations: async () => migrations },

@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => listener.close())
 
 /** Process ids of the sessions that listen. */
-const sessions = async (): Promise<number[]> => {
+async function sessions(): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
     where query like 'listen %' and datname = current_database()`.execute(shared().database)
   return rows.map(({ pid }) => pid)

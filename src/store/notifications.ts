@@ -11,12 +11,12 @@ type Listener = { readonly client: pg.Client; readonly ended: Promise<void> }
  * Hears what other sessions announce with NOTIFY. A lost connection is made anew; what was
  * announced meanwhile is missed, so listeners also look by themselves from time to time.
  */
-export const listen = async (
+export async function listen(
   connection: Connection,
   channel: string,
   logger: Logger,
   hear: (payload: string) => void,
-): Promise<{ close(): Promise<void> }> => {
+): Promise<{ close(): Promise<void> }> {
   const closing = new AbortController()
 
   const open = async (): Promise<Listener> => {

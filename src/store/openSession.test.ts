@@ -12,7 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => database.destroy())
 
-const preparedLike = async (pattern: string): Promise<readonly { calls: bigint }[]> => {
+async function preparedLike(pattern: string): Promise<readonly { calls: bigint }[]> {
   const { rows } = await sql<{ calls: bigint }>`select generic_plans + custom_plans as calls
     from pg_prepared_statements where statement like ${pattern}`.execute(database)
   return rows

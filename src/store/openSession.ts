@@ -12,7 +12,7 @@ export type Session = { readonly query: Query; readonly release: () => void }
  * parses and plans each once per connection. `begin` is not waited for: it travels in one packet with
  * the statement that follows, which fails where `begin` did.
  */
-export const openSession = (client: pg.PoolClient): Session => {
+export function openSession(client: pg.PoolClient): Session {
   // What a pool hands out is its class of clients, which the types do not say.
   const { stream } = (client as pg.PoolClient & pg.Client).connection
   let begun: Promise<unknown> | undefined
@@ -54,22 +54,28 @@ export const openSession = (client: pg.PoolClient): Session => {
 }
 
 /** The schema has changed under a prepared statement: it can be prepared on a new connection only. */
-export const isStalePlan = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError &&
-  error.code === '0A000' &&
-  error.message === 'cached plan must not change result type'
+export function isStalePlan(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError &&
+    error.code === '0A000' &&
+    error.message === 'cached plan must not change result type'
+  )
+}
 
 const isBegun: pg.QueryResult = { command: 'BEGIN', rowCount: 0, oid: 0, rows: [], fields: [] }
 
 /** The server ends the session with this error; the connection may still look open when it arrives. */
-const isFatal = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && (error.severity === 'FATAL' || error.severity === 'PANIC')
+function isFatal(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError && (error.severity === 'FATAL' || error.severity === 'PANIC')
+  )
+}
 
 /** Lists of varying length make statements without end: what is beyond this is not prepared. */
 const most = { names: 400, characters: 6_000 }
 const names = new Map<string, string>()
 
-const nameOf = (text: string): string | undefined => {
+function nameOf(text: string): string | undefined {
   const known = names.get(text)
   if (known !== undefined || names.size >= most.names || text.length > most.characters) return known
   const name = createHash('sha256').update(text).digest('hex').slice(0, 32)

@@ -8,11 +8,11 @@ export type PageQuery = {
 }
 
 /** A page from `limit + 1` rows; `cursorOf` names the place of a row. */
-export const toPage = <Item>(
+export function toPage<Item>(
   rows: readonly Item[],
   limit: number,
   cursorOf: (item: Item) => string,
-): Page<Item> => {
+): Page<Item> {
   const items = rows.slice(0, limit)
   const last = items.at(-1)
   return { items, next: rows.length > limit && last !== undefined ? cursorOf(last) : undefined }

@@ -4,14 +4,17 @@ import { useDatabase } from '../../test/support/database.js'
 import { pipelined } from './pipelined.js'
 
 const shared = useDatabase()
-const database = () => shared().database
+function database() {
+  return shared().database
+}
 
-const count = async (on: QueryExecutorProvider): Promise<bigint> => {
+async function count(on: QueryExecutorProvider): Promise<bigint> {
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from drops`.execute(on)
   return rows[0]!.count
 }
-const add = (on: QueryExecutorProvider, value: number) =>
-  sql`insert into drops values (${value})`.execute(on)
+function add(on: QueryExecutorProvider, value: number) {
+  return sql`insert into drops values (${value})`.execute(on)
+}
 
 test('statements run in the order in which they begin, each on what was left before', async () => {
   const counts = await database()

@@ -5,10 +5,10 @@ import type { QueryExecutorProvider } from 'kysely'
  * round trip for all of them. The server runs them in that order, each on what those before it left;
  * when one fails, those behind it do too. Only inside a transaction, which fails as a whole.
  */
-export const pipelined = <Result>(
+export function pipelined<Result>(
   trx: QueryExecutorProvider,
   ask: (statements: QueryExecutorProvider) => Promise<Result>,
-): Promise<Result> => {
+): Promise<Result> {
   const executor = trx.getExecutor()
   return executor.provideConnection((connection) => {
     const direct = executor.withConnectionProvider({

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Database } from './database.js'
 
 /** Operations that wait or are in open bundles, by chain and state. */
-export const poolSizes = async (
+export async function poolSizes(
   db: Database,
-): Promise<readonly { chain: string; state: string; operations: number }[]> => {
+): Promise<readonly { chain: string; state: string; operations: number }[]> {
   const rows = await db
     .selectFrom('operations')
     .select(({ fn }) => ['chain_id', 'state', fn.countAll<bigint>().as('count')])

@@ -10,14 +10,15 @@ import { type Database, openDatabase } from './database.js'
 
 const shared = useDatabase()
 
-const reasonOf = (run: Promise<unknown>): Promise<unknown> =>
-  run.then(
+function reasonOf(run: Promise<unknown>): Promise<unknown> {
+  return run.then(
     () => undefined,
     (error) => error,
   )
+}
 
 /** Ends the session of `own` from another one. */
-const terminate = async (own: Database): Promise<void> => {
+async function terminate(own: Database): Promise<void> {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(own)
   await sql`select pg_terminate_backend(${rows[0]!.pid}::int, 5000)`.execute(shared().database)
 }

@@ -11,31 +11,35 @@ import { isStalePlan, openSession, type Query } from './openSession.js'
 const passing = /^(?:08|40|53300|57P|25P03|55P03|57014)/
 
 /** Thrown by our own code inside the driver, such as a value that cannot be decoded. */
-const isOurs = (error: unknown): boolean =>
-  error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError
+function isOurs(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError
+}
 
-const isTransient = (error: unknown): boolean => {
+function isTransient(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return passing.test(error.code ?? '') || isStalePlan(error)
   // What the server did not say comes from the driver: the connection failed or broke.
   return error instanceof Error && !isOurs(error)
 }
 
-const tell = <Result>(answer: Promise<Result>): Promise<Result> =>
-  answer.catch((error) => {
+function tell<Result>(answer: Promise<Result>): Promise<Result> {
+  return answer.catch((error) => {
     if (isTransient(error)) throw new UnavailableError('The database is not available.', error)
     throw error
   })
+}
 
 /**
  * The pool with trouble of the database itself told as an UnavailableError; nobody knows then
  * whether the statement took effect. What the server says about a statement stays as it is.
  */
-export const tellUnavailable = (pool: pg.Pool): PostgresPool => ({
-  connect: async () => {
-    const client = await tell(pool.connect())
-    const { query, release } = openSession(client)
-    const telling: Query = (text, values) => tell(query(text, values))
-    return { query: telling as unknown as PostgresPoolClient['query'], release }
-  },
-  end: () => pool.end(),
-})
+export function tellUnavailable(pool: pg.Pool): PostgresPool {
+  return {
+    connect: async () => {
+      const client = await tell(pool.connect())
+      const { query, release } = openSession(client)
+      const telling: Query = (text, values) => tell(query(text, values))
+      return { query: telling as unknown as PostgresPoolClient['query'], release }
+    },
+    end: () => pool.end(),
+  }
+}

@@ -9,7 +9,9 @@ import { lockedAt } from './ledger/payers.js'
 import { migrate } from './migrate.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 
 /** An empty database as the version before these migrations left it. */
 beforeEach(async () => {

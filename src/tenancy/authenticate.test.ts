@@ -25,7 +25,7 @@ beforeEach(() => {
   queries = 0
 })
 
-const account = async () => {
+async function account() {
   const token = generateAuthToken()
   const { id } = await insertAccount(shared().database, 'one', hashCredential(token))
   return { id, token }

@@ -15,7 +15,7 @@ const LIFE = 2_000
 const MOST = 10_000
 
 /** Remembers what was found for a moment, unknown credentials too, so that a key is no query per request. */
-const remember = <Found>(find: (hash: Buffer) => Promise<Found>) => {
+function remember<Found>(find: (hash: Buffer) => Promise<Found>) {
   const known = new Map<string, { readonly until: number; readonly found: Promise<Found> }>()
   return (credential: string): Promise<Found> => {
     const hash = hashCredential(credential)
@@ -36,7 +36,9 @@ const remember = <Found>(find: (hash: Buffer) => Promise<Found>) => {
 }
 
 /** Keys and tokens are looked up by their hash: no comparison of secrets happens in this process. */
-export const createAuthenticator = (database: Database): Authenticator => ({
-  authenticateKey: remember((hash) => findKeyOwner(database, hash)),
-  authenticateToken: remember((hash) => findAccountByToken(database, hash)),
-})
+export function createAuthenticator(database: Database): Authenticator {
+  return {
+    authenticateKey: remember((hash) => findKeyOwner(database, hash)),
+    authenticateToken: remember((hash) => findAccountByToken(database, hash)),
+  }
+}

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const LENGTH = 40
 
-const randomText = (): string => {
+function randomText(): string {
   let text = ''
   while (text.length < LENGTH) {
     for (const byte of randomBytes(LENGTH)) {
@@ -16,11 +16,16 @@ const randomText = (): string => {
 }
 
 /** An API key for URL paths: publishable, it can bundle and ask for sponsorship only. */
-export const generateApiKey = (): string => `pk.${randomText()}`
+export function generateApiKey(): string {
+  return `pk.${randomText()}`
+}
 
 /** An auth token of an account: secret, it administers. */
-export const generateAuthToken = (): string => `at.${randomText()}`
+export function generateAuthToken(): string {
+  return `at.${randomText()}`
+}
 
 /** What is stored instead of a key or token; 238 random bits need no slow hash. */
-export const hashCredential = (credential: string): Buffer =>
-  createHash('sha256').update(credential).digest()
+export function hashCredential(credential: string): Buffer {
+  return createHash('sha256').update(credential).digest()
+}

@@ -11,7 +11,7 @@ import { generateAuthToken, hashCredential } from './credential.js'
 /** The token is nowhere else: who loses it needs a new one. */
 export type NewToken = { readonly account: Account; readonly authToken: string }
 
-export const createAccount = async ({ trx, record }: Change, name: string): Promise<NewToken> => {
+export async function createAccount({ trx, record }: Change, name: string): Promise<NewToken> {
   const authToken = generateAuthToken()
   const account = await insertAccount(trx, name, hashCredential(authToken))
   const entry = { objectId: account.id, accountId: account.id, appId: null }
@@ -20,10 +20,10 @@ export const createAccount = async ({ trx, record }: Change, name: string): Prom
 }
 
 /** A new token; the old one ends. undefined = there is no such live account. */
-export const rotateToken = async (
+export async function rotateToken(
   { trx, record }: Change,
   id: string,
-): Promise<NewToken | undefined> => {
+): Promise<NewToken | undefined> {
   const authToken = generateAuthToken()
   if (!(await replaceToken(trx, id, hashCredential(authToken)))) return undefined
   const account = await findAccount(trx, id)
@@ -33,7 +33,7 @@ export const rotateToken = async (
 }
 
 /** Ends an account with its apps and keys. @returns false when there is no such live account */
-export const endAccount = async ({ trx, record }: Change, id: string): Promise<boolean> => {
+export async function endAccount({ trx, record }: Change, id: string): Promise<boolean> {
   const before = await findAccount(trx, id)
   if (before === undefined || !(await revokeAccount(trx, id))) return false
   await record({ action: 'account.revoke', objectId: id, accountId: id, appId: null, before })

@@ -1,25 +1,27 @@
 import { type App, findApp, insertApp, renameApp, revokeApp } from '../store/tenants/apps.js'
 import type { Change } from '../store/tenants/audit.js'
 
-const entryOf = (app: App) => ({ objectId: app.id, accountId: app.accountId, appId: app.id })
+function entryOf(app: App) {
+  return { objectId: app.id, accountId: app.accountId, appId: app.id }
+}
 
 /** undefined = there is no such live account. */
-export const createApp = async (
+export async function createApp(
   { trx, record }: Change,
   accountId: string,
   name: string,
-): Promise<App | undefined> => {
+): Promise<App | undefined> {
   const app = await insertApp(trx, accountId, name)
   if (app !== undefined) await record({ action: 'app.create', ...entryOf(app), after: app })
   return app
 }
 
 /** undefined = there is no such live app. */
-export const changeApp = async (
+export async function changeApp(
   { trx, record }: Change,
   id: string,
   { name }: { readonly name: string },
-): Promise<App | undefined> => {
+): Promise<App | undefined> {
   const before = await findApp(trx, id)
   const after = before && (await renameApp(trx, id, name))
   if (after !== undefined) await record({ action: 'app.update', ...entryOf(after), before, after })
@@ -27,7 +29,7 @@ export const changeApp = async (
 }
 
 /** Ends an app and its keys. @returns false when there is no such live app */
-export const endApp = async ({ trx, record }: Change, id: string): Promise<boolean> => {
+export async function endApp({ trx, record }: Change, id: string): Promise<boolean> {
   const before = await findApp(trx, id)
   if (before === undefined || !(await revokeApp(trx, id))) return false
   await record({ action: 'app.revoke', ...entryOf(before), before })

@@ -16,22 +16,24 @@ import { generateApiKey, hashCredential } from './credential.js'
 export type ShownKey = { readonly key: Key; readonly apiKey: string }
 
 /** undefined = there is no such live app. */
-export const createKey = async (
+export async function createKey(
   change: Change,
   appId: string,
   given: Partial<KeyRestrictions> & { readonly name: string },
-): Promise<ShownKey | undefined> => insert(change, 'key.create', { appId, ...given })
+): Promise<ShownKey | undefined> {
+  return insert(change, 'key.create', { appId, ...given })
+}
 
 /**
  * A new key with the name and limits of an old one, which goes on for `overlap` seconds or until
  * its own end. undefined = the app has no such live key.
  */
-export const rotateKey = async (
+export async function rotateKey(
   change: Change,
   appId: string,
   id: string,
   overlap: number,
-): Promise<ShownKey | undefined> => {
+): Promise<ShownKey | undefined> {
   const old = await findKey(change.trx, appId, id)
   if (old === undefined || old.revokedAt !== null) return undefined
   const { name, scopes, methods, allowedOrigins, allowedIps, expiresAt } = old
@@ -45,12 +47,12 @@ export const rotateKey = async (
 }
 
 /** undefined = the app has no such live key. */
-export const changeKey = async (
+export async function changeKey(
   { trx, record }: Change,
   appId: string,
   id: string,
   changes: Partial<KeyRestrictions & { readonly name: string }>,
-): Promise<Key | undefined> => {
+): Promise<Key | undefined> {
   const before = await findKey(trx, appId, id)
   const after = before && (await updateKey(trx, appId, id, { ...before, ...changes }))
   if (after === undefined) return undefined
@@ -60,11 +62,7 @@ export const changeKey = async (
 }
 
 /** @returns false when the app has no such live key */
-export const endKey = async (
-  { trx, record }: Change,
-  appId: string,
-  id: string,
-): Promise<boolean> => {
+export async function endKey({ trx, record }: Change, appId: string, id: string): Promise<boolean> {
   const before = await findKey(trx, appId, id)
   if (before === undefined || !(await revokeKey(trx, id))) return false
   const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
@@ -72,11 +70,11 @@ export const endKey = async (
   return true
 }
 
-const insert = async (
+async function insert(
   { trx, record }: Change,
   action: string,
   given: Omit<NewKey, 'hash' | 'last4'>,
-): Promise<ShownKey | undefined> => {
+): Promise<ShownKey | undefined> {
   const apiKey = generateApiKey()
   const secret = { hash: hashCredential(apiKey), last4: apiKey.slice(-4) }
   const key = await insertKey(trx, { ...given, ...secret })

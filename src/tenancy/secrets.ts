@@ -11,7 +11,7 @@ const TAG = 16
  * AES-256-GCM under the master key: version(1) | nonce(12) | tag(16) | text.
  * @param purpose what the secret is for; one encrypted for another purpose does not decrypt
  */
-export const encryptSecret = (masterKey: Buffer, purpose: string, text: string): Buffer => {
+export function encryptSecret(masterKey: Buffer, purpose: string, text: string): Buffer {
   const nonce = randomBytes(NONCE)
   const cipher = createCipheriv('aes-256-gcm', masterKey, nonce).setAAD(Buffer.from(purpose))
   const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
@@ -19,7 +19,7 @@ export const encryptSecret = (masterKey: Buffer, purpose: string, text: string):
 }
 
 /** @throws ConfigError when the master key is another one, or the bytes were changed */
-export const decryptSecret = (masterKey: Buffer, purpose: string, bytes: Buffer): string => {
+export function decryptSecret(masterKey: Buffer, purpose: string, bytes: Buffer): string {
   const nonce = bytes.subarray(1, 1 + NONCE)
   const tag = bytes.subarray(1 + NONCE, 1 + NONCE + TAG)
   try {
@@ -36,7 +36,7 @@ export const decryptSecret = (masterKey: Buffer, purpose: string, bytes: Buffer)
   }
 }
 
-const parseKey = (text: string): Buffer | undefined => {
+function parseKey(text: string): Buffer | undefined {
   const key = /^(0x)?[0-9a-fA-F]{64}$/.test(text)
     ? Buffer.from(text.replace(/^0x/, ''), 'hex')
     : Buffer.from(text, 'base64')
@@ -44,7 +44,7 @@ const parseKey = (text: string): Buffer | undefined => {
 }
 
 /** Whole or not at all, and on disk before anything is encrypted with it. */
-const createKeyFile = (file: string): void => {
+function createKeyFile(file: string): void {
   const draft = `${file}.${randomUUID()}`
   writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, {
     mode: 0o600,
@@ -66,7 +66,7 @@ const createKeyFile = (file: string): void => {
  * readable by its owner only.
  * @throws ConfigError when it is no 32 bytes
  */
-export const loadMasterKey = (configured: string | undefined, dataFolder: string): Buffer => {
+export function loadMasterKey(configured: string | undefined, dataFolder: string): Buffer {
   const file = join(dataFolder, 'master.key')
   if (configured === undefined && !existsSync(file)) createKeyFile(file)
   const key = parseKey(configured ?? readFileSync(file, 'utf8').trim())

@@ -16,7 +16,7 @@ import { decryptSecret, encryptSecret, loadMasterKey } from './secrets.js'
 
 const database = useDatabase()
 
-const tenant = async (name: string) => {
+async function tenant(name: string) {
   const db = database().database
   const token = generateAuthToken()
   const account = await insertAccount(db, name, hashCredential(token))

@@ -32,10 +32,10 @@ const signed = fc
   })
   .map(({ account, ...tuple }) => ({ account, tuple }))
 
-const sign = async (
+async function sign(
   { account, tuple }: typeof signed extends fc.Arbitrary<infer T> ? T : never,
   changes: Partial<Authorization> = {},
-) => {
+) {
   const { r, s, yParity } = await account.signAuthorization(tuple)
   const { chainId, address, nonce } = tuple
   const signature = { r, s, yParity: yParity as 0 | 1 }
@@ -93,7 +93,9 @@ describe('the signer of an authorization', () => {
   })
 })
 
-const flip = (yParity: 0 | 1) => (yParity === 0 ? 1 : 0) as 0 | 1
+function flip(yParity: 0 | 1) {
+  return (yParity === 0 ? 1 : 0) as 0 | 1
+}
 
 describe('an authorization', () => {
   const [made] = fc.sample(signed, { numRuns: 1, seed: 2 })

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { authorizationOverride, toEvmOverrides } from './evmOverrides.js'
 
 const sender = '0x00000000000000000000000000000000000000aa'
-const word = (digits: string) => `0x${digits.padStart(64, '0')}` as const
+function word(digits: string) {
+  return `0x${digits.padStart(64, '0')}` as const
+}
 
 test('hex becomes numbers and bytes, slots get their full length', () => {
   const overrides = toEvmOverrides({

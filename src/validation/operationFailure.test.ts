@@ -8,12 +8,14 @@ import {
 import { requireTimeRange, toOperationError } from './operationFailure.js'
 
 const paymaster = '0x00000000000000000000000000000000000000aa'
-const failure = (code: string | undefined) => ({
-  index: 0,
-  code,
-  message: `${code ?? 'no code'} because`,
-  revertData: '0x12' as const,
-})
+function failure(code: string | undefined) {
+  return {
+    index: 0,
+    code,
+    message: `${code ?? 'no code'} because`,
+    revertData: '0x12' as const,
+  }
+}
 
 describe('toOperationError', () => {
   test.each([

@@ -3,16 +3,18 @@ import { LIMIT_PROFILES } from './erc7562/index.js'
 import type { RuleSettings } from './judgeValidation.js'
 
 /** How the operations of a chain are judged. */
-export const ruleSettings = (
+export function ruleSettings(
   definition: Pick<
     ChainDefinition,
     'rules' | 'limitProfile' | 'minimumStake' | 'minimumUnstakeDelay'
   >,
-): RuleSettings => ({
-  mode: definition.rules,
-  limits: LIMIT_PROFILES[definition.limitProfile],
-  stakePolicy: {
-    minimumStake: definition.minimumStake,
-    minimumUnstakeDelay: BigInt(definition.minimumUnstakeDelay),
-  },
-})
+): RuleSettings {
+  return {
+    mode: definition.rules,
+    limits: LIMIT_PROFILES[definition.limitProfile],
+    stakePolicy: {
+      minimumStake: definition.minimumStake,
+      minimumUnstakeDelay: BigInt(definition.minimumUnstakeDelay),
+    },
+  }
+}

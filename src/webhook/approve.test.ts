@@ -16,7 +16,9 @@ import { createApprover } from './approve.js'
 import { createWebhooks, type RequestType, type WebhookSettings, type Webhooks } from './manage.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 const masterKey = randomBytes(32)
 const guard = createNetworkGuard(loopback)
 
@@ -39,7 +41,7 @@ afterEach(async () => {
   }
 })
 
-const start = async (listener: RequestListener): Promise<string> => {
+async function start(listener: RequestListener): Promise<string> {
   const server = createServer(listener)
   servers.push(server)
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -49,7 +51,7 @@ const start = async (listener: RequestListener): Promise<string> => {
 type Seen = { method: string; url: string; headers: Record<string, string>; body: string }
 
 /** An endpoint that keeps what it gets and answers `answer`. */
-const endpoint = async (answer: unknown) => {
+async function endpoint(answer: unknown) {
   const seen: Seen[] = []
   const url = await start(async (request, response) => {
     let body = ''
@@ -61,11 +63,13 @@ const endpoint = async (answer: unknown) => {
   return { url, seen }
 }
 
-const register = (
+function register(
   webhookUrl: string,
   requestType: RequestType = 'POST',
   settings: Partial<WebhookSettings> = {},
-) => webhooks.create(appId, { webhookUrl, requestType, ...settings })
+) {
+  return webhooks.create(appId, { webhookUrl, requestType, ...settings })
+}
 
 const subject = {
   chainId: 31_337,
@@ -76,14 +80,17 @@ const subject = {
   nativePrice: undefined,
 }
 
-const verifier = async (webhookId: string) =>
-  new StandardWebhook((await webhooks.signingSecret(appId, webhookId)) ?? '')
+async function verifier(webhookId: string) {
+  return new StandardWebhook((await webhooks.signingSecret(appId, webhookId)) ?? '')
+}
 
-const approve = (
+function approve(
   webhookData: Record<string, unknown> = { user: 'alice' },
   decisionId: string = randomUUID(),
   approver = createApprover({ database: database(), masterKey, client }),
-): Promise<Approval> => approver.approve({ appId, decisionId, webhookData, subject })
+): Promise<Approval> {
+  return approver.approve({ appId, decisionId, webhookData, subject })
+}
 
 test('without an active webhook nobody is asked and nobody denies', async () => {
   const { url, seen } = await endpoint({ arePoliciesVerified: false })

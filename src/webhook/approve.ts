@@ -44,10 +44,11 @@ export type Approver = {
   approve(question: ApprovalQuestion): Promise<Approval>
 }
 
-const isAnswer = (outcome: WebhookOutcome): boolean =>
-  outcome === 'approved' || outcome === 'denied'
+function isAnswer(outcome: WebhookOutcome): boolean {
+  return outcome === 'approved' || outcome === 'denied'
+}
 
-export const createApprover = (context: ApproverContext): Approver => {
+export function createApprover(context: ApproverContext): Approver {
   const { database, masterKey, client, observer } = context
   const circuits = createCircuits(
     (call) => !isAnswer((call as Call).outcome),
@@ -97,19 +98,21 @@ export const createApprover = (context: ApproverContext): Approver => {
   }
 }
 
-const notCalled = (
+function notCalled(
   webhookId: string,
   outcome: 'circuit_open' | 'overloaded',
   startedAt: Date,
-): Call => ({
-  webhookId,
-  outcome,
-  httpStatus: undefined,
-  reason:
-    outcome === 'circuit_open'
-      ? 'it failed so often that it is left alone for some seconds.'
-      : 'too many calls to it are under way.',
-  attempts: 0,
-  durationMs: 0,
-  startedAt,
-})
+): Call {
+  return {
+    webhookId,
+    outcome,
+    httpStatus: undefined,
+    reason:
+      outcome === 'circuit_open'
+        ? 'it failed so often that it is left alone for some seconds.'
+        : 'too many calls to it are under way.',
+    attempts: 0,
+    durationMs: 0,
+    startedAt,
+  }
+}

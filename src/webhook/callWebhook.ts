@@ -8,12 +8,12 @@ import type { WebhookCall } from './approval.js'
 export type Call = Omit<WebhookCall, 'passed'>
 
 /** One call within the webhook's deadline, which bounds name resolution and retry too. */
-export const callWebhook = async (
+export async function callWebhook(
   client: OutboundClient,
   webhook: StoredWebhook,
   request: OutboundRequest,
   startedAt: Date,
-): Promise<Call> => {
+): Promise<Call> {
   const begin = performance.now()
   const signal = AbortSignal.timeout(webhook.deadline_ms)
   const { attempts, response } = await client.request(request, signal)

@@ -42,7 +42,7 @@ const pruneInterval = 3_600_000
  * Delivers events from the outbox, at least once each and in no certain order, beside any other
  * process that does. `close` interrupts what is under way; it is delivered again later.
  */
-export const startEventDeliverer = (context: DelivererContext): { close(): Promise<void> } => {
+export function startEventDeliverer(context: DelivererContext): { close(): Promise<void> } {
   const { database, logger, lease = 60_000 } = context
   const closing = new AbortController()
   const { signal } = closing
@@ -111,11 +111,11 @@ export const startEventDeliverer = (context: DelivererContext): { close(): Promi
   }
 }
 
-const deliver = async (
+async function deliver(
   context: DelivererContext,
   delivery: ClaimedDelivery,
   closing: AbortSignal,
-): Promise<void> => {
+): Promise<void> {
   const { database, client, masterKey } = context
   const signal = AbortSignal.any([closing, AbortSignal.timeout(attemptTimeout)])
   const { response } = await client.request(eventRequest(delivery, masterKey), signal)
@@ -127,11 +127,11 @@ const deliver = async (
     .execute((trx) => record({ ...context, database: trx }, delivery, response))
 }
 
-const record = async (
+async function record(
   { database, logger, schedule = retrySchedule }: DelivererContext,
   { id, attempts, subscriptionId, eventId }: ClaimedDelivery,
   response: OutboundResponse,
-): Promise<void> => {
+): Promise<void> {
   if (response.ok) {
     const attempt = { outcome: 'delivered', httpStatus: response.status, reason: null }
     await finishDelivery(database, id, 'delivered', attempt)
@@ -152,7 +152,7 @@ const record = async (
 }
 
 /** The body that Standard Webhooks recommends; the event's id is the same in every attempt. */
-const eventRequest = (delivery: ClaimedDelivery, masterKey: Buffer): OutboundRequest => {
+function eventRequest(delivery: ClaimedDelivery, masterKey: Buffer): OutboundRequest {
   const { eventId, type, occurredAt, data, url } = delivery
   const body = JSON.stringify({ type, timestamp: occurredAt.toISOString(), data })
   const now = new Date()

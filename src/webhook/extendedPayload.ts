@@ -29,7 +29,7 @@ export type SponsorshipSubject = {
  * JSON-RPC, wei and USD decimal. `maxCostWei` is null while a gas limit or fee is unset, which Purser
  * fills in at the same time as it asks; so is `maxCostUsd`, and without a price.
  */
-export const extendedPayload = (subject: SponsorshipSubject, appId: string, timestamp: number) => {
+export function extendedPayload(subject: SponsorshipSubject, appId: string, timestamp: number) {
   const { chainId, entryPoint, draft, calls, policyId, nativePrice } = subject
   const cost = maxCost(entryPoint, draft)
   return {
@@ -52,21 +52,23 @@ export const extendedPayload = (subject: SponsorshipSubject, appId: string, time
 }
 
 /** `selector` is null for a plain transfer. */
-const encodeCall = ({ to, value, data }: SubjectCall) => ({
-  to,
-  value: value.toString(),
-  selector: data.length < 10 ? null : data.slice(0, 10),
-})
+function encodeCall({ to, value, data }: SubjectCall) {
+  return {
+    to,
+    value: value.toString(),
+    selector: data.length < 10 ? null : data.slice(0, 10),
+  }
+}
 
 const native = 10n ** 18n
 
 /** Six decimals, rounded up as budgets in USD are. */
-const usd = (wei: bigint, microUsd: bigint): string => {
+function usd(wei: bigint, microUsd: bigint): string {
   const text = ((wei * microUsd + native - 1n) / native).toString().padStart(7, '0')
   return `${text.slice(0, -6)}.${text.slice(-6)}`
 }
 
-const maxCost = (entryPoint: EntryPoint, draft: Draft): bigint | undefined => {
+function maxCost(entryPoint: EntryPoint, draft: Draft): bigint | undefined {
   const { callGasLimit, verificationGasLimit, preVerificationGas } = draft
   const { maxFeePerGas, maxPriorityFeePerGas } = draft
   if (
@@ -89,19 +91,22 @@ const maxCost = (entryPoint: EntryPoint, draft: Draft): bigint | undefined => {
   })
 }
 
-const quantity = (value: bigint | undefined): Hex | null =>
-  value === undefined ? null : numberToHex(value)
+function quantity(value: bigint | undefined): Hex | null {
+  return value === undefined ? null : numberToHex(value)
+}
 
 /** The same members for every EntryPoint version; null = unset. */
-const encodeDraft = (draft: Draft) => ({
-  sender: draft.sender,
-  nonce: numberToHex(draft.nonce),
-  factory: draft.factory ?? null,
-  factoryData: draft.factory === undefined ? null : draft.factoryData,
-  callData: draft.callData,
-  callGasLimit: quantity(draft.callGasLimit),
-  verificationGasLimit: quantity(draft.verificationGasLimit),
-  preVerificationGas: quantity(draft.preVerificationGas),
-  maxFeePerGas: quantity(draft.maxFeePerGas),
-  maxPriorityFeePerGas: quantity(draft.maxPriorityFeePerGas),
-})
+function encodeDraft(draft: Draft) {
+  return {
+    sender: draft.sender,
+    nonce: numberToHex(draft.nonce),
+    factory: draft.factory ?? null,
+    factoryData: draft.factory === undefined ? null : draft.factoryData,
+    callData: draft.callData,
+    callGasLimit: quantity(draft.callGasLimit),
+    verificationGasLimit: quantity(draft.verificationGasLimit),
+    preVerificationGas: quantity(draft.preVerificationGas),
+    maxFeePerGas: quantity(draft.maxFeePerGas),
+    maxPriorityFeePerGas: quantity(draft.maxPriorityFeePerGas),
+  }
+}

@@ -9,7 +9,9 @@ import { createNetworkGuard, loopback } from '../outbound/networkGuard.js'
 import { createWebhooks, type Webhooks } from './manage.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 const masterKey = randomBytes(32)
 
 let webhooks: Webhooks

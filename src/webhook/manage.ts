@@ -80,7 +80,7 @@ export type Webhooks = {
 const maxUrlLength = 2048
 const defaultMaxPerApp = 5
 
-export const createWebhooks = (context: WebhooksContext): Webhooks => {
+export function createWebhooks(context: WebhooksContext): Webhooks {
   const { database, masterKey, guard, maxPerApp = defaultMaxPerApp } = context
 
   const change = <Result>(run: (change: Change) => Promise<Result>): Promise<Result> =>
@@ -160,26 +160,28 @@ export const createWebhooks = (context: WebhooksContext): Webhooks => {
   return webhooks
 }
 
-const entryOf = async (trx: Database, { id, app_id }: StoredWebhook) => {
+async function entryOf(trx: Database, { id, app_id }: StoredWebhook) {
   const owner: AppOwner | undefined = await findAppOwner(trx, app_id)
   return { objectId: id, appId: app_id, accountId: owner?.accountId ?? null }
 }
 
-const toColumns = ({ payload, onFailure, deadlineMs }: Partial<WebhookSettings>) => ({
-  ...(payload !== undefined && { payload }),
-  ...(onFailure !== undefined && { on_failure: onFailure }),
-  ...(deadlineMs !== undefined && { deadline_ms: deadlineMs }),
-})
+function toColumns({ payload, onFailure, deadlineMs }: Partial<WebhookSettings>) {
+  return {
+    ...(payload !== undefined && { payload }),
+    ...(onFailure !== undefined && { on_failure: onFailure }),
+    ...(deadlineMs !== undefined && { deadline_ms: deadlineMs }),
+  }
+}
 
-const checkPayload = (
+function checkPayload(
   requestType: RequestType,
   payload: WebhookSettings['payload'] | undefined,
-): void => {
+): void {
   if (payload === 'extended' && requestType === 'GET')
     throw new InvalidParamsError('payload', 'extended needs requestType POST.')
 }
 
-const checkUrl = (text: string, requestType: RequestType, guard: NetworkGuard): void => {
+function checkUrl(text: string, requestType: RequestType, guard: NetworkGuard): void {
   requireCallable('webhookUrl', text, guard)
   if (requestType === 'GET' && new URL(text).searchParams.has('data')) {
     throw new InvalidParamsError(
@@ -190,7 +192,7 @@ const checkUrl = (text: string, requestType: RequestType, guard: NetworkGuard): 
 }
 
 /** Throws InvalidParamsError for a URL that would never be called. */
-export const requireCallable = (field: string, text: string, guard: NetworkGuard): void => {
+export function requireCallable(field: string, text: string, guard: NetworkGuard): void {
   const refuse = (reason: string): never => {
     throw new InvalidParamsError(field, reason)
   }
@@ -201,12 +203,14 @@ export const requireCallable = (field: string, text: string, guard: NetworkGuard
   if (refusal !== undefined) refuse(refusal)
 }
 
-const toWebhook = (stored: StoredWebhook): Webhook => ({
-  webhookId: stored.id,
-  webhookUrl: stored.url,
-  requestType: stored.request_type,
-  active: stored.active,
-  payload: stored.payload,
-  onFailure: stored.on_failure,
-  deadlineMs: stored.deadline_ms,
-})
+function toWebhook(stored: StoredWebhook): Webhook {
+  return {
+    webhookId: stored.id,
+    webhookUrl: stored.url,
+    requestType: stored.request_type,
+    active: stored.active,
+    payload: stored.payload,
+    onFailure: stored.on_failure,
+    deadlineMs: stored.deadline_ms,
+  }
+}

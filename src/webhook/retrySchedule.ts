@@ -23,12 +23,12 @@ const longest = 24 * hour
  * @param retryAfter seconds that the receiver asked for
  * @param random in [0, 1)
  */
-export const nextAttempt = (
+export function nextAttempt(
   attempts: number,
   retryAfter: number | undefined,
   random: number,
   schedule = retrySchedule,
-): number | undefined => {
+): number | undefined {
   const base = schedule[attempts]
   if (base === undefined) return undefined
   const spread = base * (0.9 + 0.2 * random)

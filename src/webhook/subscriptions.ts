@@ -55,7 +55,7 @@ export type Subscriptions = {
 
 const defaultMaxPerApp = 5
 
-export const createSubscriptions = (context: WebhooksContext): Subscriptions => {
+export function createSubscriptions(context: WebhooksContext): Subscriptions {
   const { database, masterKey, guard, maxPerApp = defaultMaxPerApp } = context
 
   const change = <Result>(run: (change: Change) => Promise<Result>): Promise<Result> =>
@@ -135,23 +135,27 @@ export const createSubscriptions = (context: WebhooksContext): Subscriptions => 
   }
 }
 
-const requireTypes = (eventTypes: readonly EventType[]): string[] => {
+function requireTypes(eventTypes: readonly EventType[]): string[] {
   if (eventTypes.length === 0) throw new InvalidParamsError('eventTypes', 'must not be empty.')
   return [...new Set(eventTypes)]
 }
 
-const entryOf = async (trx: Database, { id, app_id }: StoredSubscription) => ({
-  objectId: id,
-  appId: app_id,
-  accountId: (await findAppOwner(trx, app_id))?.accountId ?? null,
-})
+async function entryOf(trx: Database, { id, app_id }: StoredSubscription) {
+  return {
+    objectId: id,
+    appId: app_id,
+    accountId: (await findAppOwner(trx, app_id))?.accountId ?? null,
+  }
+}
 
-const toSubscription = (stored: StoredSubscription): Subscription => ({
-  id: stored.id,
-  url: stored.url,
-  eventTypes: stored.event_types as EventType[],
-  active: stored.active,
-  disabledReason: stored.disabled_reason,
-  failingSince: stored.failing_since,
-  createdAt: stored.created_at,
-})
+function toSubscription(stored: StoredSubscription): Subscription {
+  return {
+    id: stored.id,
+    url: stored.url,
+    eventTypes: stored.event_types as EventType[],
+    active: stored.active,
+    disabledReason: stored.disabled_reason,
+    failingSince: stored.failing_since,
+    createdAt: stored.created_at,
+  }
+}

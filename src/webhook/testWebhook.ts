@@ -11,10 +11,10 @@ import { signingSecrets } from './signing/secrets.js'
  * operation, so that its owner sees what a sponsorship would see. It decides nothing, is not kept
  * and does not count for the circuit.
  */
-export const testWebhook = (
+export function testWebhook(
   { masterKey, client }: { readonly masterKey: Buffer; readonly client: OutboundClient },
   webhook: StoredWebhook,
-): Promise<Call> => {
+): Promise<Call> {
   const startedAt = new Date()
   const request = approvalRequest({
     url: webhook.url,

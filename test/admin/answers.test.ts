@@ -16,13 +16,13 @@ const document: Json = openApi(routes)
 const seen = new Set<string>()
 
 /** One request whose answer must be what the document says, to the last member. */
-const ask = async (
+async function ask(
   method: string,
   template: string,
   ids: Record<string, string>,
   body?: unknown,
   token = one().token,
-) => {
+) {
   const [pathTemplate = '', query = ''] = template.split('?')
   const path = pathTemplate.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')
   const answer = await admin(method, query ? `${path}?${query}` : path, token, body)

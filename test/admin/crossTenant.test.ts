@@ -14,19 +14,21 @@ beforeAll(async () => {
 })
 
 /** The path of a route with these ids. */
-const pathOf = (path: string, ids: TenantObjects): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => {
+function pathOf(path: string, ids: TenantObjects): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[name]
     if (id === undefined) throw new Error(`fillTenant makes no ${name}`)
     return id
   })
+}
 
 const tables = [
   ...(['accounts', 'apps', 'keys', 'tanks', 'webhooks'] as const),
   ...(['event_subscriptions', 'event_deliveries', 'audit_log', 'policies', 'funds'] as const),
 ]
-const snapshot = async () =>
-  Promise.all(tables.map((table) => database().selectFrom(table).selectAll().execute()))
+async function snapshot() {
+  return Promise.all(tables.map((table) => database().selectFrom(table).selectAll().execute()))
+}
 
 const named = routes.map((route) => [`${route.method} ${route.path}`, route] as const)
 

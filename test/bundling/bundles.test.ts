@@ -12,7 +12,9 @@ import {
 import { useDatabase } from '../support/database.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 const fail = encodeFunctionData({ abi: puppetAbi, functionName: 'fail', args: ['no, thanks'] })
 
 describe('bundling rounds', () => {

@@ -15,16 +15,20 @@ import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 
 const ENTRY_POINT: Address = `0x${'e9'.repeat(20)}`
 const ENTITY: Address = `0x${'a0'.repeat(20)}`
-const hashOf = (index: number): Hex => numberToHex(index, { size: 32 })
+function hashOf(index: number): Hex {
+  return numberToHex(index, { size: 32 })
+}
 
 type Request = { readonly id: number; readonly method: string }
 
 /** A watch over a node that has no debug methods, and answers only when `released`. */
-const openWatch = async (chainId: number, released: Promise<void> = Promise.resolve()) => {
+async function openWatch(chainId: number, released: Promise<void> = Promise.resolve()) {
   let requests = 0
   const http = await startHttpNode(async (body, response) => {
     requests++

@@ -8,7 +8,9 @@ import { createApp } from '../support/createApp.js'
 import { useDatabase } from '../support/database.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 const free = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
 const fees = { maxFeePerGas: parseGwei('10'), maxPriorityFeePerGas: parseGwei('2') }
 

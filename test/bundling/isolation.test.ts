@@ -14,7 +14,9 @@ import { startHttpNode } from '../support/httpNode.js'
 import { silent } from '../support/logger.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 
 describe('trouble with one operation, executor or node', () => {
   let chain: BundlingChain

@@ -10,7 +10,9 @@ import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 
 describe('an executor with several bundles in flight', () => {
   let chain: BundlingChain

@@ -11,7 +11,9 @@ import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 const treasuryKey = `0x${'7e'.repeat(32)}` as const
 const treasury = privateKeyToAccount(treasuryKey).address.toLowerCase() as `0x${string}`
 

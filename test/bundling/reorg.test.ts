@@ -14,7 +14,9 @@ import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 
 describe('the index of inclusions', () => {
   let chain: BundlingChain

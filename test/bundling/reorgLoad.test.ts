@@ -7,7 +7,9 @@ import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 
 describe('under load on two executors with three bundles each', () => {
   let chain: BundlingChain

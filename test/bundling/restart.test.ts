@@ -13,7 +13,9 @@ import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 
 describe('a bundler that starts again', () => {
   let chain: BundlingChain

@@ -8,7 +8,9 @@ import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 
 describe('a bundle that the chain does not include', () => {
   let chain: BundlingChain

@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 /** A node's other side that a test speaks for. */
-const startSpeaker = async () => {
+async function startSpeaker() {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', autoPong: false })
   await once(server, 'listening')
   cleanups.push(() => {

@@ -12,13 +12,13 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close()
 })
 
-const start = async (...args: string[]): Promise<Anvil> => {
+async function start(...args: string[]): Promise<Anvil> {
   const anvil = await startAnvil(args)
   open.push(() => anvil.stop())
   return anvil
 }
 
-const detect = async (url: string) => {
+async function detect(url: string) {
   const node = createNodeClient({ urls: [url], logger: silent })
   open.push(() => node.close())
   const head = await getBlock(node, 'latest')

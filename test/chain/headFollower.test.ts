@@ -26,7 +26,9 @@ afterEach(async () => {
   await anvil.stop()
 })
 
-const mine = (blocks: number) => node.request('anvil_mine', [`0x${blocks.toString(16)}`])
+function mine(blocks: number) {
+  return node.request('anvil_mine', [`0x${blocks.toString(16)}`])
+}
 const never = 1_000_000_000
 
 /** Follows with a poll interval (ms) and keeps the events. */

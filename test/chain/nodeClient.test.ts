@@ -25,7 +25,7 @@ function client(
 }
 
 type Request = { id: number; method: string; params: unknown[] }
-const echo = (body: unknown) => {
+function echo(body: unknown) {
   const requests = (Array.isArray(body) ? body : [body]) as Request[]
   const answers = requests.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: method }))
   return JSON.stringify(Array.isArray(body) ? answers.reverse() : answers[0])

@@ -12,11 +12,16 @@ import { type Anvil, startAnvil } from '../support/startAnvil.js'
 const ACCOUNTS = 12
 const SLOTS = 8
 
-const addressAt = (i: number): Address => `0x${(0xacc0 + i).toString(16).padStart(40, '0')}`
-const word = (value: number | bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
+function addressAt(i: number): Address {
+  return `0x${(0xacc0 + i).toString(16).padStart(40, '0')}`
+}
+function word(value: number | bigint): Hex {
+  return `0x${value.toString(16).padStart(64, '0')}`
+}
 /** Every third slot is empty. */
-const valueAt = (i: number, slot: number): bigint =>
-  slot % 3 === 0 ? 0n : 2n ** 200n * BigInt(i + 1) + BigInt(slot)
+function valueAt(i: number, slot: number): bigint {
+  return slot % 3 === 0 ? 0n : 2n ** 200n * BigInt(i + 1) + BigInt(slot)
+}
 
 let anvil: Anvil
 let node: NodeClient
@@ -46,26 +51,33 @@ beforeEach(() => {
 })
 
 /** The real node, which sees `change` of what is sent to it. */
-const readerOf = (change: (call: Call) => Call = (call) => call): ReadState =>
-  createReadState((calls) => {
+function readerOf(change: (call: Call) => Call = (call) => call): ReadState {
+  return createReadState((calls) => {
     sizes.push(calls.length)
     return node.batch(calls.map(change))
   })
+}
 
-const slotRead = (i: number, slot: number): Read => ({
-  kind: 'slot',
-  address: addressAt(i),
-  slot: word(slot),
-})
+function slotRead(i: number, slot: number): Read {
+  return {
+    kind: 'slot',
+    address: addressAt(i),
+    slot: word(slot),
+  }
+}
 const some: Read[] = [slotRead(0, 0), slotRead(0, 1), slotRead(1, 2), slotRead(2, 3)]
-const values = (answers: Answers): bigint[] => [...answers.slots.values()]
+function values(answers: Answers): bigint[] {
+  return [...answers.slots.values()]
+}
 const expected = [0n, valueAt(0, 1), valueAt(1, 2), 0n]
 
 /** The overrides of an eth_call, changed. */
-const overriding = (change: (overrides: object) => object) => (call: Call) => {
-  if (call.method !== 'eth_call') return call
-  const [request, block, overrides] = call.params
-  return { ...call, params: [request, block, change(overrides as object)] }
+function overriding(change: (overrides: object) => object) {
+  return (call: Call) => {
+    if (call.method !== 'eth_call') return call
+    const [request, block, overrides] = call.params
+    return { ...call, params: [request, block, change(overrides as object)] }
+  }
 }
 
 describe('slots and balances', () => {

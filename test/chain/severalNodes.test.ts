@@ -19,23 +19,28 @@ afterEach(async () => {
 })
 
 /** Another way to the chain of `to`, which can get into trouble. */
-const nodeOf = async (to: Anvil = anvil): Promise<TroubledNode> => {
+async function nodeOf(to: Anvil = anvil): Promise<TroubledNode> {
   const node = await startTroubledNode(to.url)
   cleanups.push(node.stop)
   return node
 }
-const clientOf = (...nodes: readonly TroubledNode[]): NodeClient => {
+function clientOf(...nodes: readonly TroubledNode[]): NodeClient {
   const client = createNodeClient({ urls: nodes.map(({ url }) => url), logger: silent })
   cleanups.push(client.close)
   return client
 }
-const three = async () => [await nodeOf(), await nodeOf(), await nodeOf()] as const
-const mine = (blocks: number, on = anvil) => on.request('anvil_mine', [numberToHex(blocks)])
+async function three() {
+  return [await nodeOf(), await nodeOf(), await nodeOf()] as const
+}
+function mine(blocks: number, on = anvil) {
+  return on.request('anvil_mine', [numberToHex(blocks)])
+}
 /** The number of the block that an answer is from. */
-const latest = async (client: NodeClient) =>
-  Number(
+async function latest(client: NodeClient) {
+  return Number(
     (await client.request<{ number: string }>('eth_getBlockByNumber', ['latest', false])).number,
   )
+}
 /** A node with this trouble only counts what it is asked. */
 const counting = { kind: 'slow', milliseconds: 0 } as const
 

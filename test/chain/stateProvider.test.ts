@@ -39,7 +39,7 @@ async function sponsored(kind: 'deployed' | 'counterfactual', nonceKey = 0n) {
   return chain.sign(await chain.sponsor(op, tank), seed)
 }
 
-const nextBlock = async (engine: TestEngine) => {
+async function nextBlock(engine: TestEngine) {
   await chain.tester.mine({ blocks: 1 })
   await engine.heads.refresh()
 }
@@ -202,7 +202,8 @@ describe('what cannot be run', () => {
 })
 
 /** The same verdict of another block. */
-const withoutBlock = (result: ValidationResult) =>
-  result.ok
+function withoutBlock(result: ValidationResult) {
+  return result.ok
     ? { ...result.validation, observed: { ...result.validation.observed, blockHash: undefined } }
     : result
+}

@@ -52,20 +52,25 @@ let hookUrl: string
 let hookAnswer: unknown
 let hookCalls: { method: string | undefined; url: string; body: string }[]
 
-const readBody = async (request: IncomingMessage): Promise<string> => {
+async function readBody(request: IncomingMessage): Promise<string> {
   let body = ''
   for await (const chunk of request) body += chunk
   return body
 }
 
-const chainOf = (rpcUrl: string) => getCustomChain('local', 31337, rpcUrl, 'http://127.0.0.1')
+function chainOf(rpcUrl: string) {
+  return getCustomChain('local', 31337, rpcUrl, 'http://127.0.0.1')
+}
 
-const node = () => createPublicClient({ chain: foundry, transport: http(purser.info.rpcUrl) })
-const tester = () =>
-  createTestClient({ mode: 'anvil', chain: foundry, transport: http(purser.info.rpcUrl) })
+function node() {
+  return createPublicClient({ chain: foundry, transport: http(purser.info.rpcUrl) })
+}
+function tester() {
+  return createTestClient({ mode: 'anvil', chain: foundry, transport: http(purser.info.rpcUrl) })
+}
 
 /** An SDK account; polling is only made quicker, by the SDK's own options. */
-const account = async (key: Hex, sponsored: boolean): Promise<BiconomySmartAccountV2> => {
+async function account(key: Hex, sponsored: boolean): Promise<BiconomySmartAccountV2> {
   const { bundlerUrl, paymasterUrl, rpcUrl } = purser.info
   const chain = chainOf(rpcUrl)
   const signer = createWalletClient({
@@ -88,8 +93,8 @@ const account = async (key: Hex, sponsored: boolean): Promise<BiconomySmartAccou
   })
 }
 
-const webhookApi = (method: string, body: unknown) =>
-  fetch(`${purser.info.webhookApiUrl}/api/v2/public/sdk/webhook`, {
+function webhookApi(method: string, body: unknown) {
+  return fetch(`${purser.info.webhookApiUrl}/api/v2/public/sdk/webhook`, {
     method,
     headers: {
       'content-type': 'application/json',
@@ -98,6 +103,7 @@ const webhookApi = (method: string, body: unknown) =>
     },
     body: JSON.stringify(body),
   }).then((response) => response.json() as Promise<{ data: { webhookId: string } }>)
+}
 
 beforeAll(async () => {
   globalThis.fetch = (input, init) =>

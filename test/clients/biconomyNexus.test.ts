@@ -69,8 +69,9 @@ type Abstractjs = PaymasterFactory & {
  * Loads the SDK as it is, without its declarations: they make viem's Address a mere string in the
  * whole program.
  */
-const load = async <Module>(name: string): Promise<Module> =>
-  (await import(/* @vite-ignore */ name)) as Module
+async function load<Module>(name: string): Promise<Module> {
+  return (await import(/* @vite-ignore */ name)) as Module
+}
 
 const sdk = await load<Sdk>('@biconomy/sdk')
 const abstractjs = await load<Abstractjs>('@biconomy/abstractjs')
@@ -86,7 +87,7 @@ beforeAll(() =>
 )
 
 /** The hosted services have bundlers at v3 and paymasters at v2, so that is what these have here. */
-const openSdk = async (seed: string, sponsored: boolean): Promise<Client> => {
+async function openSdk(seed: string, sponsored: boolean): Promise<Client> {
   const { rpcUrl, standardUrl, bundlerUrl } = info()
   return sdk.createSmartAccountClient({
     signer: privateKeyToAccount(keyFromSeed(`sdk ${seed}`)),
@@ -98,7 +99,7 @@ const openSdk = async (seed: string, sponsored: boolean): Promise<Client> => {
   })
 }
 
-const openAbstractjs = async (seed: string, sponsored: boolean): Promise<Client> => {
+async function openAbstractjs(seed: string, sponsored: boolean): Promise<Client> {
   const { rpcUrl, standardUrl, bundlerUrl } = info()
   const signer = privateKeyToAccount(keyFromSeed(`abstractjs ${seed}`))
   const account = await abstractjs.toNexusAccount({

@@ -40,7 +40,7 @@ afterAll(() => {
 })
 
 /** An account of a new key, without ether and without code. */
-const newAccount = async (): Promise<{ client: BiconomySmartAccountV2; sender: Address }> => {
+async function newAccount(): Promise<{ client: BiconomySmartAccountV2; sender: Address }> {
   const { bundlerUrl, paymasterUrl, rpcUrl } = info()
   const chain = getCustomChain('local', 31_337, rpcUrl, 'http://127.0.0.1')
   const signer = createWalletClient({
@@ -66,7 +66,7 @@ const newAccount = async (): Promise<{ client: BiconomySmartAccountV2; sender: A
 
 const call = { to: TARGET, data: '0x1234' } as const
 
-const quoteFor = async (client: BiconomySmartAccountV2, symbol: string) => {
+async function quoteFor(client: BiconomySmartAccountV2, symbol: string) {
   const paymasterServiceData = { mode: PaymasterMode.ERC20, tokenList: [] }
   const { feeQuotes, tokenPaymasterAddress } = await client.getTokenFees(call, {
     paymasterServiceData,

@@ -18,30 +18,36 @@ const info = usePurser()
 const versions = ['0.6', '0.7', '0.8'] as const
 type Known = (typeof versions)[number]
 
-const entryPointOf = (version: Known) => ({
-  address: info().entryPoints[version] as Address,
-  version,
-})
+function entryPointOf(version: Known) {
+  return {
+    address: info().entryPoints[version] as Address,
+    version,
+  }
+}
 
-const open = (version: Known, seed: string) =>
-  toSimpleSmartAccount({
+function open(version: Known, seed: string) {
+  return toSimpleSmartAccount({
     client: nodeClient(info()),
     owner: privateKeyToAccount(keyFromSeed(`permissionless ${version} ${seed}`)),
     entryPoint: entryPointOf(version),
   })
+}
 
-const paymasterOf = (version: Known) =>
-  createPimlicoClient({
+function paymasterOf(version: Known) {
+  return createPimlicoClient({
     transport: http(info().standardUrl),
     entryPoint: entryPointOf(version),
   })
+}
 
-const options = () => ({
-  chain: foundry,
-  client: nodeClient(info()),
-  bundlerTransport: http(info().standardUrl),
-  pollingInterval: 100,
-})
+function options() {
+  return {
+    chain: foundry,
+    client: nodeClient(info()),
+    bundlerTransport: http(info().standardUrl),
+    pollingInterval: 100,
+  }
+}
 
 describe.each(versions)('permissionless, SimpleAccount, EntryPoint v%s', (version) => {
   test('sends sponsored transactions, the first creating the account', async () => {

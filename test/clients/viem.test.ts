@@ -24,16 +24,17 @@ import { usePurser } from '../support/usePurser.js'
 
 const info = usePurser()
 
-const bundler = () =>
-  createBundlerClient({
+function bundler() {
+  return createBundlerClient({
     chain: foundry,
     client: nodeClient(info()),
     pollingInterval: 100,
     transport: http(info().standardUrl),
   })
+}
 
-const sponsoredBundler = () =>
-  createBundlerClient({
+function sponsoredBundler() {
+  return createBundlerClient({
     chain: foundry,
     client: nodeClient(info()),
     pollingInterval: 100,
@@ -41,11 +42,12 @@ const sponsoredBundler = () =>
     paymaster: createPaymasterClient({ transport: http(info().standardUrl) }),
     paymasterContext: { mode: 'SPONSORED', calculateGasLimits: false },
   })
+}
 
 const calls = [{ to: TARGET, value: 0n, data: '0x1234' as Hex }]
 
-const failureOf = async (sending: Promise<unknown>): Promise<readonly unknown[]> =>
-  causesOf(
+async function failureOf(sending: Promise<unknown>): Promise<readonly unknown[]> {
+  return causesOf(
     await sending.then(
       (answer) => {
         throw new Error(`accepted: ${answer}`)
@@ -53,6 +55,7 @@ const failureOf = async (sending: Promise<unknown>): Promise<readonly unknown[]>
       (error) => error,
     ),
   )
+}
 
 type Kind = {
   readonly name: string

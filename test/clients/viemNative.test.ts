@@ -13,20 +13,35 @@ import {
 import { useRunningPurser } from '../support/usePurser.js'
 
 const purser = useRunningPurser()
-const info = () => purser().info
+function info() {
+  return purser().info
+}
 let apiKey = ''
 let appId = ''
 
-const mine = (blocks: number) =>
-  createTestClient({ mode: 'anvil', chain: foundry, transport: http(info().rpcUrl) }).mine({
+function mine(blocks: number) {
+  return createTestClient({ mode: 'anvil', chain: foundry, transport: http(info().rpcUrl) }).mine({
     blocks,
   })
+}
 
-const commands = () => commandsOn(purser().dataFolder)
-const tank = (command: string, ...more: string[]) =>
-  commands().answer('tank', command, '--app', appId, '--chain', String(info().chainId), ...more)
-const available = async () =>
-  parseEther(labelled(await tank('show'), 'available').replace(' ETH', ''))
+function commands() {
+  return commandsOn(purser().dataFolder)
+}
+function tank(command: string, ...more: string[]) {
+  return commands().answer(
+    'tank',
+    command,
+    '--app',
+    appId,
+    '--chain',
+    String(info().chainId),
+    ...more,
+  )
+}
+async function available() {
+  return parseEther(labelled(await tank('show'), 'available').replace(' ETH', ''))
+}
 
 beforeAll(async () => {
   const tenant = await commands().tenant('native')

@@ -12,8 +12,8 @@ import { usePurser } from '../support/usePurser.js'
 
 const info = usePurser()
 
-const payingWith = (token: Address) =>
-  createBundlerClient({
+function payingWith(token: Address) {
+  return createBundlerClient({
     chain: foundry,
     client: nodeClient(info()),
     pollingInterval: 100,
@@ -21,10 +21,11 @@ const payingWith = (token: Address) =>
     paymaster: createPaymasterClient({ transport: http(info().standardUrl) }),
     paymasterContext: { token },
   })
+}
 
 const plain = { to: TARGET, value: 0n, data: '0x1234' as Hex }
 
-const approval = (token: Address, spender: Address, amount: bigint) => {
+function approval(token: Address, spender: Address, amount: bigint) {
   const args = [spender, amount] as const
   return { to: token, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }) }
 }

@@ -23,7 +23,9 @@ export type Case = {
 }
 
 const roles = ['account', 'factory', 'paymaster'] as const
-const abroad = (act: Act, { stranger }: Cast): Act => ({ ...act, how: 'CALL', via: stranger })
+function abroad(act: Act, { stranger }: Cast): Act {
+  return { ...act, how: 'CALL', via: stranger }
+}
 const nobody: Address = '0x00000000000000000000000000000000deadcafe'
 
 const banned = [

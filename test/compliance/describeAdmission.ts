@@ -6,10 +6,10 @@ import { cases } from './cases.js'
 import { openTroupe } from './troupe.js'
 
 /** Tests that a service with these settings of its chain takes and refuses what ERC-7562 says. */
-export const describeAdmission = (
+export function describeAdmission(
   versions: readonly Version[],
   settings: Partial<ChainInput> = {},
-): void => {
+): void {
   let chain: ComplianceChain
 
   beforeAll(async () => {

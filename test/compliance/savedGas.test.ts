@@ -10,8 +10,8 @@ import { createCast } from '../validation/erc7562/cast.js'
 const VERSIONS: readonly Version[] = ['0.6', '0.9']
 
 /** Pays for every operation, after it has read and written storage that is warm for a second one. */
-const paying = (work: string) =>
-  compileSolidity(
+function paying(work: string) {
+  return compileSolidity(
     `contract Paying {
       uint256[8] rates;
       uint256 total;
@@ -32,6 +32,7 @@ const paying = (work: string) =>
     }`,
     'cancun',
   ).Paying!
+}
 
 const contracts = {
   /** Only the first operation of a transaction, which each one is in its own validation, costs much. */

@@ -6,7 +6,7 @@ import { createCast } from '../validation/erc7562/cast.js'
 import type { Case } from './cases.js'
 
 /** The actors of the cases at one EntryPoint: unstaked ones, and staked ones where a play asks for them. */
-export const openTroupe = async (chain: ActorChain, entryPoint: EntryPoint) => {
+export async function openTroupe(chain: ActorChain, entryPoint: EntryPoint) {
   const actor = () => chain.createActor(entryPoint)
   const actors = {
     account: await actor(),

@@ -3,7 +3,9 @@ import type { Address, Hex } from 'viem'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { TimeRange } from '../../src/paymaster/tank/tankData.js'
 
-const hex = (array: Uint8Array): Hex => `0x${Buffer.from(array).toString('hex')}`
+function hex(array: Uint8Array): Hex {
+  return `0x${Buffer.from(array).toString('hex')}`
+}
 
 export const bytes: fc.Arbitrary<Hex> = fc.uint8Array({ maxLength: 100 }).map(hex)
 
@@ -13,8 +15,9 @@ export const address: fc.Arbitrary<Address> = fc
   .map(hex)
   .filter((value) => BigInt(value) !== 0n && !value.startsWith('0x7702'))
 
-export const uint = (bits: number): fc.Arbitrary<bigint> =>
-  fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n })
+export function uint(bits: number): fc.Arbitrary<bigint> {
+  return fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n })
+}
 
 export const timeRange: fc.Arbitrary<TimeRange> = fc.record({
   validUntil: fc.integer({ min: 0, max: 2 ** 48 - 1 }),

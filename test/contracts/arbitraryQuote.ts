@@ -26,5 +26,6 @@ const permit: fc.Arbitrary<Permit> = fc.record({
 })
 
 /** The permit that data of `quote` needs. */
-export const permitFor = ({ mode }: TokenQuote): fc.Arbitrary<Permit | undefined> =>
-  mode === 'permit' ? permit : fc.constant(undefined)
+export function permitFor({ mode }: TokenQuote): fc.Arbitrary<Permit | undefined> {
+  return mode === 'permit' ? permit : fc.constant(undefined)
+}

@@ -16,37 +16,44 @@ import { revertReasonOf, type TankChain } from './tankChain.js'
 
 const HASH: Hex = `0x${'00'.repeat(32)}`
 
-const initCode = ({ factory, factoryData }: Operation): Hex =>
-  factory ? concatHex([factory, factoryData]) : '0x'
+function initCode({ factory, factoryData }: Operation): Hex {
+  return factory ? concatHex([factory, factoryData]) : '0x'
+}
 
-const pair = (high: bigint, low: bigint): Hex => encodePacked(['uint128', 'uint128'], [high, low])
+function pair(high: bigint, low: bigint): Hex {
+  return encodePacked(['uint128', 'uint128'], [high, low])
+}
 
 /** The struct of EntryPoint v0.6, packed by viem. */
-export const operation06 = (op: Operation) => ({
-  ...op,
-  initCode: initCode(op),
-  paymasterAndData: concatHex([op.paymaster!, op.paymasterData]),
-})
+export function operation06(op: Operation) {
+  return {
+    ...op,
+    initCode: initCode(op),
+    paymasterAndData: concatHex([op.paymaster!, op.paymasterData]),
+  }
+}
 
 /** The struct of EntryPoint v0.7 and later, packed by viem. */
-export const operation07 = (op: Operation) => ({
-  ...op,
-  initCode: initCode(op),
-  accountGasLimits: pair(op.verificationGasLimit, op.callGasLimit),
-  gasFees: pair(op.maxPriorityFeePerGas, op.maxFeePerGas),
-  paymasterAndData: concatHex([
-    op.paymaster!,
-    pair(op.paymasterVerificationGasLimit, op.paymasterPostOpGasLimit),
-    op.paymasterData,
-  ]),
-})
+export function operation07(op: Operation) {
+  return {
+    ...op,
+    initCode: initCode(op),
+    accountGasLimits: pair(op.verificationGasLimit, op.callGasLimit),
+    gasFees: pair(op.maxPriorityFeePerGas, op.maxFeePerGas),
+    paymasterAndData: concatHex([
+      op.paymaster!,
+      pair(op.paymasterVerificationGasLimit, op.paymasterPostOpGasLimit),
+      op.paymasterData,
+    ]),
+  }
+}
 
 /** What the operation's tank itself says for `op`. */
-export const hashFromTank = (
+export function hashFromTank(
   { wallet, version }: TankChain,
   op: Operation,
   { validUntil, validAfter }: TimeRange,
-): Promise<Hex> => {
+): Promise<Hex> {
   const address = op.paymaster!
   const functionName = 'getHash'
   return version === '0.6'
@@ -65,7 +72,7 @@ export const hashFromTank = (
 }
 
 /** Calldata of validatePaymasterUserOp, as the EntryPoint sends it. */
-export const encodeValidation = ({ version }: TankChain, op: Operation): Hex => {
+export function encodeValidation({ version }: TankChain, op: Operation): Hex {
   const functionName = 'validatePaymasterUserOp'
   return version === '0.6'
     ? encodeFunctionData({ abi: tank06Abi, functionName, args: [operation06(op), HASH, 0n] })
@@ -80,11 +87,11 @@ export type TankAnswer = {
 }
 
 /** The tank's answer to validatePaymasterUserOp, or the text it reverts with. */
-export const askTank = async (
+export async function askTank(
   chain: TankChain,
   op: Operation,
   from: Address = chain.entryPoint.address,
-): Promise<TankAnswer | string> => {
+): Promise<TankAnswer | string> {
   const call = { account: from, to: op.paymaster!, data: encodeValidation(chain, op) }
   return chain.wallet.call(call).then(
     ({ data }) => decodeAnswer(data!),
@@ -92,7 +99,7 @@ export const askTank = async (
   )
 }
 
-const decodeAnswer = (data: Hex): TankAnswer => {
+function decodeAnswer(data: Hex): TankAnswer {
   const [context, validationData] = decodeAbiParameters(parseAbiParameters('bytes, uint256'), data)
   return {
     context,

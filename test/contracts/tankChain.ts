@@ -35,7 +35,9 @@ export const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
 export const OWNER_KEY = keyFromSeed('tank owner')
 export const SIGNER_A = keyFromSeed('signer a')
 export const SIGNER_B = keyFromSeed('signer b')
-export const lower = (address: Address): Address => address.toLowerCase() as Address
+export function lower(address: Address): Address {
+  return address.toLowerCase() as Address
+}
 
 const depositAbi = parseAbi([
   'function depositTo(address account) payable',
@@ -61,7 +63,7 @@ type SponsorOptions = Partial<TimeRange> & {
 }
 
 /** A chain with every EntryPoint (`running`, or a new one), and what tests of `version` do on it. */
-export const openTankChain = async (version: Version, chainId = 31337, running?: Anvil) => {
+export async function openTankChain(version: Version, chainId = 31337, running?: Anvil) {
   const anvil = running ?? (await startAnvil({ chainId, logger: pino({ level: 'silent' }) }))
   const { entryPoints, factories, delegates } = await deployDevContracts(anvil.rpcUrl)
   const wallet = await devWallet(anvil.rpcUrl)
@@ -205,14 +207,14 @@ export const openTankChain = async (version: Version, chainId = 31337, running?:
 export type TankChain = Awaited<ReturnType<typeof openTankChain>>
 
 /** The revert data that a failed viem call carries. */
-export const revertDataOf = (error: BaseError): Hex => {
+export function revertDataOf(error: BaseError): Hex {
   const carrier = error.walk((cause) => isHex((cause as { data?: unknown }).data))
   if (carrier === null) throw error
   return (carrier as unknown as { data: Hex }).data
 }
 
 /** The text of an Error(string) revert. */
-export const revertReasonOf = (error: BaseError): string => {
+export function revertReasonOf(error: BaseError): string {
   const { args } = decodeErrorResult({
     abi: parseAbi(['error Error(string)']),
     data: revertDataOf(error),

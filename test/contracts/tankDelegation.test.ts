@@ -30,11 +30,12 @@ beforeAll(async () => {
 
 afterAll(() => chain.anvil.stop())
 
-const delegateTo = (sender: Address, target: Address) =>
-  anvilClient(chain.anvil.rpcUrl).setCode({
+function delegateTo(sender: Address, target: Address) {
+  return anvilClient(chain.anvil.rpcUrl).setCode({
     address: sender,
     bytecode: concatHex(['0xef0100', target]),
   })
+}
 
 test('a tank pays for the operation that delegates its sender (EIP-7702)', async () => {
   const owner = privateKeyToAccount(keyFromSeed('delegated'))

@@ -27,11 +27,15 @@ beforeAll(async () => {
 
 afterAll(() => chain.anvil.stop())
 
-const predict = async (args: Arguments): Promise<Address> =>
-  lower(await chain.wallet.readContract({ address: factory, abi, functionName: 'predict', args }))
+async function predict(args: Arguments): Promise<Address> {
+  return lower(
+    await chain.wallet.readContract({ address: factory, abi, functionName: 'predict', args }),
+  )
+}
 
-const create = (args: Arguments) =>
-  chain.transact(factory, encodeFunctionData({ abi, functionName: 'create', args }))
+function create(args: Arguments) {
+  return chain.transact(factory, encodeFunctionData({ abi, functionName: 'create', args }))
+}
 
 const salt: fc.Arbitrary<Hex> = fc
   .uint8Array({ minLength: 32, maxLength: 32 })

@@ -63,10 +63,13 @@ const story: fc.Arbitrary<Story> = fc
   }))
 
 /** Token units for 1e18 wei when the block is mined, the price having moved within what the markup bears. */
-const marketRate = ({ rate, markup, fall }: Story): bigint =>
-  rate + (rate * BigInt(markup - 1_000_000) * BigInt(fall)) / 100_000_000n
+function marketRate({ rate, markup, fall }: Story): bigint {
+  return rate + (rate * BigInt(markup - 1_000_000) * BigInt(fall)) / 100_000_000n
+}
 
-const inflate = (gas: bigint, tenth: number): bigint => (gas * BigInt(tenth)) / 10n
+function inflate(gas: bigint, tenth: number): bigint {
+  return (gas * BigInt(tenth)) / 10n
+}
 
 describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version) => {
   let chain: TokenTankChain

@@ -8,12 +8,12 @@ import type { TokenTankChain } from './tokenTankChain.js'
 const nonceAbi = parseAbi(['function nonces(address owner) view returns (uint256)'])
 
 /** The EIP-2612 permit of `seed`'s account, as a wallet signs it. */
-export const signPermit = async (
+export async function signPermit(
   { wallet, chainId }: TokenTankChain,
   token: DevToken,
   seed: string,
   terms: { readonly spender: Address; readonly value: bigint; readonly deadline?: bigint },
-): Promise<Permit> => {
+): Promise<Permit> {
   const owner = privateKeyToAccount(keyFromSeed(seed))
   const { value, deadline = 2n ** 256n - 1n } = terms
   const nonce = await wallet.readContract({

@@ -6,11 +6,11 @@ import { operation06, operation07 } from './tankCalls.js'
 import type { TokenTankChain } from './tokenTankChain.js'
 
 /** What the operation's token tank itself says about `op`. */
-export const askTokenTank = (
+export function askTokenTank(
   { wallet, version }: TokenTankChain,
   functionName: 'getHash' | 'maxCharge',
   op: Operation,
-): Promise<Hex | bigint> => {
+): Promise<Hex | bigint> {
   const address = op.paymaster!
   return version === '0.6'
     ? wallet.readContract({ address, abi: tank06Abi, functionName, args: [operation06(op)] })
@@ -18,7 +18,7 @@ export const askTokenTank = (
 }
 
 /** Calls that only the EntryPoint may make. */
-export const entryPointCalls = ({ version }: TokenTankChain, op: Operation): readonly Hex[] => {
+export function entryPointCalls({ version }: TokenTankChain, op: Operation): readonly Hex[] {
   const [validate, postOp] = ['validatePaymasterUserOp', 'postOp'] as const
   if (version === '0.6') {
     const abi = tank06Abi

@@ -20,8 +20,9 @@ import type { Permit, TokenQuote } from '../../src/paymaster/tokenData.js'
 import { compileSolidity } from '../support/compileSolidity.js'
 import { lower, openTankChain, SIGNER_A } from './tankChain.js'
 
-const source = (name: string): string =>
-  readFileSync(new URL(`../support/contracts/${name}.sol`, import.meta.url), 'utf8')
+function source(name: string): string {
+  return readFileSync(new URL(`../support/contracts/${name}.sol`, import.meta.url), 'utf8')
+}
 
 const contracts = {
   ...compileSolidity(source('TokenUser')),
@@ -52,47 +53,57 @@ export const userAbi = parseAbi([
 /** 1,000,000 units of a 6-decimals token for 1 ether, times 3,000. */
 export const RATE = 3_000_000_000n
 
-export const approval = (token: Address, spender: Address, amount = 2n ** 256n - 1n): UserCall => ({
-  to: token,
-  data: encodeFunctionData({ abi: tokenAbi, functionName: 'approve', args: [spender, amount] }),
-})
+export function approval(token: Address, spender: Address, amount = 2n ** 256n - 1n): UserCall {
+  return {
+    to: token,
+    data: encodeFunctionData({ abi: tokenAbi, functionName: 'approve', args: [spender, amount] }),
+  }
+}
 
-export const transfer = (token: Address, to: Address, amount: bigint): UserCall => ({
-  to: token,
-  data: encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [to, amount] }),
-})
+export function transfer(token: Address, to: Address, amount: bigint): UserCall {
+  return {
+    to: token,
+    data: encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [to, amount] }),
+  }
+}
 
 /** What an operation's account does: its calls, then burning gas until `leave`, then a revert. */
-export const runs = (calls: readonly UserCall[], leave = 0n, revertSize = 0n): Hex =>
-  encodeFunctionData({ abi: userAbi, functionName: 'run', args: [calls, leave, revertSize] })
+export function runs(calls: readonly UserCall[], leave = 0n, revertSize = 0n): Hex {
+  return encodeFunctionData({ abi: userAbi, functionName: 'run', args: [calls, leave, revertSize] })
+}
 
 /** What a TokenUser shall do when it is told that tokens move: a call, and burning all gas. */
-export const hooking = (user: Address, hook: UserCall, burns = false): Hex =>
-  runs([
+export function hooking(user: Address, hook: UserCall, burns = false): Hex {
+  return runs([
     {
       to: user,
       data: encodeFunctionData({ abi: userAbi, functionName: 'setHook', args: [hook, burns] }),
     },
   ])
+}
 
 /** Makes a HookToken tell its caller that tokens move. */
-export const listening = (token: Address): UserCall => ({
-  to: token,
-  data: encodeFunctionData({ abi: tokenAbi, functionName: 'listen' }),
-})
+export function listening(token: Address): UserCall {
+  return {
+    to: token,
+    data: encodeFunctionData({ abi: tokenAbi, functionName: 'listen' }),
+  }
+}
 
 /** Makes a BlockingToken refuse `account`, in one of its ways. */
-export const blocking = (token: Address, account: Address, refusal: number): UserCall => ({
-  to: token,
-  data: encodeFunctionData({
-    abi: tokenAbi,
-    functionName: 'setBlocked',
-    args: [account, true, refusal],
-  }),
-})
+export function blocking(token: Address, account: Address, refusal: number): UserCall {
+  return {
+    to: token,
+    data: encodeFunctionData({
+      abi: tokenAbi,
+      functionName: 'setBlocked',
+      args: [account, true, refusal],
+    }),
+  }
+}
 
 /** A chain for tests of token tanks of `version`. */
-export const openTokenTankChain = async (version: Version, chainId = 31337) => {
+export async function openTokenTankChain(version: Version, chainId = 31337) {
   const chain = await openTankChain(version, chainId)
   const { wallet, entryPoint, transact } = chain
   const implementation = tankImplementation('token', version).address

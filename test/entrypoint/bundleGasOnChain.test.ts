@@ -24,9 +24,12 @@ const POST_OP_GAS = 80_000n
 const DISPATCH = 3_000n
 
 const burnAndFail = encodeFunctionData({ abi: scriptedAbi, functionName: 'burnAndFail' })
-const padded = (bytes: number): Hex => `0x${burnAndFail.slice(2)}${'77'.repeat(bytes)}`
-const sum = (values: readonly bigint[]): bigint =>
-  values.reduce((total, value) => total + value, 0n)
+function padded(bytes: number): Hex {
+  return `0x${burnAndFail.slice(2)}${'77'.repeat(bytes)}`
+}
+function sum(values: readonly bigint[]): bigint {
+  return values.reduce((total, value) => total + value, 0n)
+}
 
 describe.each(versions)('gas of a bundle in EntryPoint v%s', (version) => {
   describe('on a chain', () => {

@@ -20,8 +20,8 @@ import { toPackedStruct, toStructV06 } from '../support/viemStructs.js'
 const CHAIN_ID = 31_337
 const RUNS = 1_000
 
-const encodeGetUserOpHash = (version: Version, op: Operation): Hex =>
-  version === '0.6'
+function encodeGetUserOpHash(version: Version, op: Operation): Hex {
+  return version === '0.6'
     ? encodeFunctionData({
         abi: entryPoint06Abi,
         functionName: 'getUserOpHash',
@@ -32,6 +32,7 @@ const encodeGetUserOpHash = (version: Version, op: Operation): Hex =>
         functionName: 'getUserOpHash',
         args: [toPackedStruct(op)],
       })
+}
 
 let anvil: Anvil
 
@@ -44,11 +45,11 @@ afterAll(async () => {
 })
 
 /** What the contract says; `delegate` is what the sender's code points to. */
-const contractHash = async (
+async function contractHash(
   entryPoint: EntryPoint,
   op: Operation,
   delegate?: Address,
-): Promise<Hex> => {
+): Promise<Hex> {
   const data = encodeGetUserOpHash(entryPoint.version, op)
   const code = delegate && { [op.sender]: { code: concat(['0xef0100', delegate]) } }
   const call = { to: entryPoint.address, data }

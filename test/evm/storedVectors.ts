@@ -42,7 +42,9 @@ const genesis: State = {
   slot: () => 0n,
 }
 
-const fileOf = (fork: Fork) => join(import.meta.dirname, 'vectors', `${fork}.json`)
+function fileOf(fork: Fork) {
+  return join(import.meta.dirname, 'vectors', `${fork}.json`)
+}
 
 export function readStored(fork: Fork): StoredVectors {
   return JSON.parse(readFileSync(fileOf(fork), 'utf8')) as StoredVectors

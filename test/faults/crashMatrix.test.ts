@@ -50,7 +50,7 @@ const points: readonly Passing[] = full
   : ['admission:inserted:3', 'admission:committed:2', 'bundle:committed', 'broadcast:after']
 
 /** Waits for the death of a process that reaches its fault point; one that does not is ended. */
-const dead = async ({ process, ended, output }: RunningPurser): Promise<void> => {
+async function dead({ process, ended, output }: RunningPurser): Promise<void> {
   const late = setTimeout(() => process.kill('SIGTERM'), 60_000)
   const { signal } = await ended
   clearTimeout(late)
@@ -58,14 +58,14 @@ const dead = async ({ process, ended, output }: RunningPurser): Promise<void> =>
 }
 
 /** A start that ends at `fault`, before or after it says that it is ready. */
-const dieStarting = async (folder: string, fault: Passing): Promise<void> => {
+async function dieStarting(folder: string, fault: Passing): Promise<void> {
   const outcome = await startPurser(folder, [], { PURSER_FAULT: fault }).catch((error) => error)
   if (outcome instanceof Error) expect(outcome.message).toContain('ended with SIGKILL')
   else await dead(outcome)
 }
 
 /** At twice the advised fees, so that the bundle can go up with its own. */
-const prepareGenerously = async (info: DevInfo, intent: Intent): Promise<void> => {
+async function prepareGenerously(info: DevInfo, intent: Intent): Promise<void> {
   const account = await devAccount(info, intent.seed)
   const op = await account.selfPaid()
   const [maxFeePerGas, maxPriorityFeePerGas] = [2n * op.maxFeePerGas, 2n * op.maxPriorityFeePerGas]

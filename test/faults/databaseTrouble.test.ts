@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 /** Sends until it is acknowledged; every refusal on the way must say that the database is away. */
-const persist = async (intent: Intent, seen: Set<number>): Promise<void> => {
+async function persist(intent: Intent, seen: Set<number>): Promise<void> {
   const { info } = purser
   const account = await devAccount(info, intent.seed)
   await until(async () => {
@@ -48,7 +48,7 @@ const persist = async (intent: Intent, seen: Set<number>): Promise<void> => {
 }
 
 /** Reads of every kind while `going`; returns the HTTP statuses that were answered. */
-const readOn = async (going: () => boolean): Promise<Set<number>> => {
+async function readOn(going: () => boolean): Promise<Set<number>> {
   const { info } = purser
   const seen = new Set<number>()
   while (going()) {
@@ -72,24 +72,26 @@ const readOn = async (going: () => boolean): Promise<Set<number>> => {
 }
 
 /** Ends every session of the service at once; returns how many there were. */
-const cutAll = (): Promise<number> =>
-  withBooks(folder, async (database) => {
+function cutAll(): Promise<number> {
+  return withBooks(folder, async (database) => {
     const { rows } = await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where pid <> pg_backend_pid() and backend_type = 'client backend'`.execute(database)
     return rows.length
   })
+}
 
 /** Sessions that listen, and holders of the service's lock. */
-const guards = (): Promise<{ listeners: number; locks: number }> =>
-  withBooks(folder, async (database) => {
+function guards(): Promise<{ listeners: number; locks: number }> {
+  return withBooks(folder, async (database) => {
     const { rows } = await sql<{ listeners: number; locks: number }>`select
       (select count(*)::int from pg_stat_activity where query ilike 'listen %') as listeners,
       (select count(*)::int from pg_locks where locktype = 'advisory' and granted
         and mode = 'ExclusiveLock') as locks`.execute(database)
     return rows[0]!
   })
+}
 
-const recover = async (intents: readonly Intent[], statuses: Iterable<number>): Promise<void> => {
+async function recover(intents: readonly Intent[], statuses: Iterable<number>): Promise<void> {
   expect([...statuses].filter((status) => status >= 500 && status !== 503)).toEqual([])
   const { info } = purser
   await until(async () => (await fetch(`${info.url}/health/ready`)).status === 200)

@@ -38,19 +38,21 @@ beforeAll(async () => {
 })
 afterAll(() => serving?.stop())
 
-const anvil = () => {
+function anvil() {
   const transport = http(serving.chain.rpcUrl)
   return createTestClient({ mode: 'anvil', chain: foundry, transport }).extend(publicActions)
 }
 
 /** A start whose process dies at `fault`, before or after it says that it is ready. */
-const dieAt = async (fault: FaultPoint): Promise<void> => {
+async function dieAt(fault: FaultPoint): Promise<void> {
   const outcome = await serving.start({ PURSER_FAULT: fault }).catch((error: Error) => error)
   if (outcome instanceof Error) expect(outcome.message).toContain('ended with SIGKILL')
   else expect((await outcome.ended).signal, outcome.output()).toBe('SIGKILL')
 }
 
-const transactionsOf = (address: `0x${string}`) => anvil().getTransactionCount({ address })
+function transactionsOf(address: `0x${string}`) {
+  return anvil().getTransactionCount({ address })
+}
 
 test.each(chosen)('a refill is paid once when the process dies at %s', async (point) => {
   await anvil().setBalance({ address: executor, value: parseEther('0.5') })
@@ -61,13 +63,16 @@ test.each(chosen)('a refill is paid once when the process dies at %s', async (po
   expect(await transactionsOf(treasury)).toBe(before + 1)
 })
 
-const refilled = async () => (await anvil().getBalance({ address: executor })) === parseEther('3')
+async function refilled() {
+  return (await anvil().getBalance({ address: executor })) === parseEther('3')
+}
 
-const openTransactions = (): Promise<number> =>
-  withBooks(serving.folder, async (database) => {
+function openTransactions(): Promise<number> {
+  return withBooks(serving.folder, async (database) => {
     const open = database.selectFrom('bundles').selectAll().where('state', '=', 'signed')
     return (await open.execute()).length
   })
+}
 
 test('a cancellation that dies before it is sent leaves no gap and tells what became of the operation', async () => {
   await anvil().setBalance({ address: executor, value: parseEther('3') })
@@ -101,7 +106,7 @@ test('a cancellation that dies before it is sent leaves no gap and tells what be
   expect(await stateOf(hash)).toEqual({ state: 'dropped', reason_code: 'CANCELLED' })
 })
 
-const pendingOf = async (address: string) => {
+async function pendingOf(address: string) {
   const { transactions } = await anvil().getBlock({
     blockTag: 'pending',
     includeTransactions: true,
@@ -109,13 +114,16 @@ const pendingOf = async (address: string) => {
   return transactions.filter(({ from }) => from === address.toLowerCase())
 }
 
-const isNoop = async () => (await pendingOf(executor)).every(({ input }) => input === '0x')
+async function isNoop() {
+  return (await pendingOf(executor)).every(({ input }) => input === '0x')
+}
 
-const stateOf = (hash: Hex) =>
-  withBooks(serving.folder, (database) =>
+function stateOf(hash: Hex) {
+  return withBooks(serving.folder, (database) =>
     database
       .selectFrom('operations')
       .select(['state', 'reason_code'])
       .where('hash', '=', hash)
       .executeTakeFirstOrThrow(),
   )
+}

@@ -11,7 +11,9 @@ import {
 import { useDatabase } from '../support/database.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 let chain: BundlingChain
 
 beforeAll(async () => {
@@ -22,14 +24,14 @@ beforeAll(async () => {
 afterAll(() => chain.stop())
 
 /** Transactions of all executors so far. */
-const transactions = async (): Promise<number> => {
+async function transactions(): Promise<number> {
   const counts = await Promise.all(
     chain.executors.map(({ address }) => chain.anvil.client.getTransactionCount({ address })),
   )
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-const reverted = async (): Promise<number> => {
+async function reverted(): Promise<number> {
   const { chainId } = chain.definition
   const rows = await database()
     .selectFrom('bundles')
@@ -41,7 +43,7 @@ const reverted = async (): Promise<number> => {
 }
 
 /** Admits operations of new accounts until there are `count` hashes. */
-const admitGood = async (count: number): Promise<Hex[]> => {
+async function admitGood(count: number): Promise<Hex[]> {
   const hashes: Hex[] = []
   while (hashes.length < count)
     hashes.push(await chain.admit(chain.operation(await chain.puppet())))

@@ -23,7 +23,7 @@ afterAll(() => fleet?.stop())
 type Answer = { readonly result?: `0x${string}`; readonly error?: { readonly code: number } }
 
 /** Sends to any process that serves until one acknowledges; none may refuse for good. */
-const persist = async (intent: Intent, random: Random): Promise<void> => {
+async function persist(intent: Intent, random: Random): Promise<void> {
   const info = fleet.info()
   const account = await devAccount(info, intent.seed)
   const body = JSON.stringify({
@@ -63,10 +63,12 @@ const troubles: Readonly<Record<string, (random: Random) => Promise<void>>> = {
   restartDatabase: () => fleet.restartDatabase(),
 }
 
-const ofRole = (role: Replica['role']) => fleet.replicas.filter((each) => each.role === role)
+function ofRole(role: Replica['role']) {
+  return fleet.replicas.filter((each) => each.role === role)
+}
 
 /** The bundler that holds the lease, as its own health says; none when it cannot say. */
-const leaders = async (): Promise<Replica[]> => {
+async function leaders(): Promise<Replica[]> {
   const answers = await Promise.all(
     ofRole('bundler').map(async (replica) => {
       const signal = AbortSignal.timeout(1_000)
@@ -83,7 +85,7 @@ const leaders = async (): Promise<Replica[]> => {
 }
 
 /** A process that cannot start because the database is away at that moment is started again. */
-const restart = async (replica: Replica, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+async function restart(replica: Replica, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   await replica.end(signal)
   await until(() =>
     replica.start().then(
@@ -94,7 +96,7 @@ const restart = async (replica: Replica, signal: 'SIGKILL' | 'SIGTERM'): Promise
 }
 
 /** Longer than a lease now and then, so that a former holder comes back to life. */
-const pause = async (replicas: readonly Replica[], random: Random): Promise<void> => {
+async function pause(replicas: readonly Replica[], random: Random): Promise<void> {
   for (const each of replicas) each.pause()
   await delay(random.below(LEASE_SECONDS * 2_500))
   for (const each of replicas) each.resume()
@@ -131,7 +133,7 @@ test(`what is acknowledged is included once, whatever happens to whom (seed ${se
 })
 
 /** Names of troubles, each as often as the others, in some order. */
-const shuffled = (count: number, random: Random): string[] => {
+function shuffled(count: number, random: Random): string[] {
   const names = Object.keys(troubles)
   return Array.from({ length: count }, (_, place) => names[place % names.length]!)
     .map((name) => ({ name, order: random.below(2 ** 30) }))
@@ -140,8 +142,8 @@ const shuffled = (count: number, random: Random): string[] => {
 }
 
 /** Until no bundle is open, so that the books can be compared. */
-const quiet = () =>
-  until(() =>
+function quiet() {
+  return until(() =>
     withBooks(fleet.folder, async (database) => {
       const open = await database
         .selectFrom('bundles')
@@ -151,6 +153,7 @@ const quiet = () =>
       return open.length === 0
     }),
   )
+}
 
 test('processes are replaced one after the other without one refused request', {
   timeout: 240_000,

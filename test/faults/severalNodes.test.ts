@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 /** Settles when `node` does not rest any more after its last trouble. */
-const isAskedAgain = async (node: TroubledNode): Promise<void> => {
+async function isAskedAgain(node: TroubledNode): Promise<void> {
   await node.begin({ kind: 'slow', milliseconds: 0 })
   await until(async () => node.met() > 0)
 }

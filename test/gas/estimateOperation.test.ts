@@ -43,10 +43,12 @@ afterEach(async () => {
   await chain.anvil.request('evm_revert', [snapshot])
 })
 
-const call = (functionName: string, ...args: unknown[]): Hex =>
-  encodeFunctionData({ abi: contracts.Target!.abi, functionName, args })
-const on = (functionName: string, ...args: unknown[]) =>
-  executeCall(target, call(functionName, ...args))
+function call(functionName: string, ...args: unknown[]): Hex {
+  return encodeFunctionData({ abi: contracts.Target!.abi, functionName, args })
+}
+function on(functionName: string, ...args: unknown[]) {
+  return executeCall(target, call(functionName, ...args))
+}
 
 /** Every engine estimates alike. */
 const engines: Record<string, (head: Head) => Promise<Engine>> = {
@@ -75,16 +77,18 @@ async function estimate(draft: Draft, override?: StateOverride): Promise<GasEsti
   return estimateOperation(context, chain.entryPoint, draft, override)
 }
 
-const withGas = (draft: Draft, gas: GasEstimate): Operation => ({
-  ...draft,
-  callGasLimit: gas.callGasLimit,
-  verificationGasLimit: gas.verificationGasLimit,
-  preVerificationGas: gas.preVerificationGas,
-  maxFeePerGas: gas.maxFeePerGas,
-  maxPriorityFeePerGas: gas.maxPriorityFeePerGas,
-  paymasterVerificationGasLimit: 0n,
-  paymasterPostOpGasLimit: 0n,
-})
+function withGas(draft: Draft, gas: GasEstimate): Operation {
+  return {
+    ...draft,
+    callGasLimit: gas.callGasLimit,
+    verificationGasLimit: gas.verificationGasLimit,
+    preVerificationGas: gas.preVerificationGas,
+    maxFeePerGas: gas.maxFeePerGas,
+    maxPriorityFeePerGas: gas.maxPriorityFeePerGas,
+    paymasterVerificationGasLimit: 0n,
+    paymasterPostOpGasLimit: 0n,
+  }
+}
 
 /** Signs and sends alone; undefined when the bundle reverts. Leaves no trace. */
 async function outcomeOf(account: Account, op: Operation): Promise<OperationOutcome | undefined> {

@@ -22,7 +22,9 @@ beforeAll(async () => {
 })
 afterAll(() => chain.stop())
 
-const bytes = (length: number, byte: string): Hex => `0x${byte.repeat(length)}`
+function bytes(length: number, byte: string): Hex {
+  return `0x${byte.repeat(length)}`
+}
 const target = '0x1111111111111111111111111111111111111111'
 
 /** A signed operation with limits that are surely enough. */
@@ -41,18 +43,19 @@ async function operation(account: Account, call: Partial<Operation>): Promise<Op
 
 type Paid = 'the executor' | 'someone else'
 
-const share = (
+function share(
   op: Operation,
   bundleSize: number,
   verificationGasUsed: bigint,
   paid: Paid = 'the executor',
-) =>
-  preVerificationGas(chain.entryPoint, op, {
+) {
+  return preVerificationGas(chain.entryPoint, op, {
     bundleSize,
     verificationGasUsed,
     dataGas: noDataGas,
     beneficiaryGas: paid === 'the executor' ? 0 : COLD_BENEFICIARY,
   })
+}
 
 /** Gas that a real bundle costs beyond what the EntryPoint meters of its operations. */
 async function unmetered(ops: readonly Operation[], paid: Paid = 'the executor') {

@@ -9,16 +9,20 @@ import { useRunningPurser } from '../support/usePurser.js'
 import { useWebhookServer } from '../support/webhookServer.js'
 
 const purser = useRunningPurser(['--native-prices', '{"31337":"3000.50"}'])
-const info = () => purser().info
+function info() {
+  return purser().info
+}
 const hook = useWebhookServer()
-const own = () => ({ authToken: info().authToken, apiKey: info().apiKey })
+function own() {
+  return { authToken: info().authToken, apiKey: info().apiKey }
+}
 
-const send = async (
+async function send(
   method: string,
   path: string,
   body?: unknown,
   headers: Record<string, string> = own(),
-): Promise<{ status: number; body: Json }> => {
+): Promise<{ status: number; body: Json }> {
   const response = await fetch(`${info().url}/api/v2/public/sdk/${path}`, {
     method,
     headers,
@@ -27,36 +31,44 @@ const send = async (
   return { status: response.status, body: await response.json() }
 }
 
-const ok = (message: string, data?: unknown) => ({
-  status: 200,
-  body: { statusCode: 200, message, ...(data !== undefined && { data }) },
-})
-const refused = (statusCode: number, message: string) => ({
-  status: statusCode,
-  body: { statusCode, message },
-})
+function ok(message: string, data?: unknown) {
+  return {
+    status: 200,
+    body: { statusCode: 200, message, ...(data !== undefined && { data }) },
+  }
+}
+function refused(statusCode: number, message: string) {
+  return {
+    status: statusCode,
+    body: { statusCode, message },
+  }
+}
 
 const setQuote = '0x12345678'
-const draftOf = async (seed: string, data: `0x${string}` = setQuote): Promise<Json> => {
+async function draftOf(seed: string, data: `0x${string}` = setQuote): Promise<Json> {
   const { account, withGas } = await devAccount(info(), seed)
   const fees = await result(info().bundlerUrl, 'biconomy_getGasFeeValues', [])
   return toInterfaceOperation(withGas(await account.draft({ to: TARGET, data }), fees))
 }
 
-const sponsor = async (seed: string, context: object = {}): Promise<Json> =>
-  result(info().paymasterUrl, 'pm_sponsorUserOperation', [
+async function sponsor(seed: string, context: object = {}): Promise<Json> {
+  return result(info().paymasterUrl, 'pm_sponsorUserOperation', [
     await draftOf(seed),
     { mode: 'SPONSORED', calculateGasLimits: true, sponsorshipInfo: {}, ...context },
   ])
-const codeOf = async (seed: string) => (await sponsor(seed)).sponsorship.code
+}
+async function codeOf(seed: string) {
+  return (await sponsor(seed)).sponsorship.code
+}
 
-const createRule = async (policyType: string, policyData: object): Promise<string> => {
+async function createRule(policyType: string, policyData: object): Promise<string> {
   const { body } = await send('POST', 'paymaster-policy', { name: 'rule', policyType, policyData })
   expect(body).toMatchObject({ message: 'Paymaster Policy created successfully' })
   return body.data._id
 }
-const setActive = (verb: 'activate' | 'deactivate', id: string, headers = own()) =>
-  send('PATCH', `paymaster-policy/${verb}/${id}`, undefined, headers)
+function setActive(verb: 'activate' | 'deactivate', id: string, headers = own()) {
+  return send('PATCH', `paymaster-policy/${verb}/${id}`, undefined, headers)
+}
 
 const abi = JSON.stringify(parseAbi(['function setQuote(string)', 'function other(uint256)']))
 const unknownSelector = setQuote

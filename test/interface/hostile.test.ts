@@ -15,8 +15,8 @@ const COUNT = 3_000
 const purser = useRunningPurser()
 
 /** Each table of the service with the number of its rows. */
-const rowCounts = (): Promise<Record<string, bigint>> =>
-  withFolderDatabase(purser().dataFolder, async (database: Database) => {
+function rowCounts(): Promise<Record<string, bigint>> {
+  return withFolderDatabase(purser().dataFolder, async (database: Database) => {
     const tables = await database.introspection.getTables()
     const counts = tables.map(async ({ name }) => {
       const counting = sql<{ n: bigint }>`select count(*) as n from ${sql.table(name)}`
@@ -24,9 +24,10 @@ const rowCounts = (): Promise<Record<string, bigint>> =>
     })
     return Object.fromEntries(await Promise.all(counts))
   })
+}
 
 /** Sends everything, checks every answer, and gives how many decisions it may have left at most. */
-const sendAll = async (): Promise<{ decisions: number; statuses: Set<number> }> => {
+async function sendAll(): Promise<{ decisions: number; statuses: Set<number> }> {
   const { info, dataFolder } = purser()
   const { chainId, apiKey, authToken } = info
   const target = { chainId, apiKey, authToken, entryPoints: Object.values(info.entryPoints) }
@@ -54,7 +55,7 @@ const sendAll = async (): Promise<{ decisions: number; statuses: Set<number> }> 
 }
 
 /** A well-formed creation among the requests is a webhook like any other. */
-const deleteWebhooks = async (): Promise<void> => {
+async function deleteWebhooks(): Promise<void> {
   const rows = await withFolderDatabase(purser().dataFolder, (database) =>
     database.selectFrom('webhooks').select('id').execute(),
   )

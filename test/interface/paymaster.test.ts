@@ -15,11 +15,12 @@ const sponsored = {
   sponsorshipInfo: { smartAccountInfo: { name: 'SIMPLE', version: '1.0.0' } },
 }
 
-const sponsor = (op: unknown, mode: unknown = sponsored) =>
-  rpc(info().paymasterUrl, 'pm_sponsorUserOperation', [op, mode])
+function sponsor(op: unknown, mode: unknown = sponsored) {
+  return rpc(info().paymasterUrl, 'pm_sponsorUserOperation', [op, mode])
+}
 
 /** A partial operation with fees and without limits, as the SDK sends it. */
-const partial = async (seed: string) => {
+async function partial(seed: string) {
   const tools = await devAccount(info(), seed)
   const fees = await result(info().bundlerUrl, 'biconomy_getGasFeeValues', [])
   const draft = tools.withGas(await tools.account.draft({ to: TARGET }), fees)
@@ -27,16 +28,18 @@ const partial = async (seed: string) => {
 }
 
 /** The draft with everything that the paymaster answered. */
-const apply = (draft: Operation, answer: Record<string, string>): Operation => ({
-  ...draft,
-  callGasLimit: BigInt(answer.callGasLimit ?? 0),
-  verificationGasLimit: BigInt(answer.verificationGasLimit ?? 0),
-  preVerificationGas: BigInt(answer.preVerificationGas ?? 0),
-  paymaster: (answer.paymasterAndData ?? '').slice(0, 42) as Address,
-  paymasterData: `0x${(answer.paymasterAndData ?? '').slice(42)}`,
-})
+function apply(draft: Operation, answer: Record<string, string>): Operation {
+  return {
+    ...draft,
+    callGasLimit: BigInt(answer.callGasLimit ?? 0),
+    verificationGasLimit: BigInt(answer.verificationGasLimit ?? 0),
+    preVerificationGas: BigInt(answer.preVerificationGas ?? 0),
+    paymaster: (answer.paymasterAndData ?? '').slice(0, 42) as Address,
+    paymasterData: `0x${(answer.paymasterAndData ?? '').slice(42)}`,
+  }
+}
 
-const expectFieldError = ({ status, body }: Awaited<ReturnType<typeof rpc>>, field: string) => {
+function expectFieldError({ status, body }: Awaited<ReturnType<typeof rpc>>, field: string) {
   expect(status).toBe(400)
   expect(body.error?.code).toBe(-32602)
   expect(body.error?.message).toContain(field)

@@ -10,11 +10,21 @@ const address = /^0x[0-9a-fA-F]{40}$/
 const hex = /^0x([0-9a-f]{2})*$/
 const bigNumber = { _hex: expect.stringMatching(/^0x[0-9a-f]+$/), _isBigNumber: true }
 
-const isHash = (value: unknown) => expect(value).toMatch(hash32)
-const isAddress = (value: unknown) => expect(value).toMatch(address)
-const isHex = (value: unknown) => expect(value).toMatch(hex)
-const isInteger = (value: unknown) => expect(Number.isSafeInteger(value)).toBe(true)
-const isBigNumber = (value: unknown) => expect(value).toEqual(bigNumber)
+function isHash(value: unknown) {
+  return expect(value).toMatch(hash32)
+}
+function isAddress(value: unknown) {
+  return expect(value).toMatch(address)
+}
+function isHex(value: unknown) {
+  return expect(value).toMatch(hex)
+}
+function isInteger(value: unknown) {
+  return expect(Number.isSafeInteger(value)).toBe(true)
+}
+function isBigNumber(value: unknown) {
+  return expect(value).toEqual(bigNumber)
+}
 
 let receipt: Json
 let chainReceipt: Json

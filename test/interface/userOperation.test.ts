@@ -14,17 +14,23 @@ const byteFields = ['initCode', 'callData', 'paymasterAndData', 'signature'] as 
 /** Of the form of a real one, so that some address can be recovered from it. */
 const STRANGERS_SIGNATURE = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b` as const
 
-const estimate = (operation: unknown, ...more: unknown[]) =>
-  rpc(info().bundlerUrl, 'eth_estimateUserOperationGas', [
+function estimate(operation: unknown, ...more: unknown[]) {
+  return rpc(info().bundlerUrl, 'eth_estimateUserOperationGas', [
     operation,
     info().entryPoints['0.6'],
     ...more,
   ])
+}
 
-const send = (operation: unknown, ...more: unknown[]) =>
-  rpc(info().bundlerUrl, 'eth_sendUserOperation', [operation, info().entryPoints['0.6'], ...more])
+function send(operation: unknown, ...more: unknown[]) {
+  return rpc(info().bundlerUrl, 'eth_sendUserOperation', [
+    operation,
+    info().entryPoints['0.6'],
+    ...more,
+  ])
+}
 
-const expectFieldError = ({ status, body }: Awaited<ReturnType<typeof rpc>>, field: string) => {
+function expectFieldError({ status, body }: Awaited<ReturnType<typeof rpc>>, field: string) {
   expect(status).toBe(400)
   expect(body.error?.code).toBe(-32602)
   expect(body.error?.message).toContain(field)

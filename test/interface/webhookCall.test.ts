@@ -9,12 +9,14 @@ import { webhookApi } from '../support/webhookApi.js'
 import { type ReceivedCall, useWebhookServer } from '../support/webhookServer.js'
 
 const purser = useRunningPurser()
-const info = () => purser().info
+function info() {
+  return purser().info
+}
 const hook = useWebhookServer()
 
 const webhookData = { user: 'älice "q"', limits: { day: 3 }, list: [1, 2], amount: 7 }
 
-const sponsor = async (seed: string, data: unknown = webhookData): Promise<Json> => {
+async function sponsor(seed: string, data: unknown = webhookData): Promise<Json> {
   const { account, withGas } = await devAccount(info(), seed)
   const fees = await result(info().bundlerUrl, 'biconomy_getGasFeeValues', [])
   const op = toInterfaceOperation(withGas(await account.draft({ to: TARGET }), fees))
@@ -24,10 +26,10 @@ const sponsor = async (seed: string, data: unknown = webhookData): Promise<Json>
   ])
 }
 
-const withWebhook = async (
+async function withWebhook(
   requestType: 'GET' | 'POST',
   run: (webhookId: string, created: Json) => Promise<void>,
-) => {
+) {
   const { body } = await webhookApi(info(), 'POST', {
     body: { webhookUrl: hook.url(), requestType },
   })
@@ -38,7 +40,9 @@ const withWebhook = async (
   }
 }
 
-const isSponsored = (answer: Json) => answer.paymasterAndData !== '0x'
+function isSponsored(answer: Json) {
+  return answer.paymasterAndData !== '0x'
+}
 
 describe('Events: the webhook call', () => {
   test('Target, POST: JSON body holding one field, data, whose value is the webhookData', () =>

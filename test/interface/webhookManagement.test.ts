@@ -8,14 +8,19 @@ const URL_1 = 'http://127.0.0.1:9/hook'
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
 type Options = Parameters<typeof webhookApi>[2]
-const api = (method: string, options: Options) => webhookApi(info(), method, options)
+function api(method: string, options: Options) {
+  return webhookApi(info(), method, options)
+}
 
-const create = (body: unknown = { webhookUrl: URL_1, requestType: 'POST' }) => api('POST', { body })
-const get = (webhookId: string) =>
-  api('GET', { query: `?webhookId=${webhookId}`, body: { webhookUrl: '' } })
+function create(body: unknown = { webhookUrl: URL_1, requestType: 'POST' }) {
+  return api('POST', { body })
+}
+function get(webhookId: string) {
+  return api('GET', { query: `?webhookId=${webhookId}`, body: { webhookUrl: '' } })
+}
 
 /** Runs with a fresh webhook and deletes it afterwards: an app has few of them. */
-const withWebhook = async (run: (webhookId: string) => Promise<void>) => {
+async function withWebhook(run: (webhookId: string) => Promise<void>) {
   const { body } = await create()
   try {
     await run(body.data.webhookId)

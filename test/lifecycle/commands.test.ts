@@ -8,22 +8,24 @@ import { useRunningPurser } from '../support/usePurser.js'
 import { webhookApi } from '../support/webhookApi.js'
 
 const purser = useRunningPurser()
-const commands = () => commandsOn(purser().dataFolder)
+function commands() {
+  return commandsOn(purser().dataFolder)
+}
 
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-const statusOf = async (apiKey: string): Promise<number> => {
+async function statusOf(apiKey: string): Promise<number> {
   const { url, chainId } = purser().info
   return (await rpc(`${url}/api/v2/${chainId}/${apiKey}`, 'eth_chainId', [])).status
 }
 
-const webhookStatus = async (authToken: string, apiKey: string): Promise<number> => {
+async function webhookStatus(authToken: string, apiKey: string): Promise<number> {
   const request = { headers: { authToken, apiKey }, query: '?webhookId=none' }
   return (await webhookApi(purser().info, 'GET', request)).status
 }
 
 /** Fails when the key still works after 3 s, which is what is promised. */
-const expectEnd = async (apiKey: string): Promise<void> => {
+async function expectEnd(apiKey: string): Promise<void> {
   const deadline = Date.now() + 3_000
   while ((await statusOf(apiKey)) !== 401) {
     expect(Date.now()).toBeLessThan(deadline)
@@ -31,8 +33,9 @@ const expectEnd = async (apiKey: string): Promise<void> => {
   }
 }
 
-const liveRow = (stdout: string, id: string) =>
-  rowsOf(stdout).find((row) => row.id === id && row.revokedAt === '-')
+function liveRow(stdout: string, id: string) {
+  return rowsOf(stdout).find((row) => row.id === id && row.revokedAt === '-')
+}
 
 describe('commands beside the running service', () => {
   test('an account, an app and a key: made, listed, in use, revoked one after the other', async () => {

@@ -10,7 +10,9 @@ import { webhookApi } from '../support/webhookApi.js'
 
 const operatorToken = 'operator-token-of-this-very-test-file'
 const purser = useRunningPurser(['--operator-token', operatorToken])
-const commands = () => commandsOn(purser().dataFolder)
+function commands() {
+  return commandsOn(purser().dataFolder)
+}
 
 const got: { path: string; headers: Record<string, string>; body: Json }[] = []
 const receiver = createServer(async (request, response) => {
@@ -32,7 +34,7 @@ afterAll(() => {
 
 const allow = ['--webhook-allow', '127.0.0.0/8']
 
-const devApp = async (): Promise<string> => {
+async function devApp(): Promise<string> {
   const row = rowsOf(await commands().answer('app', 'list')).find(
     ({ name }) => name === 'development',
   )

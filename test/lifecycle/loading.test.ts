@@ -6,7 +6,7 @@ import { makeDataFolder, removeDataFolder, runCli } from '../support/startPurser
 const preload = pathToFileURL(resolve('test/support/loadedPackages.mjs'))
 
 /** The packages that a command has loaded, `all of viem` for its index. */
-const loadedBy = async (...args: string[]): Promise<string[]> => {
+async function loadedBy(...args: string[]): Promise<string[]> {
   const { code, stderr } = await runCli(args, { NODE_OPTIONS: `--import ${preload}` })
   expect(code).toBe(0)
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as string[]

@@ -25,7 +25,7 @@ const USER_OPERATION_EVENT = toEventSelector(
 )
 
 /** How often the chain says that an operation was included. */
-const inclusions = async (rpcUrl: string, hash: Hex): Promise<number> => {
+async function inclusions(rpcUrl: string, hash: Hex): Promise<number> {
   const logs = await result(rpcUrl, 'eth_getLogs', [
     { fromBlock: '0x0', toBlock: 'latest', topics: [USER_OPERATION_EVENT, hash] },
   ])

@@ -29,9 +29,11 @@ let views: ClientView[] = []
 const tanks: string[] = []
 let apiKey = ''
 
-const url = (): string => (service ? urlOf(service) : '')
+function url(): string {
+  return service ? urlOf(service) : ''
+}
 
-const fileOf = (path: string): string => {
+function fileOf(path: string): string {
   const list = chains.map(({ chainId, rpcUrl }, index) => ({
     chainId,
     rpcUrls: [rpcUrl],
@@ -68,12 +70,12 @@ afterAll(async () => {
   removeDataFolder(folder)
 })
 
-const ready = async () => {
+async function ready() {
   const response = await fetch(`${url()}/health/ready`)
   return { status: response.status, body: await response.json() }
 }
 
-const run = async (view: ClientView, seed: string, kind: 'selfPaid' | 'sponsored') => {
+async function run(view: ClientView, seed: string, kind: 'selfPaid' | 'sponsored') {
   const account = await devAccount(view, seed)
   const hash = await account.send(await account[kind]())
   const receipt = await receiptOf(view, hash)

@@ -33,21 +33,23 @@ afterAll(async () => {
   removeDataFolder(folder)
 })
 
-const databaseUrl = (name?: string): string => {
+function databaseUrl(name?: string): string {
   const { connection } = external()
   if (!('socketFolder' in connection)) throw new Error('The tests use a socket.')
   const { socketFolder, user, database } = connection
   return `postgresql:///${name ?? database}?host=${encodeURIComponent(socketFolder)}&user=${user}`
 }
 
-const serveArguments = (dataFolder = folder) => {
+function serveArguments(dataFolder = folder) {
   const { chainId, rpcUrl } = chain
   const chains = [{ chainId, rpcUrls: [rpcUrl], executorKeys: ['env:EXECUTOR'], pollInterval: 50 }]
   const flags = ['--port', '0', '--log-level', 'error', '--chains', JSON.stringify(chains)]
   return ['serve', '--data', dataFolder, ...flags]
 }
 const quick = ['--drain-seconds', '0']
-const environment = (url = databaseUrl()) => ({ DATABASE_URL: url, EXECUTOR: devKey(1) })
+function environment(url = databaseUrl()) {
+  return { DATABASE_URL: url, EXECUTOR: devKey(1) }
+}
 
 describe('DATABASE_URL', () => {
   beforeEach(async () => {

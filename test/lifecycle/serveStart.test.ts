@@ -25,19 +25,21 @@ afterAll(async () => {
   removeDataFolder(folder)
 })
 
-const own = () => ({
-  chainId: chain.chainId,
-  rpcUrls: [chain.rpcUrl],
-  executorKeys: ['env:EXECUTOR'],
-})
+function own() {
+  return {
+    chainId: chain.chainId,
+    rpcUrls: [chain.rpcUrl],
+    executorKeys: ['env:EXECUTOR'],
+  }
+}
 
 /** The sentence of a service that must not start; nothing that it had started may be left. */
-const refused = async (
+async function refused(
   command: 'serve' | 'dev',
   chains: readonly unknown[],
   more: readonly string[] = [],
   environment: Record<string, string> = { EXECUTOR: devKey(1) },
-): Promise<string> => {
+): Promise<string> {
   const quiet = ['--port', '0', '--log-level', 'error']
   const flags = ['--data', folder, '--chains', JSON.stringify(chains), ...quiet, ...more]
   const { code, stdout, stderr } = await runCli([command, ...flags], environment)

@@ -5,7 +5,7 @@ import { expectOneSentence } from '../support/cliAnswers.js'
 import { descendantsOf, isAlive } from '../support/processes.js'
 import { makeDataFolder, removeDataFolder, runCli, startPurser } from '../support/startPurser.js'
 
-const withFolder = async (run: (folder: string) => Promise<void>) => {
+async function withFolder(run: (folder: string) => Promise<void>) {
   const folder = makeDataFolder()
   try {
     await run(folder)

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => removeDataFolder(folder))
 
 /** A request whose body never ends: a shutdown waits for it a while. */
-const holdRequest = async (url: string) => {
+async function holdRequest(url: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {})
@@ -27,11 +27,12 @@ const holdRequest = async (url: string) => {
   return socket
 }
 
-const refusesConnections = async (url: string): Promise<boolean> =>
-  fetch(`${url}/health/live`).then(
+async function refusesConnections(url: string): Promise<boolean> {
+  return fetch(`${url}/health/live`).then(
     () => false,
     () => true,
   )
+}
 
 describe('stopping', () => {
   test('a second SIGTERM during the shutdown ends it at once; the next start takes over', async () => {

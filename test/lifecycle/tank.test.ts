@@ -12,15 +12,21 @@ const STRANGER_KEY = devKey(2)
 const owner = privateKeyToAddress(OWNER_KEY)
 let appId = ''
 
-const commands = () => commandsOn(purser().dataFolder, { OWNER_KEY, STRANGER_KEY })
-const chain = () => String(purser().info.chainId)
-const tank = (command: string, ...more: string[]) =>
-  commands().answer('tank', command, '--app', appId, '--chain', chain(), ...more)
-const refusal = (command: string, ...more: string[]) =>
-  commands().refusal('tank', command, '--app', appId, '--chain', chain(), ...more)
+function commands() {
+  return commandsOn(purser().dataFolder, { OWNER_KEY, STRANGER_KEY })
+}
+function chain() {
+  return String(purser().info.chainId)
+}
+function tank(command: string, ...more: string[]) {
+  return commands().answer('tank', command, '--app', appId, '--chain', chain(), ...more)
+}
+function refusal(command: string, ...more: string[]) {
+  return commands().refusal('tank', command, '--app', appId, '--chain', chain(), ...more)
+}
 
 /** What the EntryPoint itself says. */
-const deposited = (address: string): Promise<bigint> => {
+function deposited(address: string): Promise<bigint> {
   const { rpcUrl, entryPoints } = purser().info
   return depositOf(rpcUrl, entryPoints['0.6'] as Address, address as Address)
 }

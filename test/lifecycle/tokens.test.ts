@@ -22,21 +22,27 @@ import { useRunningPurser } from '../support/usePurser.js'
 /* What operators see of gas that was paid in tokens, and how they take it out. */
 
 const purser = useRunningPurser()
-const info = () => purser().info
-const commands = () => commandsOn(purser().dataFolder, { STRANGER_KEY: devKey(2) })
-const chain = () => ['--chain', String(info().chainId)]
+function info() {
+  return purser().info
+}
+function commands() {
+  return commandsOn(purser().dataFolder, { STRANGER_KEY: devKey(2) })
+}
+function chain() {
+  return ['--chain', String(info().chainId)]
+}
 let token: DevToken
 let tank: Address
 let paid = 0n
 
-const books = async () => {
+async function books() {
   const response = await fetch(`${info().url}/admin/v1/apps/${await appId()}/tokens`, {
     headers: { authToken: info().authToken },
   })
   return (await response.json()) as { items: Record<string, string>[] }
 }
 
-const appId = async (): Promise<string> => {
+async function appId(): Promise<string> {
   const response = await fetch(`${info().url}/admin/v1/apps`, {
     headers: { authToken: info().authToken },
   })

@@ -20,7 +20,9 @@ import { type BundlingChain, puppetAbi, startBundlingChain } from '../support/bu
 import { useDatabase } from '../support/database.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 const fail = encodeFunctionData({ abi: puppetAbi, functionName: 'fail', args: ['no, thanks'] })
 
 describe('admission', () => {

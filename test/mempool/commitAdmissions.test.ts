@@ -17,7 +17,9 @@ import { until } from '../support/until.js'
 const postgres = useDatabase()
 const limits = { maxOperationsPerSender: 3, maxOperationsPerApp: 6, maxOperations: 8 }
 const entryPoint: Address = `0x${'ee'.repeat(20)}`
-const addressOf = (number: number): Address => numberToHex(number, { size: 20 })
+function addressOf(number: number): Address {
+  return numberToHex(number, { size: 20 })
+}
 
 let apps: readonly string[]
 let chainId = 70_000
@@ -38,7 +40,7 @@ const shape = fc.record({
 })
 type Shape = typeof shape extends fc.Arbitrary<infer Value> ? Value : never
 
-const admissionOf = (chainId: number, each: Shape): Admission => {
+function admissionOf(chainId: number, each: Shape): Admission {
   const { sender, nonce, fee, tip, paymaster, app, prefund } = each
   const parts = [sender, nonce, fee, tip, paymaster ?? 0, app, prefund]
   const hash: Hex = `0x${parts.map((part) => part.toString(16).padStart(8, '0')).join('')}00000000`
@@ -68,13 +70,13 @@ const admissionOf = (chainId: number, each: Shape): Admission => {
   }
 }
 
-const wordOf = (decision: AdmissionDecision): string => {
+function wordOf(decision: AdmissionDecision): string {
   if (decision.kind === 'refuse') return `${decision.error.name}: ${decision.error.message}`
   if (decision.kind === 'known') return 'known'
   return `insert, not ${decision.replaces?.hash} nor ${decision.evicts?.hash}`
 }
 
-const rowsOf = async (database: Database, chainId: number) => {
+async function rowsOf(database: Database, chainId: number) {
   const columns = ['hash', 'state', 'reason_code', 'reason', 'prefund', 'paymaster'] as const
   return database
     .selectFrom('operations')
@@ -85,7 +87,7 @@ const rowsOf = async (database: Database, chainId: number) => {
 }
 
 /** One by one, each in a transaction of its own. */
-const alone = async (database: Database, chainId: number, shapes: readonly Shape[]) => {
+async function alone(database: Database, chainId: number, shapes: readonly Shape[]) {
   const words: string[] = []
   for (const each of shapes) {
     const [decision] = await commitAdmissions(
@@ -218,7 +220,7 @@ test('an operation that a bundle is taking at this moment is not replaced, and n
 })
 
 /** Fills the pool: sender 1 with three nonces, the first the cheapest of all, then others. */
-const fillPool = async (database: Database, id: number) => {
+async function fillPool(database: Database, id: number) {
   const plain = { paymaster: undefined, prefund: 1n, tip: 30n, fee: 40n }
   const chain = [0n, 1n, 2n].map((nonce) => ({ ...plain, sender: 1, nonce, app: 0 }))
   const queue = chain.map((each) => (each.nonce === 0n ? { ...each, fee: 10n, tip: 1n } : each))

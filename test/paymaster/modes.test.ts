@@ -28,7 +28,9 @@ import { useDatabase } from '../support/database.js'
 import { silent } from '../support/logger.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 /** No executor's, whose nonces are its own. */
 const operatorKey = devKey(4)
 const operator = privateKeyToAddress(operatorKey).toLowerCase() as Address
@@ -93,18 +95,20 @@ beforeEach(async () => {
   appId = await createApp(database())
 })
 
-const newDraft = async (fields: Partial<Draft> = {}): Promise<Draft> => ({
-  ...chain.operation(await chain.puppet(0n)),
-  callGasLimit: undefined,
-  verificationGasLimit: undefined,
-  preVerificationGas: undefined,
-  maxFeePerGas: undefined,
-  maxPriorityFeePerGas: undefined,
-  ...fields,
-})
+async function newDraft(fields: Partial<Draft> = {}): Promise<Draft> {
+  return {
+    ...chain.operation(await chain.puppet(0n)),
+    callGasLimit: undefined,
+    verificationGasLimit: undefined,
+    preVerificationGas: undefined,
+    maxFeePerGas: undefined,
+    maxPriorityFeePerGas: undefined,
+    ...fields,
+  }
+}
 
-const ask = (draft: Draft, app = appId): Promise<SponsorshipResult> =>
-  sponsor.sponsor({
+function ask(draft: Draft, app = appId): Promise<SponsorshipResult> {
+  return sponsor.sponsor({
     appId: app,
     entryPoint: chain.entryPoint,
     draft,
@@ -113,16 +117,20 @@ const ask = (draft: Draft, app = appId): Promise<SponsorshipResult> =>
     webhookData: undefined,
     signingPhase: undefined,
   })
+}
 
-const admit = (op: Operation, app = appId): Promise<Hex> =>
-  chain.mempool.admit(chain.entryPoint, op, { appId: app, simulateExecution: false })
+function admit(op: Operation, app = appId): Promise<Hex> {
+  return chain.mempool.admit(chain.entryPoint, op, { appId: app, simulateExecution: false })
+}
 
-const credited = async (mode: 'shared' | 'native', wei: bigint, app = appId) => {
+async function credited(mode: 'shared' | 'native', wei: bigint, app = appId) {
   await funds.setMode(app, mode)
   await funds.credit(app, wei, 'invoice 1')
 }
 
-const reserved = async (app = appId) => (await funds.show(app)).credit
+async function reserved(app = appId) {
+  return (await funds.show(app)).credit
+}
 
 describe('mode native', () => {
   test('has an operation without paymaster and fees included, and its credit pays the gas', async () => {

@@ -46,7 +46,9 @@ import { silent } from '../support/logger.js'
 import { chainId, useChain } from '../support/useChain.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 const chain = useChain()
 
 const masterKey = randomBytes(32)
@@ -65,7 +67,7 @@ let client: OutboundClient
 let tanks: Tanks
 let webhooks: Webhooks
 let sponsor: Sponsor
-const estimateOf = async (draft: Draft) => {
+async function estimateOf(draft: Draft) {
   const { node, heads, entryPoint } = chain()
   const engine = createNodeEngine({ node })
   const advice = await adviseFees(node, await heads.refresh())
@@ -113,19 +115,21 @@ beforeEach(async () => {
   appId = await createApp(database())
 })
 
-const makeTank = async (wei: bigint) => {
+async function makeTank(wei: bigint) {
   const tank = await tanks.ensure(appId, chain().entryPoint, owner)
   await tanks.deploy(tank, chain().entryPoint, ownerKey)
   if (wei > 0n) await tanks.deposit(tank, wei, ownerKey)
   return tank
 }
 
-const depositOf = async () => (await tanks.show(appId, chain().entryPoint))?.deposit ?? 0n
+async function depositOf() {
+  return (await tanks.show(appId, chain().entryPoint))?.deposit ?? 0n
+}
 
 /** The draft of a new account's first operation, with the standard fees. */
-const newDraft = async (
+async function newDraft(
   given: Partial<Draft> = {},
-): Promise<{ account: SimpleAccount; draft: Draft }> => {
+): Promise<{ account: SimpleAccount; draft: Draft }> {
   const account = await chain().account(`sponsor ${seeds++}`)
   const { node, heads } = chain()
   const { standard } = await adviseFees(node, await heads.refresh())
@@ -140,13 +144,15 @@ const newDraft = async (
   return { account, draft }
 }
 
-const feesOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Draft) => ({
-  maxFeePerGas,
-  maxPriorityFeePerGas,
-})
+function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: Draft) {
+  return {
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+  }
+}
 
-const ask = (draft: Draft, more: Partial<SponsorshipRequest> = {}): Promise<SponsorshipResult> =>
-  sponsor.sponsor({
+function ask(draft: Draft, more: Partial<SponsorshipRequest> = {}): Promise<SponsorshipResult> {
+  return sponsor.sponsor({
     appId,
     entryPoint: chain().entryPoint,
     draft,
@@ -156,12 +162,14 @@ const ask = (draft: Draft, more: Partial<SponsorshipRequest> = {}): Promise<Spon
     signingPhase: undefined,
     ...more,
   })
+}
 
-const signed = (account: SimpleAccount, op: Operation) =>
-  account.sign(op, chain().entryPoint.hash(op, chainId))
+function signed(account: SimpleAccount, op: Operation) {
+  return account.sign(op, chain().entryPoint.hash(op, chainId))
+}
 
 /** Sends a bundle as any bundler would; its outcomes. */
-const include = async (...ops: Operation[]) => {
+async function include(...ops: Operation[]) {
   const { node, entryPoint } = chain()
   const data = entryPoint.encodeHandleOps(ops, target)
   const receipt = await sendTransaction({ node, definition }, bundlerKey, {
@@ -174,15 +182,16 @@ const include = async (...ops: Operation[]) => {
 }
 
 /** Why the EntryPoint would refuse a bundle of `op` alone; undefined when it would take it. */
-const refusalOf = async (op: Operation) => {
+async function refusalOf(op: Operation) {
   const { node, entryPoint } = chain()
   const data = entryPoint.encodeHandleOps([op], target)
   const outcome = await ethCall(node, { to: entryPoint.address, data })
   return outcome.ok ? undefined : entryPoint.decodeFailure(outcome.revertData)?.code
 }
 
-const validUntilOf = ({ operation }: SponsorshipResult) =>
-  Number(sliceHex(operation.paymasterData, 0, 6))
+function validUntilOf({ operation }: SponsorshipResult) {
+  return Number(sliceHex(operation.paymasterData, 0, 6))
+}
 
 describe('a sponsored operation', () => {
   test('is taken by the real EntryPoint, paid by the tank to the wei', async () => {

@@ -25,7 +25,9 @@ const versions = ['0.7', '0.8', '0.9'] as const satisfies readonly Version[]
 const ownerKey = devKey(1)
 const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 
 describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
   let chain: EngineChain

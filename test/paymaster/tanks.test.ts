@@ -25,13 +25,14 @@ const strangerKey = devKey(2)
 const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
 const nobody: Address = `0x${'ab'.repeat(20)}`
 
-const tanksWith = (tankFactory: Address): Tanks =>
-  createTanks({
+function tanksWith(tankFactory: Address): Tanks {
+  return createTanks({
     database: testDatabase().database,
     masterKey,
     node: chain().node,
     definition: { chainId, pollInterval: 20, tankFactory },
   })
+}
 
 let tanks: Tanks
 let appId = ''

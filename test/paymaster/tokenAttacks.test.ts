@@ -50,20 +50,21 @@ beforeAll(() => {
   tank = info().tokenTanks['0.6'] as Address
 })
 
-const approve = (spender: Address, amount: bigint): Call => {
+function approve(spender: Address, amount: bigint): Call {
   const args = [spender, amount] as const
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
   return { to: token.address, data }
 }
 
-const batch = (...calls: readonly Call[]): Hex =>
-  encodeFunctionData({
+function batch(...calls: readonly Call[]): Hex {
+  return encodeFunctionData({
     abi,
     functionName: 'executeBatch',
     args: [calls.map(({ to }) => to), calls.map(({ data = '0x' }) => data)],
   })
+}
 
-const open = async (seed: string) => {
+async function open(seed: string) {
   const tools = await devAccount(info(), seed)
   await giveTokens(info(), token, tools.account.address, parseUnits('100', 6))
   const ask = async (callData: Hex, more = {}) => {
@@ -95,14 +96,17 @@ const open = async (seed: string) => {
   return { ...tools, ask, paying, submit }
 }
 
-const wallet = () =>
-  createWalletClient({
+function wallet() {
+  return createWalletClient({
     account: privateKeyToAccount(devKey(3)),
     chain: foundry,
     transport: http(info().rpcUrl),
   })
+}
 
-const approving = () => batch(approve(tank, maxUint256), { to: TARGET })
+function approving() {
+  return batch(approve(tank, maxUint256), { to: TARGET })
+}
 
 describe('a quote is good for the very operation that it was signed for', () => {
   const altered: [name: string, alter: (op: Operation) => Operation][] = [

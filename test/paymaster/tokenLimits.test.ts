@@ -42,7 +42,9 @@ import { chainId, useChain } from '../support/useChain.js'
 /* What the operator's limits refuse, with real tanks and tokens on a chain of EntryPoint v0.6. */
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 const chain = useChain()
 const masterKey = randomBytes(32)
 const owner = privateKeyToAddress(devKey(1))
@@ -57,26 +59,28 @@ let feeToken: Address
 let appId = ''
 let tank: Address
 
-const token = (address: Address, change: Partial<TokenDefinition> = {}): TokenDefinition => ({
-  address,
-  symbol: 'TOK',
-  name: 'Token',
-  decimals: 6,
-  logoUrl: undefined,
-  markup: 1_000_000,
-  minimumSources: 1,
-  maxDeviation: 0,
-  maxExposure: undefined,
-  treasury: undefined,
-  extraCallGas: 0n,
-  sources: [{ kind: 'fixed', perNative: 3_000n * 10n ** 18n }],
-  ...change,
-})
+function token(address: Address, change: Partial<TokenDefinition> = {}): TokenDefinition {
+  return {
+    address,
+    symbol: 'TOK',
+    name: 'Token',
+    decimals: 6,
+    logoUrl: undefined,
+    markup: 1_000_000,
+    minimumSources: 1,
+    maxDeviation: 0,
+    maxExposure: undefined,
+    treasury: undefined,
+    extraCallGas: 0n,
+    sources: [{ kind: 'fixed', perNative: 3_000n * 10n ** 18n }],
+    ...change,
+  }
+}
 
-const paymasterWith = (
+function paymasterWith(
   tokens: readonly TokenDefinition[],
   rate = async () => 3_000_000_000n,
-): TokenPaymaster => {
+): TokenPaymaster {
   const { node, heads } = chain()
   const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
   const definition = { chainId, tokens, strikeSeconds: 60, ...limits }
@@ -101,7 +105,7 @@ const paymasterWith = (
   })
 }
 
-const sendTo = async (to: Address, data: Hex): Promise<void> => {
+async function sendTo(to: Address, data: Hex): Promise<void> {
   const wallet = await devWallet(chain().rpcUrl)
   await wallet.waitForTransactionReceipt({ hash: await wallet.sendTransaction({ to, data }) })
 }
@@ -130,7 +134,7 @@ beforeEach(async () => {
 })
 
 /** An operation of a new account with 1,000 tokens that approves the tank without limit. */
-const request = async (seed: string, address: Address): Promise<TokenRequest> => {
+async function request(seed: string, address: Address): Promise<TokenRequest> {
   const account = await chain().account(seed)
   const given = [account.address, parseUnits('1000', 6)] as const
   await sendTo(address, encodeFunctionData({ abi, functionName: 'faucet', args: given }))
@@ -151,10 +155,15 @@ const request = async (seed: string, address: Address): Promise<TokenRequest> =>
 }
 
 /** Of all tests: they share the chain. */
-const promised = () => promisedTokens(database(), { chainId, token: devToken }, 0n)
+function promised() {
+  return promisedTokens(database(), { chainId, token: devToken }, 0n)
+}
 
-const codes = async () =>
-  (await listDecisions(database(), { appId }, { limit: 9 })).decisions.map(({ code }) => code)
+async function codes() {
+  return (await listDecisions(database(), { appId }, { limit: 9 })).decisions.map(
+    ({ code }) => code,
+  )
+}
 
 describe('the limit of exposure', () => {
   test('holds for what is promised, and frees what the same nonce is quoted again', async () => {

@@ -43,7 +43,9 @@ import { silent } from '../support/logger.js'
 import { chainId, useChain } from '../support/useChain.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 const chain = useChain()
 
 const masterKey = randomBytes(32)
@@ -60,7 +62,7 @@ const sponsors: Record<'open' | 'closed', Sponsor | undefined> = {
   closed: undefined,
 }
 
-const makeSponsor = (client: OutboundClient): Sponsor => {
+function makeSponsor(client: OutboundClient): Sponsor {
   const { node, heads } = chain()
   clients.push(client)
   const fees = async () => adviseFees(node, await heads.refresh())
@@ -120,10 +122,11 @@ beforeEach(async () => {
   await tanks.deposit(tank, parseEther('1'), ownerKey)
 })
 
-const policy = (terms: TermsInput) =>
-  createPolicies(database()).create(accountId, { appId, name: 'gate', terms })
+function policy(terms: TermsInput) {
+  return createPolicies(database()).create(accountId, { appId, name: 'gate', terms })
+}
 
-const newDraft = async (callData?: Hex) => {
+async function newDraft(callData?: Hex) {
   const account = await chain().account(`bypass ${seeds++}`)
   const { node, heads } = chain()
   const { standard } = await adviseFees(node, await heads.refresh())
@@ -138,19 +141,21 @@ const newDraft = async (callData?: Hex) => {
   return { account, draft }
 }
 
-const request = (draft: Draft, more: Partial<SponsorshipRequest> = {}): SponsorshipRequest => ({
-  appId,
-  entryPoint: chain().entryPoint,
-  draft,
-  calculateGasLimits: true,
-  expiryDuration: undefined,
-  webhookData: undefined,
-  signingPhase: undefined,
-  ...more,
-})
+function request(draft: Draft, more: Partial<SponsorshipRequest> = {}): SponsorshipRequest {
+  return {
+    appId,
+    entryPoint: chain().entryPoint,
+    draft,
+    calculateGasLimits: true,
+    expiryDuration: undefined,
+    webhookData: undefined,
+    signingPhase: undefined,
+    ...more,
+  }
+}
 
 /** Asks, and what the record says of it: a refused operation may fail as a self-paid one too. */
-const decide = async (sponsor: Sponsor | undefined, asked: SponsorshipRequest) => {
+async function decide(sponsor: Sponsor | undefined, asked: SponsorshipRequest) {
   const answer = await sponsor?.sponsor(asked).catch(() => undefined)
   const { decisions } = await listDecisions(database(), { appId }, { limit: 1 })
   const [decision] = decisions
@@ -165,10 +170,12 @@ const accountAbi = parseAbi([
   'function aggregate3((address target, bool allowFailure, bytes data)[] calls)',
   'function transfer(address to, uint256 value)',
 ])
-const execute = (to: Address, data: Hex = '0x', value = 0n): Hex =>
-  encodeFunctionData({ abi: accountAbi, functionName: 'execute', args: [to, value, data] })
-const transfer = (to: Address, value: bigint): Hex =>
-  encodeFunctionData({ abi: accountAbi, functionName: 'transfer', args: [to, value] })
+function execute(to: Address, data: Hex = '0x', value = 0n): Hex {
+  return encodeFunctionData({ abi: accountAbi, functionName: 'execute', args: [to, value, data] })
+}
+function transfer(to: Address, value: bigint): Hex {
+  return encodeFunctionData({ abi: accountAbi, functionName: 'transfer', args: [to, value] })
+}
 const aggregate = encodeFunctionData({
   abi: accountAbi,
   functionName: 'aggregate3',

@@ -7,7 +7,9 @@ import { useDatabase } from '../support/database.js'
 import { askLedger, budgetClaim, tank } from '../support/ledger.js'
 
 const postgres = useDatabase()
-const database = () => postgres().database
+function database() {
+  return postgres().database
+}
 const finalityDepth = 5
 
 let chain: BundlingChain
@@ -19,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => chain.stop())
 
 /** The reservation that a sponsor would make for the operation. */
-const reserveFor = async (op: Operation, seconds = 300) => {
+async function reserveFor(op: Operation, seconds = 300) {
   const { chainId } = chain.definition
   const head = await chain.heads.refresh()
   const maxCost = chain.entryPoint.requiredPrefund(op)
@@ -43,7 +45,7 @@ const reserveFor = async (op: Operation, seconds = 300) => {
   return maxCost
 }
 
-const books = async () => {
+async function books() {
   const reservation = await database()
     .selectFrom('reservations')
     .select(['state', 'actual_cost'])
@@ -57,12 +59,14 @@ const books = async () => {
   return [reservation.state, reservation.actual_cost, counter.used, counter.settled]
 }
 
-const mine = async (blocks: number): Promise<void> => {
+async function mine(blocks: number): Promise<void> {
   for (let i = 0; i < blocks; i++) await chain.anvil.request('evm_mine', [])
   await chain.round()
 }
 
-const costOf = async (hash: Hex): Promise<bigint> => (await chain.receipt(hash)).actualGasCost
+async function costOf(hash: Hex): Promise<bigint> {
+  return (await chain.receipt(hash)).actualGasCost
+}
 
 test('a sponsorship that our bundle included is settled, undone by a reorg, and settled for good', async () => {
   const op = chain.operation(await chain.puppet())

@@ -17,7 +17,9 @@ import { useDatabase } from '../support/database.js'
 import { entryPoint, inclusionOf } from '../support/ledger.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 
 const rounds = 10
 const requestsPerRound = 100
@@ -50,7 +52,7 @@ afterEach(async () => {
   }
 })
 
-const startWorker = async (policies: readonly object[]): Promise<ChildProcess> => {
+async function startWorker(policies: readonly object[]): Promise<ChildProcess> {
   const path = fileURLToPath(new URL('reserveWorker.mjs', import.meta.url))
   const worker = fork(path, { serialization: 'advanced', execArgv: [] })
   workers.push(worker)
@@ -61,7 +63,7 @@ const startWorker = async (policies: readonly object[]): Promise<ChildProcess> =
 
 type Answer = { id: number; kind: string; hash: Hex; charges: JudgedClaim[] }
 
-const ask = async (worker: ChildProcess, requests: readonly object[]): Promise<Answer[]> => {
+async function ask(worker: ChildProcess, requests: readonly object[]): Promise<Answer[]> {
   const answered = once(worker, 'message')
   worker.send({ requests })
   const [message] = (await answered) as [{ answers: Answer[]; failures: string[] }]
@@ -69,7 +71,7 @@ const ask = async (worker: ChildProcess, requests: readonly object[]): Promise<A
   return message.answers
 }
 
-const randomTerms = (random: Random, account: boolean): TermsInput => {
+function randomTerms(random: Random, account: boolean): TermsInput {
   const subjects = account ? (['sender', 'app', 'account'] as const) : (['sender', 'app'] as const)
   const windows = [
     'never',
@@ -98,7 +100,7 @@ const randomTerms = (random: Random, account: boolean): TermsInput => {
 }
 
 /** A chain of which blocks can be taken back, and what the ledger has been told of it. */
-const createChain = (random: Random) => {
+function createChain(random: Random) {
   const blocks: Block[] = [{ number: 1n, timestamp: 1_700_000_000, events: [] }]
   let final = 1n
   const head = () => blocks.at(-1)!
@@ -152,9 +154,9 @@ const createChain = (random: Random) => {
 }
 
 /** What the chain charged to each bucket of each budget, by the events alone. */
-const spentOnChain = (
+function spentOnChain(
   events: readonly Event[],
-): Map<string, { claim: JudgedClaim; spent: bigint }> => {
+): Map<string, { claim: JudgedClaim; spent: bigint }> {
   const spent = new Map<string, { claim: JudgedClaim; spent: bigint }>()
   for (const { grant, cost } of events) {
     for (const claim of grant?.charges ?? []) {
@@ -166,12 +168,14 @@ const spentOnChain = (
   return spent
 }
 
-const counters = () => database().selectFrom('budget_counters').selectAll().execute()
+function counters() {
+  return database().selectFrom('budget_counters').selectAll().execute()
+}
 
 /** Each budget with all spans of its length: no sum over its buckets is above the limit. */
-const expectWithinLimits = async (
+async function expectWithinLimits(
   limits: ReadonlyMap<string, { limit: bigint; span: number }>,
-): Promise<void> => {
+): Promise<void> {
   const rows = await counters()
   for (const row of rows) {
     const { limit, span } = limits.get(`${row.policy_id} ${row.budget}`)!
@@ -190,7 +194,7 @@ const expectWithinLimits = async (
 }
 
 /** No counter holds anything that no reservation accounts for, nor misses any. */
-const expectNoLeak = async (): Promise<void> => {
+async function expectNoLeak(): Promise<void> {
   const { rows } = await sql<{ used: bigint; counted: bigint }>`
     select c.used, coalesce(sum(held.used), 0)::numeric(78, 0) as counted
     from budget_counters c left join lateral (
@@ -204,7 +208,7 @@ const expectNoLeak = async (): Promise<void> => {
   for (const { used, counted } of rows) expect(used).toBe(counted)
 }
 
-const storm = async (seed: number): Promise<{ granted: number; refused: number }> => {
+async function storm(seed: number): Promise<{ granted: number; refused: number }> {
   const random = createRandom(seed)
   const apps = [await createApp(database())]
   const { account_id: accountId } = await database()

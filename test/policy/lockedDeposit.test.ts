@@ -18,7 +18,9 @@ import {
 } from '../support/ledger.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 
 const finality = 4
 const genesis = 1_000_000
@@ -72,7 +74,7 @@ type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
 type Block = Moment & { readonly included: readonly { sender: Hex; nonce: bigint }[] }
 
 /** A chain, an index that follows it or lags, and the ledger of its sponsorships. */
-const createWorld = (chainId: number, appId: string) => {
+function createWorld(chainId: number, appId: string) {
   const blocks: Block[] = [{ blockNumber: 1n, timestamp: genesis, included: [] }]
   let indexed = 1n
   const head = () => blocks.at(-1)!
@@ -147,7 +149,7 @@ const createWorld = (chainId: number, appId: string) => {
 
 let chainId = 3_000_000
 
-const expectExact = async (payer: Payer, moments: readonly Moment[]): Promise<void> => {
+async function expectExact(payer: Payer, moments: readonly Moment[]): Promise<void> {
   const kept = await database()
     .selectFrom('payers')
     .selectAll()

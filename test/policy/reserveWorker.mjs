@@ -14,7 +14,7 @@ let database
 let policies
 let reserve
 
-const answer = async ({ id, slot, maxCost, validUntil, head, at, price, ofAccount, ofApp }) => {
+async function answer({ id, slot, maxCost, validUntil, head, at, price, ofAccount, ofApp }) {
   const spending = { appId: slot.appId, sender: slot.sender, maxCost, at, price }
   const candidates = (names) =>
     names.flatMap((name) => {

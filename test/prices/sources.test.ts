@@ -40,7 +40,7 @@ let asked = 0
 
 const client = createOutboundClient(createNetworkGuard(loopback))
 
-const deploy = async (decimals: number): Promise<Address> => {
+async function deploy(decimals: number): Promise<Address> {
   const wallet = await devWallet(chain().rpcUrl)
   const nonce = await wallet.getTransactionCount({ address: wallet.account.address })
   const hash = await wallet.deployContract({
@@ -52,11 +52,11 @@ const deploy = async (decimals: number): Promise<Address> => {
   return getContractAddress({ from: wallet.account.address, nonce: BigInt(nonce) })
 }
 
-const set = async (
+async function set(
   { address }: { address: Address },
   answer: bigint,
   { startedAt = now - 5_000, updatedAt = now - 60, answeredIn = 2 } = {},
-): Promise<void> => {
+): Promise<void> {
   const wallet = await devWallet(chain().rpcUrl)
   const hash = await wallet.writeContract({
     abi: Feed!.abi as Abi,
@@ -93,46 +93,55 @@ beforeEach(async () => {
   await set(sequencer, 0n)
 })
 
-const feed = ({ address }: { address: Address }) => ({
-  address,
-  heartbeat: 3_600,
-  min: undefined,
-  max: undefined,
-})
-const byFeeds = (): PriceSourceDefinition => ({
-  kind: 'feeds',
-  token: feed(tokenUsd),
-  native: feed(nativeUsd),
-})
-const byHttp = (): PriceSourceDefinition => ({ kind: 'http', url, path: ['price'] })
+function feed({ address }: { address: Address }) {
+  return {
+    address,
+    heartbeat: 3_600,
+    min: undefined,
+    max: undefined,
+  }
+}
+function byFeeds(): PriceSourceDefinition {
+  return {
+    kind: 'feeds',
+    token: feed(tokenUsd),
+    native: feed(nativeUsd),
+  }
+}
+function byHttp(): PriceSourceDefinition {
+  return { kind: 'http', url, path: ['price'] }
+}
 
-const token = (
+function token(
   sources: readonly PriceSourceDefinition[],
   change: Partial<TokenDefinition> = {},
-): TokenDefinition => ({
-  address: coin.address,
-  symbol: 'T',
-  name: 'Test',
-  decimals: 6,
-  logoUrl: undefined,
-  markup: 1_000_000,
-  maxExposure: undefined,
-  treasury: undefined,
-  extraCallGas: 0n,
-  minimumSources: 1,
-  maxDeviation: 20_000,
-  sources,
-  ...change,
-})
+): TokenDefinition {
+  return {
+    address: coin.address,
+    symbol: 'T',
+    name: 'Test',
+    decimals: 6,
+    logoUrl: undefined,
+    markup: 1_000_000,
+    maxExposure: undefined,
+    treasury: undefined,
+    extraCallGas: 0n,
+    minimumSources: 1,
+    maxDeviation: 20_000,
+    sources,
+    ...change,
+  }
+}
 
-const pricesAt = (at: number, { maxAge = 0, withSequencer = false } = {}) =>
-  createPrices({
+function pricesAt(at: number, { maxAge = 0, withSequencer = false } = {}) {
+  return createPrices({
     node: chain().node,
     client,
     maxAge,
     now: () => at,
     sequencer: withSequencer ? { address: sequencer.address, gracePeriod: 900 } : undefined,
   })
+}
 
 describe('prices', () => {
   test('two feeds in USD give token units per coin', async () => {

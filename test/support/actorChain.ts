@@ -42,10 +42,10 @@ export type ActorChain = {
   stakeBy(entryPoint: EntryPoint, contract: Address, abi: Abi): Promise<void>
 }
 
-export const openActorChain = async (
+export async function openActorChain(
   versions: readonly Version[],
   chainId: number,
-): Promise<ActorChain> => {
+): Promise<ActorChain> {
   const anvil = await startAnvil(['--chain-id', String(chainId)])
   const entryPoints = new Map<Version, EntryPoint>()
   for (const version of versions)

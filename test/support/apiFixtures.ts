@@ -4,11 +4,16 @@ import { canonicalAddresses, createEntryPoint } from '../../src/entrypoint/creat
 import type { EntryPoint, Log, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 
-export const address = (digit: string): Address => `0x${digit.repeat(40)}`
-export const word = (digit: string): Hex => `0x${digit.repeat(64)}`
+export function address(digit: string): Address {
+  return `0x${digit.repeat(40)}`
+}
+export function word(digit: string): Hex {
+  return `0x${digit.repeat(64)}`
+}
 
-export const entryPointNamed = (version: Version): EntryPoint =>
-  createEntryPoint(version, canonicalAddresses[version])
+export function entryPointNamed(version: Version): EntryPoint {
+  return createEntryPoint(version, canonicalAddresses[version])
+}
 
 /** JSON of a v0.6 operation as a client sends it. */
 export const rpcOperation06 = {
@@ -63,16 +68,18 @@ export const operation: Operation = {
   authorization: undefined,
 }
 
-const log = (logIndex: number, emitter: Address): Log => ({
-  address: emitter,
-  topics: [word('e')],
-  data: '0x',
-  blockNumber: 7n,
-  blockHash: word('b'),
-  transactionHash: word('c'),
-  transactionIndex: 0,
-  logIndex,
-})
+function log(logIndex: number, emitter: Address): Log {
+  return {
+    address: emitter,
+    topics: [word('e')],
+    data: '0x',
+    blockNumber: 7n,
+    blockHash: word('b'),
+    transactionHash: word('c'),
+    transactionIndex: 0,
+    logIndex,
+  }
+}
 
 const foreignLog = log(0, address('8'))
 const ownLog = log(1, address('9'))

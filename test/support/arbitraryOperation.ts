@@ -3,13 +3,17 @@ import type { Address, Hex } from 'viem'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import type { Authorization, Operation } from '../../src/entrypoint/operation.js'
 
-const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
+function hex(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(bytes).toString('hex')}`
+}
 
-const bytes = (minLength: number, maxLength: number): fc.Arbitrary<Hex> =>
-  fc.uint8Array({ minLength, maxLength }).map(hex)
+function bytes(minLength: number, maxLength: number): fc.Arbitrary<Hex> {
+  return fc.uint8Array({ minLength, maxLength }).map(hex)
+}
 
-export const arbitraryBytes = (maxLength = 300): fc.Arbitrary<Hex> =>
-  fc.oneof(fc.constant<Hex>('0x'), bytes(1, maxLength))
+export function arbitraryBytes(maxLength = 300): fc.Arbitrary<Hex> {
+  return fc.oneof(fc.constant<Hex>('0x'), bytes(1, maxLength))
+}
 
 export const arbitraryAddress: fc.Arbitrary<Address> = bytes(20, 20)
 
@@ -46,17 +50,18 @@ const noPaymaster = fc.constant({
   paymasterPostOpGasLimit: 0n,
 })
 
-const withPaymaster = (limit: fc.Arbitrary<bigint>) =>
-  fc.record({
+function withPaymaster(limit: fc.Arbitrary<bigint>) {
+  return fc.record({
     paymaster: arbitraryAddress,
     paymasterData: arbitraryBytes(),
     paymasterVerificationGasLimit: limit,
     paymasterPostOpGasLimit: limit,
   })
+}
 
 /** Operations in the form that decoding gives back: no data without its entity. */
-export const arbitraryOperation = (version: Version): fc.Arbitrary<Operation> =>
-  fc
+export function arbitraryOperation(version: Version): fc.Arbitrary<Operation> {
+  return fc
     .tuple(
       fc.record(common),
       fc.oneof(noFactory, withFactory),
@@ -68,6 +73,7 @@ export const arbitraryOperation = (version: Version): fc.Arbitrary<Operation> =>
       ...paymaster,
       authorization: undefined,
     }))
+}
 
 /** Operations of EIP-7702 senders, with their authorization. */
 export const arbitraryDelegatedOperation: fc.Arbitrary<Operation> = fc

@@ -15,8 +15,9 @@ type Artifact = { readonly abi: Abi; readonly bytecode: Hex }
 
 const folder = '@biconomy/common/dist/src/typechain/factories/biconomy_v2.0.0'
 const require = createRequire(import.meta.url)
-const artifact = (name: string): Artifact =>
-  require(`${folder}/${name}__factory`)[`${name}__factory`]
+function artifact(name: string): Artifact {
+  return require(`${folder}/${name}__factory`)[`${name}__factory`]
+}
 
 /** Addresses that the SDK hard-codes (version 2 accounts). */
 const addresses = {
@@ -31,15 +32,16 @@ const DEPLOYER = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 )
 
-const replaceAddress = (code: Hex, from: Address, to: Address): Hex =>
-  code.replaceAll(from.slice(2).toLowerCase(), to.slice(2)) as Hex
+function replaceAddress(code: Hex, from: Address, to: Address): Hex {
+  return code.replaceAll(from.slice(2).toLowerCase(), to.slice(2)) as Hex
+}
 
 /**
  * Places the version 2 account contracts where `@biconomy/account` expects them: each is deployed
  * by its own constructor, then its code is copied to the canonical address with the addresses
  * inside it (immutables) replaced, so that counterfactual addresses agree with the SDK's.
  */
-export const placeBiconomyContracts = async (rpcUrl: string): Promise<void> => {
+export async function placeBiconomyContracts(rpcUrl: string): Promise<void> {
   const client = createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl) })
     .extend(publicActions)
     .extend(walletActions)

@@ -23,7 +23,7 @@ type Entry = {
   readonly success: boolean
 }
 
-const ofChain = async (info: DevInfo): Promise<Entry[]> => {
+async function ofChain(info: DevInfo): Promise<Entry[]> {
   const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
   const address = info.entryPoints['0.6'] as Address
   const logs = await client.getLogs({ address, event, fromBlock: 0n, strict: true })
@@ -39,7 +39,7 @@ const ofChain = async (info: DevInfo): Promise<Entry[]> => {
   }))
 }
 
-const ofBooks = async (database: Database): Promise<Entry[]> => {
+async function ofBooks(database: Database): Promise<Entry[]> {
   const rows = await database
     .selectFrom('inclusions')
     .selectAll()
@@ -59,10 +59,12 @@ const ofBooks = async (database: Database): Promise<Entry[]> => {
 }
 
 /** How many operations the chain says it has included. */
-export const inclusions = async (info: DevInfo): Promise<number> => (await ofChain(info)).length
+export async function inclusions(info: DevInfo): Promise<number> {
+  return (await ofChain(info)).length
+}
 
 /** wei that the app's tank has in the EntryPoint. */
-export const tankDeposit = (info: DevInfo): Promise<bigint> => {
+export function tankDeposit(info: DevInfo): Promise<bigint> {
   const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
   return client.readContract({
     address: info.entryPoints['0.6'] as Address,
@@ -73,10 +75,10 @@ export const tankDeposit = (info: DevInfo): Promise<bigint> => {
 }
 
 /** The embedded database of a running service, beside the service. */
-export const withBooks = async <Result>(
+export async function withBooks<Result>(
   dataFolder: string,
   run: (database: Database) => Promise<Result>,
-): Promise<Result> => {
+): Promise<Result> {
   const socketFolder = join(dataFolder, 'postgres/cluster')
   const database = openDatabase({ socketFolder, user: 'purser', database: 'postgres' }, silent, 1)
   try {
@@ -93,12 +95,12 @@ export const withBooks = async <Result>(
  * `deposit` less what its operations cost.
  * @param deposit wei that the tank had before any operation
  */
-export const expectBalancedBooks = async (
+export async function expectBalancedBooks(
   dataFolder: string,
   info: DevInfo,
   hashes: readonly Hex[],
   deposit: bigint,
-): Promise<void> => {
+): Promise<void> {
   const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
   const chain = await ofChain(info)
   expect(

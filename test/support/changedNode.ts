@@ -1,11 +1,11 @@
 import { type HttpNode, startHttpNode } from './httpNode.js'
 
 /** In front of a real node: `change` sees each answer before it is passed on. */
-export const startChangedNode = (
+export function startChangedNode(
   target: string,
   change: (method: string, params: unknown[], answer: { result?: unknown }) => unknown,
-): Promise<HttpNode> =>
-  startHttpNode(async (body, response) => {
+): Promise<HttpNode> {
+  return startHttpNode(async (body, response) => {
     const requests = (Array.isArray(body) ? body : [body]) as {
       method: string
       params: unknown[]
@@ -22,3 +22,4 @@ export const startChangedNode = (
     })
     response.end(JSON.stringify(Array.isArray(body) ? all : all[0]))
   })
+}

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { runCli } from './startPurser.js'
 
 /** The rows of a list that a command printed, by column name. */
-export const rowsOf = (stdout: string): Record<string, string>[] => {
+export function rowsOf(stdout: string): Record<string, string>[] {
   const [header = '', ...lines] = stdout.trimEnd().split('\n')
   const columns = [...header.matchAll(/\S+/g)].map((match) => ({ name: match[0], at: match.index }))
   return lines.map((line) =>
@@ -13,14 +13,14 @@ export const rowsOf = (stdout: string): Record<string, string>[] => {
 }
 
 /** What stands behind `label` in a command's answer. */
-export const labelled = (stdout: string, label: string): string => {
+export function labelled(stdout: string, label: string): string {
   const found = new RegExp(`^${label} +(.+)$`, 'm').exec(stdout)?.[1]
   if (found === undefined) throw new Error(`No ${label} in:\n${stdout}`)
   return found
 }
 
 /** Fails unless `text` is one sentence for people. */
-export const expectOneSentence = (text: string): string => {
+export function expectOneSentence(text: string): string {
   const lines = text.trim().split('\n')
   expect(lines).toHaveLength(1)
   expect(lines[0]).not.toMatch(/^\s+at |Purser stopped|undefined/)
@@ -30,7 +30,7 @@ export const expectOneSentence = (text: string): string => {
 type Environment = Readonly<Record<string, string>>
 
 /** Commands on one data folder; extra settings come by the environment. */
-export const commandsOn = (dataFolder: string, environment: Environment = {}) => {
+export function commandsOn(dataFolder: string, environment: Environment = {}) {
   const run = (...args: string[]) => runCli([...args, '--data', dataFolder], environment)
 
   /** What a command answers that must work. */

@@ -30,10 +30,10 @@ export type ComplianceChain = ActorChain & {
   stop(): Promise<void>
 }
 
-export const openComplianceChain = async (
+export async function openComplianceChain(
   versions: readonly Version[],
   settings: Partial<ChainInput> = {},
-): Promise<ComplianceChain> => {
+): Promise<ComplianceChain> {
   const folder = makeDataFolder()
   const chain = await openActorChain(versions, CHAIN_ID)
   const { anvil, entryPoints } = chain
@@ -59,12 +59,12 @@ export const openComplianceChain = async (
   }
 }
 
-const serve = async (
+async function serve(
   folder: string,
   anvil: Anvil,
   entryPoints: readonly EntryPoint[],
   settings: Partial<ChainInput>,
-): Promise<RunningService & { apiKey: string }> => {
+): Promise<RunningService & { apiKey: string }> {
   const chain = {
     chainId: CHAIN_ID,
     rpcUrls: [anvil.url],

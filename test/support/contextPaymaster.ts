@@ -24,7 +24,7 @@ contract ContextPaymaster {
 }
 `).ContextPaymaster
 
-export const contextPaymasterCode = (work: number): Hex => {
+export function contextPaymasterCode(work: number): Hex {
   if (!compiled) throw new Error('ContextPaymaster was not compiled')
   return concatHex([compiled.bytecode, padHex(toHex(work), { size: 32 })])
 }

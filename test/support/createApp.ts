@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Database } from '../../src/store/database.js'
 
 /** A fresh account with one app; resolves to the app's id. */
-export const createApp = async (database: Database): Promise<string> => {
+export async function createApp(database: Database): Promise<string> {
   const account = await database
     .insertInto('accounts')
     .values({ name: 'account', auth_token_hash: Buffer.from(randomUUID()) })

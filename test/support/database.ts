@@ -13,7 +13,7 @@ type SocketConnection = Extract<Connection, { socketFolder: string }>
 const TEMPLATE = 'purser_template'
 const DRAFT = 'purser_template_draft'
 
-const createTemplate = async (admin: Database, connection: SocketConnection): Promise<void> => {
+async function createTemplate(admin: Database, connection: SocketConnection): Promise<void> {
   await sql`drop database if exists ${sql.id(DRAFT)} with (force)`.execute(admin)
   await sql`create database ${sql.id(DRAFT)}`.execute(admin)
   const draft = openDatabase({ ...connection, database: DRAFT }, silent, 2)
@@ -22,16 +22,17 @@ const createTemplate = async (admin: Database, connection: SocketConnection): Pr
 }
 
 /** Test files run in several processes; the first migrates a database that the others copy. */
-const ensureTemplate = (admin: Database, connection: SocketConnection): Promise<void> =>
-  admin.connection().execute(async (session) => {
+function ensureTemplate(admin: Database, connection: SocketConnection): Promise<void> {
+  return admin.connection().execute(async (session) => {
     await sql`select pg_advisory_lock(1)`.execute(session)
     const { rows } = await sql`select from pg_database where datname = ${TEMPLATE}`.execute(session)
     if (rows.length === 0) await createTemplate(session, connection)
     await sql`select pg_advisory_unlock(1)`.execute(session)
   })
+}
 
 /** A fresh, migrated database for all tests of a file; gone afterwards. */
-export const useDatabase = (): (() => TestDatabase) => {
+export function useDatabase(): () => TestDatabase {
   let admin: Database | undefined
   let made: TestDatabase | undefined
   const name = `test_${randomUUID()}`

@@ -29,7 +29,7 @@ export type ClientView = Pick<
 >
 
 /** A test's view of one SimpleAccount on the running service (EntryPoint v0.6). */
-export const devAccount = async (info: ClientView, seed: string) => {
+export async function devAccount(info: ClientView, seed: string) {
   const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
   const tester = createTestClient({ mode: 'anvil', chain: foundry, transport: http(info.rpcUrl) })
   const entryPoint = info.entryPoints['0.6'] as Address
@@ -110,11 +110,11 @@ export const devAccount = async (info: ClientView, seed: string) => {
 }
 
 /** Waits until the operation has a receipt; the service is asked at every new answer of the node. */
-export const receiptOf = async (
+export async function receiptOf(
   info: Pick<DevInfo, 'bundlerUrl'>,
   hash: Hex,
   url = info.bundlerUrl,
-) => {
+) {
   const deadline = Date.now() + 20_000
   while (Date.now() < deadline) {
     const receipt = await result(url, 'eth_getUserOperationReceipt', [hash])

@@ -9,19 +9,19 @@ import { nodeClient } from './smartAccounts.js'
 const faucetAbi = parseAbi(['function faucet(address to, uint256 amount)'])
 
 /** The development chain's token with this symbol. */
-export const tokenNamed = (info: DevInfo, symbol: string): DevToken => {
+export function tokenNamed(info: DevInfo, symbol: string): DevToken {
   const token = info.tokens.find((each) => each.symbol === symbol)
   if (token === undefined) throw new Error(`There is no ${symbol}.`)
   return token
 }
 
 /** Gives `to` so many smallest units. */
-export const giveTokens = async (
+export async function giveTokens(
   info: DevInfo,
   { address }: Pick<DevToken, 'address'>,
   to: Address,
   amount: bigint,
-): Promise<void> => {
+): Promise<void> {
   const account = privateKeyToAccount(devKey(4))
   const wallet = createWalletClient({ account, chain: foundry, transport: http(info.rpcUrl) })
   const hash = await wallet.writeContract({
@@ -34,14 +34,15 @@ export const giveTokens = async (
 }
 
 /** Smallest units. */
-export const tokensOf = (
+export function tokensOf(
   info: DevInfo,
   { address }: Pick<DevToken, 'address'>,
   holder: Address,
-): Promise<bigint> =>
-  nodeClient(info).readContract({
+): Promise<bigint> {
+  return nodeClient(info).readContract({
     abi: erc20Abi,
     address,
     functionName: 'balanceOf',
     args: [holder],
   })
+}

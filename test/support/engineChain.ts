@@ -19,8 +19,11 @@ import { contracts } from './v06Contracts.js'
 export type SenderKind = 'deployed' | 'counterfactual' | 'delegated'
 
 /** Senders that exist with the accounts of this version. */
-export const senderKinds = (version: Version): readonly SenderKind[] =>
-  version >= '0.8' ? ['deployed', 'counterfactual', 'delegated'] : ['deployed', 'counterfactual']
+export function senderKinds(version: Version): readonly SenderKind[] {
+  return version >= '0.8'
+    ? ['deployed', 'counterfactual', 'delegated']
+    : ['deployed', 'counterfactual']
+}
 
 /** A state provider and an engine of their own on the chain's node; what they ask is counted. */
 export type TestEngine = ReturnType<typeof createInProcessEngine> & {
@@ -32,7 +35,7 @@ export type TestEngine = ReturnType<typeof createInProcessEngine> & {
   close(): Promise<void>
 }
 
-export const openEngine = async (rpcUrl: string, chainId: number): Promise<TestEngine> => {
+export async function openEngine(rpcUrl: string, chainId: number): Promise<TestEngine> {
   const node = createNodeClient({ urls: [rpcUrl], logger: silent })
   const definition = { chainId, pollInterval: 60_000 }
   const heads = await startHeadFollower({ node, definition, logger: silent })
@@ -54,11 +57,11 @@ export const openEngine = async (rpcUrl: string, chainId: number): Promise<TestE
 }
 
 /** A chain with the EntryPoint of `version`, accounts of every kind and an engine; maybe one that runs. */
-export const openEngineChain = async (
+export async function openEngineChain(
   version: Version,
   running?: { readonly anvil: Anvil },
   chainId?: number,
-) => {
+) {
   const chain = await openTankChain(version, chainId, running?.anvil)
   const tester = anvilClient(chain.anvil.rpcUrl)
   const engine = await openEngine(chain.anvil.rpcUrl, chain.chainId)

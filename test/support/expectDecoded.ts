@@ -7,7 +7,7 @@ const bytes = /^0x(?:[0-9a-f]{2})*$/
 const maxUint120 = 2n ** 120n - 1n
 
 /** Fails when a service was called with anything that a decoder should have refused or turned. */
-export const expectDecoded = ({ name, arguments: given }: ServiceCall): void => {
+export function expectDecoded({ name, arguments: given }: ServiceCall): void {
   const [first, second, third] = given as [unknown, unknown, unknown]
   switch (name) {
     case 'admit':
@@ -63,7 +63,7 @@ export const expectDecoded = ({ name, arguments: given }: ServiceCall): void => 
   }
 }
 
-const expectOperation = (value: unknown, isDraft: boolean): void => {
+function expectOperation(value: unknown, isDraft: boolean): void {
   const op = value as Record<string, unknown>
   expect(op.sender).toMatch(address)
   expect(op.nonce).toBeTypeOf('bigint')
@@ -88,7 +88,7 @@ const gasFields = [
   'paymasterPostOpGasLimit',
 ]
 
-const expectOverride = (value: unknown): void => {
+function expectOverride(value: unknown): void {
   if (value === undefined) return
   for (const [account, override] of Object.entries(value as object)) {
     expect(account).toMatch(address)

@@ -9,7 +9,7 @@ import type { Tenant } from './useAdmin.js'
 export type TenantObjects = Readonly<Record<string, string>>
 
 /** One object of every kind that the administration API knows, as rows of the tenant. */
-export const fillTenant = async (db: Database, tenant: Tenant): Promise<TenantObjects> => {
+export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantObjects> {
   const app_id = tenant.appId
   const secret = Buffer.from(`secret of ${app_id}`)
   const key = await db
@@ -64,11 +64,7 @@ export const fillTenant = async (db: Database, tenant: Tenant): Promise<TenantOb
 }
 
 /** A decision whose webhook said no; resolves to the decision's id. */
-export const storeCall = async (
-  db: Database,
-  app_id: string,
-  webhook_id: string,
-): Promise<string> => {
+export async function storeCall(db: Database, app_id: string, webhook_id: string): Promise<string> {
   const id = randomUUID()
   const about = {
     id,

@@ -33,7 +33,7 @@ export type Fleet = {
 /** Seconds without life after which another process bundles. */
 export const LEASE_SECONDS = 1.5
 
-export const startFleet = async (chainId: number): Promise<Fleet> => {
+export async function startFleet(chainId: number): Promise<Fleet> {
   const folder = makeDataFolder()
   const chain = await startPublicChain(chainId)
   const postgres = await startEmbeddedPostgres(folder, silent)
@@ -93,8 +93,8 @@ export const startFleet = async (chainId: number): Promise<Fleet> => {
   }
 }
 
-const environmentOf = (folder: string, { chainId, rpcUrl }: PublicChain) =>
-  serveEnvironment(
+function environmentOf(folder: string, { chainId, rpcUrl }: PublicChain) {
+  return serveEnvironment(
     folder,
     {
       chainId,
@@ -105,12 +105,13 @@ const environmentOf = (folder: string, { chainId, rpcUrl }: PublicChain) =>
     },
     { EXECUTOR_1: devKey(1), EXECUTOR_2: devKey(2), OWNER_KEY: devKey(3) },
   )
+}
 
-const openTenant = async (
+async function openTenant(
   folder: string,
   { chainId }: PublicChain,
   environment: Readonly<Record<string, string>>,
-) => {
+) {
   const { answer, tenant } = commandsOn(folder, environment)
   const made = await tenant('fleet')
   const target = ['--app', made.appId, '--chain', String(chainId)]

@@ -4,10 +4,10 @@ import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres
 import { silent } from './logger.js'
 
 /** Looks into the database of a data folder, beside the service that may be using it. */
-export const withFolderDatabase = async <Result>(
+export async function withFolderDatabase<Result>(
   dataFolder: string,
   look: (database: Database) => Promise<Result>,
-): Promise<Result> => {
+): Promise<Result> {
   const { connection, stop } = await startEmbeddedPostgres(dataFolder, silent)
   const database = openDatabase(connection, silent, 1)
   try {

@@ -21,21 +21,24 @@ export type HostileRequest = {
 }
 
 /** `count` malformed requests over all routes; the same seed gives the same requests. */
-export const hostileBodies = (
+export function hostileBodies(
   seed: number,
   count: number,
   target: HostileTarget,
-): readonly HostileRequest[] => fc.sample(hostileRequest(target), { seed, numRuns: count })
+): readonly HostileRequest[] {
+  return fc.sample(hostileRequest(target), { seed, numRuns: count })
+}
 
-const hostileRequest = (target: HostileTarget): fc.Arbitrary<HostileRequest> =>
-  fc.oneof(
+function hostileRequest(target: HostileTarget): fc.Arbitrary<HostileRequest> {
+  return fc.oneof(
     { weight: 12, arbitrary: rpcRequest(target) },
     { weight: 5, arbitrary: webhookRequest(target) },
     { weight: 2, arbitrary: pathRequest(target) },
   )
+}
 
-const rpcRequest = ({ chainId, apiKey, entryPoints }: HostileTarget) =>
-  fc
+function rpcRequest({ chainId, apiKey, entryPoints }: HostileTarget) {
+  return fc
     .record({
       version: fc.constantFrom('v1', 'v2', 'v3'),
       suffix: fc.constantFrom(
@@ -64,9 +67,10 @@ const rpcRequest = ({ chainId, apiKey, entryPoints }: HostileTarget) =>
         route: 'rpc',
       }),
     )
+}
 
-const webhookRequest = ({ apiKey, authToken }: HostileTarget) =>
-  fc
+function webhookRequest({ apiKey, authToken }: HostileTarget) {
+  return fc
     .record({
       method: fc.constantFrom('POST', 'GET', 'PATCH', 'DELETE', 'PUT'),
       query: fc.constantFrom(
@@ -99,8 +103,9 @@ const webhookRequest = ({ apiKey, authToken }: HostileTarget) =>
         route: 'webhook',
       }),
     )
+}
 
-const pathRequest = ({ chainId, apiKey }: HostileTarget) => {
+function pathRequest({ chainId, apiKey }: HostileTarget) {
   const part = (valid: string) =>
     fc.oneof(fc.constant(valid), fc.constantFrom(...hostilePathParts), encodedPart)
   return fc
@@ -176,7 +181,7 @@ const hostileHeaders = fc.dictionary(
   { maxKeys: 3 },
 )
 
-const rpcCalls = (chainId: number, entryPoints: readonly string[]): readonly Json[] => {
+function rpcCalls(chainId: number, entryPoints: readonly string[]): readonly Json[] {
   const mode = {
     mode: 'SPONSORED',
     calculateGasLimits: true,

@@ -60,8 +60,8 @@ const hostileValue: fc.Arbitrary<Json> = fc.oneof(
 )
 
 /** A valid body with one to three places replaced, removed or added to. */
-export const mutated = (bases: readonly Json[]): fc.Arbitrary<Uint8Array> =>
-  fc
+export function mutated(bases: readonly Json[]): fc.Arbitrary<Uint8Array> {
+  return fc
     .tuple(
       fc.constantFrom(...bases),
       fc.array(
@@ -74,10 +74,11 @@ export const mutated = (bases: readonly Json[]): fc.Arbitrary<Uint8Array> =>
       ),
     )
     .map(([base, mutations]) => toBytes(mutations.reduce<Json>(applyMutation, base)))
+}
 
 type Mutation = { readonly steps: readonly number[]; readonly change: string; readonly value: Json }
 
-const applyMutation = (node: Json, { steps, change, value }: Mutation): Json => {
+function applyMutation(node: Json, { steps, change, value }: Mutation): Json {
   const [step, ...rest] = steps
   if (step === undefined || typeof node !== 'object' || node === null)
     return change === 'replace' ? value : added(node, change, value)
@@ -95,12 +96,13 @@ const applyMutation = (node: Json, { steps, change, value }: Mutation): Json => 
     : { ...node, [key]: child }
 }
 
-const without = (node: Json, removed: string): Json =>
-  Array.isArray(node)
+function without(node: Json, removed: string): Json {
+  return Array.isArray(node)
     ? node.filter((_, index) => String(index) !== removed)
     : Object.fromEntries(Object.entries(node as object).filter(([key]) => key !== removed))
+}
 
-const added = (node: Json, change: string, value: Json): Json => {
+function added(node: Json, change: string, value: Json): Json {
   if (Array.isArray(node)) return [...node, value]
   if (typeof node !== 'object' || node === null) return value
   return { ...node, [change === 'pollute' ? polluted : 'extra']: value }
@@ -109,11 +111,12 @@ const added = (node: Json, change: string, value: Json): Json => {
 /** Written as `__proto__` in the text: a literal in code would set the prototype instead. */
 const polluted = '(proto)'
 
-const toBytes = (json: Json): Uint8Array =>
-  Buffer.from(JSON.stringify(json).replaceAll(`"${polluted}"`, '"__proto__"'))
+function toBytes(json: Json): Uint8Array {
+  return Buffer.from(JSON.stringify(json).replaceAll(`"${polluted}"`, '"__proto__"'))
+}
 
-export const batch = (bases: readonly Json[]): fc.Arbitrary<Uint8Array> =>
-  fc
+export function batch(bases: readonly Json[]): fc.Arbitrary<Uint8Array> {
+  return fc
     .array(fc.oneof(fc.constantFrom(...bases), hostileValue), { maxLength: 8 })
     .chain((calls) =>
       fc.constantFrom(
@@ -122,6 +125,7 @@ export const batch = (bases: readonly Json[]): fc.Arbitrary<Uint8Array> =>
       ),
     )
     .map(toBytes)
+}
 
 /** Deep where any object is welcome: whoever writes it out again must not run out of stack. */
 const deepWebhookData = JSON.stringify({

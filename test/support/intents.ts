@@ -15,21 +15,22 @@ export type Intent = {
 }
 
 /** `count` intents of as many new accounts; every other one is paid by the tank. */
-export const intentsOf = (name: string, count: number): Intent[] =>
-  Array.from({ length: count }, (_, index) => ({
+export function intentsOf(name: string, count: number): Intent[] {
+  return Array.from({ length: count }, (_, index) => ({
     seed: `${name} ${index}`,
     payer: index % 2 === 0 ? 'self' : 'tank',
   }))
+}
 
 /** Estimates, lets sponsor where wanted, and signs, unless that was done before. */
-export const prepare = async (info: DevInfo, intent: Intent): Promise<void> => {
+export async function prepare(info: DevInfo, intent: Intent): Promise<void> {
   if (intent.op) return
   const account = await devAccount(info, intent.seed)
   intent.op = await (intent.payer === 'self' ? account.selfPaid() : account.sponsored())
 }
 
 /** Sends what is prepared; the hash must be what viem computes, also when it is sent again. */
-export const send = async (info: DevInfo, intent: Intent): Promise<Hex> => {
+export async function send(info: DevInfo, intent: Intent): Promise<Hex> {
   const account = await devAccount(info, intent.seed)
   if (!intent.op) throw new Error(`${intent.seed} is not prepared`)
   const hash = await account.send(intent.op)
@@ -43,10 +44,10 @@ export const send = async (info: DevInfo, intent: Intent): Promise<Hex> => {
  * intents.
  * @throws whatever is not a broken connection
  */
-export const whileDying = async (
+export async function whileDying(
   intents: readonly Intent[],
   step: (intent: Intent) => Promise<unknown>,
-): Promise<void> => {
+): Promise<void> {
   for (const settled of await Promise.allSettled(intents.map(step))) {
     // fetch() reports every broken exchange as a TypeError.
     if (settled.status === 'rejected' && !(settled.reason instanceof TypeError))
@@ -55,8 +56,8 @@ export const whileDying = async (
 }
 
 /** The hashes, once each has a successful receipt. The test's timeout ends the wait. */
-export const included = async (info: DevInfo, intents: readonly Intent[]): Promise<Hex[]> =>
-  Promise.all(
+export async function included(info: DevInfo, intents: readonly Intent[]): Promise<Hex[]> {
+  return Promise.all(
     intents.map(async ({ seed, acknowledged }) => {
       if (!acknowledged) throw new Error(`${seed} was never acknowledged`)
       const receipt = await until(() =>
@@ -66,3 +67,4 @@ export const included = async (info: DevInfo, intents: readonly Intent[]): Promi
       return acknowledged
     }),
   )
+}

@@ -12,7 +12,7 @@ export type RpcAnswer = {
 }
 
 /** Posts a body exactly as given; anything but text is written as JSON. */
-export const post = async (url: string, body: unknown): Promise<{ status: number; body: Json }> => {
+export async function post(url: string, body: unknown): Promise<{ status: number; body: Json }> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -22,15 +22,17 @@ export const post = async (url: string, body: unknown): Promise<{ status: number
 }
 
 /** One JSON-RPC request with parameters exactly as given. */
-export const rpc = (
+export function rpc(
   url: string,
   method: string,
   params: unknown,
   id: unknown = 1,
-): Promise<RpcAnswer> => post(url, { method, params, id, jsonrpc: '2.0' })
+): Promise<RpcAnswer> {
+  return post(url, { method, params, id, jsonrpc: '2.0' })
+}
 
 /** The result of a request that must succeed. */
-export const result = async (url: string, method: string, params: unknown): Promise<Json> => {
+export async function result(url: string, method: string, params: unknown): Promise<Json> {
   const { body } = await rpc(url, method, params)
   if (body.error) throw new Error(`${method}: ${body.error.code} ${body.error.message}`)
   return body.result

@@ -16,7 +16,7 @@ export type KeyService = {
 }
 
 /** Speaks the JSON protocol of AWS KMS over one real key of secp256k1. */
-export const startKeyService = async (privateKey: Hex): Promise<KeyService> => {
+export async function startKeyService(privateKey: Hex): Promise<KeyService> {
   const { publicKey } = privateKeyToAccount(privateKey)
   const spki = (key: Hex): string => {
     const part = (from: number) =>
@@ -65,14 +65,14 @@ export const startKeyService = async (privateKey: Hex): Promise<KeyService> => {
   return service
 }
 
-const integer = (value: bigint): Buffer => {
+function integer(value: bigint): Buffer {
   const hex = value.toString(16)
   const bytes = Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex')
   const content = (bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.of(0), bytes]) : bytes
   return Buffer.concat([Buffer.of(0x02, content.length), content])
 }
 
-const der = (r: bigint, s: bigint): string => {
+function der(r: bigint, s: bigint): string {
   const body = Buffer.concat([integer(r), integer(s)])
   return Buffer.concat([Buffer.of(0x30, body.length), body]).toString('base64')
 }

@@ -35,15 +35,13 @@ export type Answered = {
 }
 
 /** Reserves as a sponsor does. */
-export const askLedger = async (db: Database, asked: Asked): Promise<Answered> => {
+export async function askLedger(db: Database, asked: Asked): Promise<Answered> {
   const { decisionId, hash, ...reservation } = toReservation(asked)
   return { decisionId, hash, reserved: await reserve(db, reservation) }
 }
 
 /** What a sponsor would ask the ledger. */
-export const toReservation = (
-  asked: Asked,
-): Reservation & Pick<Answered, 'decisionId' | 'hash'> => {
+export function toReservation(asked: Asked): Reservation & Pick<Answered, 'decisionId' | 'hash'> {
   const { slot, maxCost, validUntil, head } = asked
   const decisionId = randomUUID()
   const hash = asked.hash ?? keccak256(toHex(decisionId))
@@ -68,18 +66,20 @@ export const toReservation = (
   return { decisionId, hash, request, decide, calls: asked.calls ?? [] }
 }
 
-export const budgetClaim = (given: Partial<BudgetClaim> & { policyId: string }): BudgetClaim => ({
-  policyName: 'test',
-  budget: 'app wei never',
-  subject: '',
-  unit: 'wei',
-  limit: 0n,
-  amount: 0n,
-  price: undefined,
-  bucket: 0,
-  oldest: 0,
-  ...given,
-})
+export function budgetClaim(given: Partial<BudgetClaim> & { policyId: string }): BudgetClaim {
+  return {
+    policyName: 'test',
+    budget: 'app wei never',
+    subject: '',
+    unit: 'wei',
+    limit: 0n,
+    amount: 0n,
+    price: undefined,
+    bucket: 0,
+    oldest: 0,
+    ...given,
+  }
+}
 
 type Event = {
   readonly slot: Pick<Slot, 'sender' | 'nonce' | 'entryPoint'>
@@ -90,7 +90,7 @@ type Event = {
 }
 
 /** One UserOperationEvent as the index has it. */
-export const inclusionOf = ({ slot, hash, cost, block, paymaster = tank }: Event): Included => {
+export function inclusionOf({ slot, hash, cost, block, paymaster = tank }: Event): Included {
   const event = {
     address: slot.entryPoint,
     topics: [],
@@ -119,11 +119,11 @@ export const inclusionOf = ({ slot, hash, cost, block, paymaster = tank }: Event
 }
 
 /** wei that live reservations lock at a moment, counted one by one. */
-export const sumLocked = async (
+export async function sumLocked(
   db: Database,
   { chainId, entryPoint, paymaster }: Payer,
   { blockNumber, timestamp }: Moment,
-): Promise<bigint> => {
+): Promise<bigint> {
   const { rows } = await sql<{ locked: bigint }>`
     select coalesce(sum(max_cost), 0)::numeric as locked from reservations
     where chain_id = ${BigInt(chainId)} and entry_point = ${entryPoint} and paymaster = ${paymaster}

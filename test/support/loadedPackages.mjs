@@ -7,7 +7,9 @@ session.connect()
 session.on('Debugger.scriptParsed', ({ params }) => files.push(params.url))
 session.post('Debugger.enable')
 
-const nameOf = (file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(file)?.[1]
+function nameOf(file) {
+  return /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(file)?.[1]
+}
 
 process.on('exit', () => {
   const names = new Set(files.map(nameOf).filter((name) => name !== undefined))

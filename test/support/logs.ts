@@ -3,8 +3,8 @@ import type { Log } from '../../src/entrypoint/entryPoint.js'
 import type { Receipt } from './startAnvil.js'
 
 /** A receipt's logs with their quantities decoded. */
-export const logsOf = (receipt: Receipt): Log[] =>
-  receipt.logs.map((log) => ({
+export function logsOf(receipt: Receipt): Log[] {
+  return receipt.logs.map((log) => ({
     address: log.address,
     topics: log.topics,
     data: log.data,
@@ -14,3 +14,4 @@ export const logsOf = (receipt: Receipt): Log[] =>
     transactionIndex: hexToNumber(log.transactionIndex),
     logIndex: hexToNumber(log.logIndex),
   }))
+}

@@ -43,7 +43,7 @@ export const memoryToken: TokenDefinition = {
  * Services that keep everything in memory: the room of tests for `api/` alone. Sponsoring refuses
  * when webhookData says `{"refuse": true}`; `chain.include(hash)` makes an operation included.
  */
-export const createMemoryServices = () => {
+export function createMemoryServices() {
   const calls: ServiceCall[] = []
   const operations = new Map<Hex, { op: Operation; entryPoint: Hex; included: boolean }>()
   const webhooks = new Map<string, Webhook & { appId: string; active: boolean }>()
@@ -231,25 +231,26 @@ export const createMemoryServices = () => {
   }
 }
 
-const completed = (
-  { draft }: Pick<SponsorshipRequest, 'draft'>,
-  sponsored: boolean,
-): Operation => ({
-  ...withLimits(draft),
-  ...(sponsored && {
-    paymaster: address('7'),
-    paymasterData: '0xabcd',
-    paymasterVerificationGasLimit: 30_000n,
-  }),
-})
+function completed({ draft }: Pick<SponsorshipRequest, 'draft'>, sponsored: boolean): Operation {
+  return {
+    ...withLimits(draft),
+    ...(sponsored && {
+      paymaster: address('7'),
+      paymasterData: '0xabcd',
+      paymasterVerificationGasLimit: 30_000n,
+    }),
+  }
+}
 
-const withLimits = (draft: Draft): Operation => ({
-  ...draft,
-  callGasLimit: draft.callGasLimit ?? operation.callGasLimit,
-  verificationGasLimit: draft.verificationGasLimit ?? operation.verificationGasLimit,
-  preVerificationGas: draft.preVerificationGas ?? operation.preVerificationGas,
-  maxFeePerGas: draft.maxFeePerGas ?? operation.maxFeePerGas,
-  maxPriorityFeePerGas: draft.maxPriorityFeePerGas ?? operation.maxPriorityFeePerGas,
-  paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
-  paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
-})
+function withLimits(draft: Draft): Operation {
+  return {
+    ...draft,
+    callGasLimit: draft.callGasLimit ?? operation.callGasLimit,
+    verificationGasLimit: draft.verificationGasLimit ?? operation.verificationGasLimit,
+    preVerificationGas: draft.preVerificationGas ?? operation.preVerificationGas,
+    maxFeePerGas: draft.maxFeePerGas ?? operation.maxFeePerGas,
+    maxPriorityFeePerGas: draft.maxPriorityFeePerGas ?? operation.maxPriorityFeePerGas,
+    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
+    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
+  }
+}

@@ -122,10 +122,10 @@ export type NexusAddresses = {
   readonly implementation: string
 }
 
-export const placeNexusContracts = async (
+export async function placeNexusContracts(
   rpcUrl: string,
   addresses: NexusAddresses,
-): Promise<void> => {
+): Promise<void> {
   const client = createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl) })
   const place = (address: string, name: 'OwnerFactory' | 'InitDataFactory' | 'Account') =>
     client.setCode({ address: getAddress(address), bytecode: contracts[name]!.runtime })

@@ -11,12 +11,12 @@ import type { Compared } from '../../src/validation/nodeWatch.js'
 import type { EngineChain } from './engineChain.js'
 
 /** The engine as the service makes it, on `rpcUrl`, and what it logs. */
-export const openChainEngine = async (
+export async function openChainEngine(
   rpcUrl: string,
   { chainId, entryPoint }: EngineChain,
   choice: EngineChoice = 'auto',
   comparedShare = 0,
-) => {
+) {
   const logged: { level: number; msg: string }[] = []
   const logger = pino({ level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) })
   const node = createNodeClient({ urls: [rpcUrl], logger })
@@ -57,12 +57,13 @@ export const openChainEngine = async (
 }
 
 /** A signed operation of a new sender that has money. */
-export const fundedOperation = async (chain: EngineChain, seed = 'someone') => {
+export async function fundedOperation(chain: EngineChain, seed = 'someone') {
   const drafted = await chain.draft('counterfactual', seed)
   await chain.fund(drafted.sender)
   return chain.sign(drafted, seed)
 }
 
 /** What was logged for somebody to act. */
-export const alarms = (logged: readonly { level: number; msg: string }[]) =>
-  logged.filter(({ level }) => level >= 50).map(({ msg }) => msg)
+export function alarms(logged: readonly { level: number; msg: string }[]) {
+  return logged.filter(({ level }) => level >= 50).map(({ msg }) => msg)
+}

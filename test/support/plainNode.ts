@@ -3,8 +3,9 @@ import { type HttpNode, startHttpNode } from './httpNode.js'
 type Request = { id: number; method: string; params: unknown[] }
 
 /** Whether a parameter names a block by hash (EIP-1898). */
-const namesHash = (parameter: unknown): boolean =>
-  typeof parameter === 'object' && parameter !== null && 'blockHash' in parameter
+function namesHash(parameter: unknown): boolean {
+  return typeof parameter === 'object' && parameter !== null && 'blockHash' in parameter
+}
 
 const plain = new Set([
   'eth_getBalance',

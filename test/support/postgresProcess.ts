@@ -22,10 +22,10 @@ type Owner = {
  * @param checkout folder with `dist` and `node_modules`, ours by default
  * @throws Error with what it printed when it does not come up
  */
-export const ownPostgres = async (
+export async function ownPostgres(
   dataFolder: string,
   { checkout = '.', uid }: { checkout?: string; uid?: number } = {},
-): Promise<Owner> => {
+): Promise<Owner> {
   const program = join(resolve(checkout), 'dist/store/postgres/embeddedPostgres.js')
   const child = spawn(
     process.execPath,

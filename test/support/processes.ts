@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** Process ids of all descendants of `pid`. */
-export const descendantsOf = (pid: number): number[] => {
+export function descendantsOf(pid: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
@@ -20,7 +20,7 @@ export const descendantsOf = (pid: number): number[] => {
 }
 
 /** Does a process with this id live? Zombies do not. */
-export const isAlive = (pid: number): boolean => {
+export function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z'
@@ -30,8 +30,8 @@ export const isAlive = (pid: number): boolean => {
 }
 
 /** Command lines of the processes that work in `folder` or were told of it. */
-export const processesOn = (folder: string): string[] =>
-  readdirSync('/proc')
+export function processesOn(folder: string): string[] {
+  return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((name) => {
       try {
@@ -44,3 +44,4 @@ export const processesOn = (folder: string): string[] =>
         return []
       }
     })
+}

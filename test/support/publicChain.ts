@@ -12,7 +12,7 @@ export type PublicChain = Pick<Anvil, 'rpcUrl' | 'stop'> & {
 }
 
 /** A chain as it is found in public: EntryPoint v0.6 and an account factory, nothing of Purser. */
-export const startPublicChain = async (chainId: number): Promise<PublicChain> => {
+export async function startPublicChain(chainId: number): Promise<PublicChain> {
   const { rpcUrl, stop } = await startAnvil({ chainId, logger: silent })
   const { entryPoint, factory, deployments } = devContracts('0.6')
   const wallet = await devWallet(rpcUrl)

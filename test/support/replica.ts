@@ -16,11 +16,11 @@ export type Replica = {
   output(): string
 }
 
-export const createReplica = (
+export function createReplica(
   role: Replica['role'],
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-): Replica => {
+): Replica {
   let service: RunningService | undefined
   let url = ''
   const all = ['serve', '--role', role, '--port', '0', ...args]

@@ -5,7 +5,7 @@ import type { Hex } from 'viem'
 const source = readFileSync(new URL('contracts/Scripted.sol', import.meta.url), 'utf8')
 
 /** Runtime code of contracts/Scripted.sol, compiled now. */
-export const compileScripted = (): Hex => {
+export function compileScripted(): Hex {
   const input = {
     language: 'Solidity',
     sources: { 'Scripted.sol': { content: source } },

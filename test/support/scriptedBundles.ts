@@ -45,10 +45,11 @@ export type ScriptedChain = {
 /** Receives what bundles earn; funded, as a steady beneficiary is. */
 const BENEFICIARY: Address = `0x${'fe'.repeat(20)}`
 
-export const scriptedAddress = (index: number): Address =>
-  numberToHex(0xabc000 + index, { size: 20 })
+export function scriptedAddress(index: number): Address {
+  return numberToHex(0xabc000 + index, { size: 20 })
+}
 
-export const startScriptedChain = async (version: Version): Promise<ScriptedChain> => {
+export async function startScriptedChain(version: Version): Promise<ScriptedChain> {
   const anvil = await startAnvil(['--gas-limit', '1000000000'])
   const entryPoint = createEntryPoint(version, await deployEntryPoint(anvil, version))
   const code = compileScripted()
@@ -111,7 +112,7 @@ export const startScriptedChain = async (version: Version): Promise<ScriptedChai
 }
 
 /** What a transaction with `data` costs before it runs, and at the very least (EIP-7623). */
-export const calldataGas = (data: Hex): { intrinsic: bigint; floor: bigint } => {
+export function calldataGas(data: Hex): { intrinsic: bigint; floor: bigint } {
   let tokens = 0n
   for (const byte of Buffer.from(data.slice(2), 'hex')) tokens += byte === 0 ? 1n : 4n
   return { intrinsic: 21_000n + tokens * 4n, floor: 21_000n + tokens * 10n }

@@ -5,8 +5,8 @@ import type { HostileRequest } from './hostileBodies.js'
 export type HostileAnswer = { readonly status: number; readonly text: string }
 
 /** Sends one request as it is; node's own client, because fetch cleans up too much. */
-export const sendHostile = (url: string, hostile: HostileRequest, agent: Agent) =>
-  new Promise<HostileAnswer>((resolve, reject) => {
+export function sendHostile(url: string, hostile: HostileRequest, agent: Agent) {
+  return new Promise<HostileAnswer>((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const { method, path, headers, body } = hostile
     const outgoing = request(
@@ -30,9 +30,10 @@ export const sendHostile = (url: string, hostile: HostileRequest, agent: Agent) 
     outgoing.on('error', reject)
     outgoing.end(body)
   })
+}
 
 /** What every answer owes, whatever was sent: no fault of ours, its envelope, nothing of inside. */
-export const expectSafeAnswer = ({ route }: HostileRequest, { status, text }: HostileAnswer) => {
+export function expectSafeAnswer({ route }: HostileRequest, { status, text }: HostileAnswer) {
   expect(status).toBeGreaterThanOrEqual(200)
   expect(status).toBeLessThan(500)
   expect(text).not.toMatch(/node_modules|\/src\/|\/dist\/|\.[jt]s:\d|\n\s+at |TypeError|RangeError/)
@@ -41,7 +42,7 @@ export const expectSafeAnswer = ({ route }: HostileRequest, { status, text }: Ho
     expect(JSON.parse(text)).toMatchObject({ statusCode: status, message: expect.any(String) })
 }
 
-const expectRpcEnvelope = (status: number, text: string): void => {
+function expectRpcEnvelope(status: number, text: string): void {
   if (status === 204) {
     expect(text).toBe('')
     return

@@ -27,11 +27,11 @@ export type Serving = {
 }
 
 /** What `purser serve` reads to serve `chain` from the cluster in `folder`, its keys in `secrets`. */
-export const serveEnvironment = <Secrets extends Readonly<Record<string, string>>>(
+export function serveEnvironment<Secrets extends Readonly<Record<string, string>>>(
   folder: string,
   chain: Readonly<Record<string, unknown>>,
   secrets: Secrets,
-) => {
+) {
   const host = encodeURIComponent(join(folder, 'postgres/cluster'))
   return {
     DATABASE_URL: `postgresql:///postgres?host=${host}&user=purser`,
@@ -42,11 +42,11 @@ export const serveEnvironment = <Secrets extends Readonly<Record<string, string>
 }
 
 /** @param settings of the chain in the configuration, beside or instead of its node and executor */
-export const prepareServing = async (
+export async function prepareServing(
   chainId: number,
   settings: (chain: PublicChain) => Promise<Readonly<Record<string, unknown>>>,
   secrets: Readonly<Record<string, string>> = {},
-): Promise<Serving> => {
+): Promise<Serving> {
   const folder = makeDataFolder()
   const chain = await startPublicChain(chainId)
   const postgres = await startEmbeddedPostgres(folder, silent)

@@ -44,22 +44,24 @@ const entryPointAbis = {
 
 const STUB: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
 
-export const nodeClient = ({ rpcUrl }: Pick<DevInfo, 'rpcUrl'>) =>
-  createPublicClient({ chain: foundry, transport: http(rpcUrl), pollingInterval: 50 })
+export function nodeClient({ rpcUrl }: Pick<DevInfo, 'rpcUrl'>) {
+  return createPublicClient({ chain: foundry, transport: http(rpcUrl), pollingInterval: 50 })
+}
 
 /** Gives `address` one ether. */
-export const fund = ({ rpcUrl }: Pick<DevInfo, 'rpcUrl'>, address: Address) =>
-  createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl) }).setBalance({
+export function fund({ rpcUrl }: Pick<DevInfo, 'rpcUrl'>, address: Address) {
+  return createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl) }).setBalance({
     address,
     value: parseEther('1'),
   })
+}
 
 /** viem's own kind of account for a SimpleAccount of any version; viem has none that is ready made. */
-export const simpleSmartAccount = async (
+export async function simpleSmartAccount(
   info: DevInfo,
   version: Version,
   seed: string,
-): Promise<SmartAccount> => {
+): Promise<SmartAccount> {
   const owner = privateKeyToAccount(keyFromSeed(seed))
   const client = nodeClient(info)
   const factory = info.factories[version] as Address
@@ -105,19 +107,20 @@ export const simpleSmartAccount = async (
 }
 
 /** A plain key whose operations delegate it to Simple7702Account (EIP-7702). */
-export const delegatedSmartAccount = (
+export function delegatedSmartAccount(
   info: DevInfo,
   version: '0.8' | '0.9',
   seed: string,
-): Promise<SmartAccount> =>
-  toSimple7702SmartAccount({
+): Promise<SmartAccount> {
+  return toSimple7702SmartAccount({
     client: nodeClient(info),
     owner: privateKeyToAccount(keyFromSeed(seed)),
     entryPoint: version,
   })
+}
 
 /** What a client passes with an operation of a delegated account whose key is still plain. */
-export const authorizationOf = async (account: SmartAccount) => {
+export async function authorizationOf(account: SmartAccount) {
   const delegation = account.authorization
   if (delegation === undefined || (await account.isDeployed())) return {}
   const client = account.client as Client<Transport, Chain>

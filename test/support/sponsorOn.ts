@@ -17,7 +17,7 @@ import type { EngineChain } from './engineChain.js'
 import { silent } from './logger.js'
 
 /** Tanks and sponsor as the service makes them, on a test chain of any EntryPoint version. */
-export const sponsorOn = (chain: EngineChain, database: Database) => {
+export function sponsorOn(chain: EngineChain, database: Database) {
   const masterKey = randomBytes(32)
   const { node, heads } = chain.engine
   const definition = {

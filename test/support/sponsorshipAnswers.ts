@@ -4,7 +4,7 @@ import type { HostileAnswer } from './sendHostile.js'
 
 const deciding = new Set(['pm_sponsorUserOperation', 'pm_getFeeQuoteOrData', 'pm_getPaymasterData'])
 
-const parsed = (text: string): Json => {
+function parsed(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {
@@ -12,17 +12,20 @@ const parsed = (text: string): Json => {
   }
 }
 
-const listOf = (value: Json): Json[] => (Array.isArray(value) ? value : [value])
+function listOf(value: Json): Json[] {
+  return Array.isArray(value) ? value : [value]
+}
 
 /** A result, or what is wrong with the operation itself; an error of form decides nothing. */
-const isDecided = ({ result, error }: Json): boolean =>
-  result !== undefined || (error?.code <= -32_500 && error?.code > -32_600)
+function isDecided({ result, error }: Json): boolean {
+  return result !== undefined || (error?.code <= -32_500 && error?.code > -32_600)
+}
 
 /**
  * How many decisions on sponsorship a request may have left at most: one per sponsorship call that
  * was answered with one, and one per such call that asked for no answer.
  */
-export const possibleDecisions = ({ body }: HostileRequest, { text }: HostileAnswer): number => {
+export function possibleDecisions({ body }: HostileRequest, { text }: HostileAnswer): number {
   const calls = listOf(parsed(Buffer.from(body).toString()))
   const answers = listOf(parsed(text))
   const isSilent = (call: Json) => typeof call?.method === 'string' && !('id' in call)

@@ -41,7 +41,7 @@ export type Anvil = {
 const ANVIL_ACCOUNT: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 /** A fresh anvil on a free port; `stop` ends it. */
-export const startAnvil = async (args: readonly string[] = []): Promise<Anvil> => {
+export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
   const anvil = await launchAnvil(args, 0, () => {})
   const url = `http://127.0.0.1:${anvil.port}`
   const client = createPublicClient({
@@ -63,7 +63,7 @@ export const startAnvil = async (args: readonly string[] = []): Promise<Anvil> =
   }
 }
 
-const untilMined = async (request: Anvil['request'], hash: Hex): Promise<Receipt> => {
+async function untilMined(request: Anvil['request'], hash: Hex): Promise<Receipt> {
   for (;;) {
     const receipt = await request('eth_getTransactionReceipt', [hash])
     if (receipt) return receipt as Receipt

@@ -27,31 +27,33 @@ export type RunningPurser = RunningService & {
 
 type Environment = Readonly<Record<string, string>>
 
-export const makeDataFolder = (): string => {
+export function makeDataFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'purser-test-'))
   chmodSync(folder, 0o711)
   return folder
 }
 
-export const removeDataFolder = (folder: string): void =>
+export function removeDataFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
+}
 
 /**
  * The built command line as its own process.
  * @param cli the program, that of this checkout by default
  */
-export const spawnCli = (args: readonly string[], environment: Environment = {}, cli = CLI) =>
-  spawn(process.execPath, [cli, ...args], {
+export function spawnCli(args: readonly string[], environment: Environment = {}, cli = CLI) {
+  return spawn(process.execPath, [cli, ...args], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+}
 
 /** Runs the built command line as its own process and gives what it printed when it ended. */
-export const runCli = async (
+export async function runCli(
   args: readonly string[],
   environment: Environment = {},
   cli = CLI,
-): Promise<{ code: number | null; stdout: string; stderr: string }> => {
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawnCli(args, environment, cli)
   let stdout = ''
   let stderr = ''
@@ -70,11 +72,11 @@ export const runCli = async (
  * @param cli the program, that of this checkout by default
  * @throws Error with all output when it ends before
  */
-export const startService = async (
+export async function startService(
   args: readonly string[],
   environment: Environment = {},
   cli = CLI,
-): Promise<RunningService> => {
+): Promise<RunningService> {
   const child = spawnCli(args, environment, cli)
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   let output = ''
@@ -102,22 +104,23 @@ export const startService = async (
 }
 
 /** Where a service says that it answers. */
-export const urlOf = (service: RunningService): string => {
+export function urlOf(service: RunningService): string {
   const url = /Purser is ready at (\S+)/.exec(service.output())?.[1]
   if (url === undefined) throw new Error(`No URL in:\n${service.output()}`)
   return url
 }
 
 /** What `purser dev` wrote into its data folder. */
-export const readDevInfo = (dataFolder: string): DevInfo =>
-  JSON.parse(readFileSync(join(dataFolder, 'dev.json'), 'utf8')) as DevInfo
+export function readDevInfo(dataFolder: string): DevInfo {
+  return JSON.parse(readFileSync(join(dataFolder, 'dev.json'), 'utf8')) as DevInfo
+}
 
 /** Starts `purser dev` on a free port. */
-export const startPurser = async (
+export async function startPurser(
   dataFolder: string,
   args: readonly string[] = [],
   environment: Environment = {},
-): Promise<RunningPurser> => {
+): Promise<RunningPurser> {
   const own = ['--data', dataFolder, '--port', '0', '--log-level', 'warn']
   const service = await startService(['dev', ...own, ...args], environment)
   return { ...service, dataFolder, info: readDevInfo(dataFolder) }

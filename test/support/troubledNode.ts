@@ -30,7 +30,7 @@ export type TroubledNode = {
 }
 
 /** A node that stands between the service and a real one, and is in trouble when a test says so. */
-export const startTroubledNode = async (target: string): Promise<TroubledNode> => {
+export async function startTroubledNode(target: string): Promise<TroubledNode> {
   let trouble: Trouble | undefined
   let met = 0
 
@@ -109,7 +109,7 @@ export const startTroubledNode = async (target: string): Promise<TroubledNode> =
 }
 
 /** The request as a node asks itself that has seen nothing after `block`. */
-const atBlock = (request: Request, block: bigint): Request => {
+function atBlock(request: Request, block: bigint): Request {
   const old = `0x${block.toString(16)}`
   const { method, params } = request
   if (method === 'eth_getLogs') {

@@ -31,7 +31,7 @@ export type Tenant = { readonly accountId: string; readonly appId: string; reado
 export type Answer = { readonly status: number; readonly headers: Headers; readonly body: Json }
 
 /** The administration API over a real database, with two tenants; for all tests of a file. */
-export const useAdmin = () => {
+export function useAdmin() {
   const database = useDatabase()
   const masterKey = randomBytes(32)
   let api: Api

@@ -15,7 +15,7 @@ type Start = {
 }
 
 /** A fresh HTTP server over services in memory for every test of the file. */
-export const useApi = () => {
+export function useApi() {
   let memory: ReturnType<typeof createMemoryServices>
   let api: Api
   let logged: string[]
@@ -66,4 +66,6 @@ export const useApi = () => {
 }
 
 /** The path of the development chain and key. */
-export const rpcPath = (version: string): string => `/api/${version}/31337/${memoryKeys.apiKey}`
+export function rpcPath(version: string): string {
+  return `/api/${version}/31337/${memoryKeys.apiKey}`
+}

@@ -25,7 +25,7 @@ export type TestChain = {
 }
 
 /** A development chain with the public contracts for all tests of a file; gone afterwards. */
-export const useChain = (): (() => TestChain) => {
+export function useChain(): () => TestChain {
   let anvil: Anvil | undefined
   let chain: TestChain | undefined
   beforeAll(async () => {

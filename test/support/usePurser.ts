@@ -3,7 +3,7 @@ import type { DevInfo } from '../../src/cli/devInfo.js'
 import { makeDataFolder, type RunningPurser, removeDataFolder, startPurser } from './startPurser.js'
 
 /** One `purser dev` for all tests of a file. The returned function gives it once it runs. */
-export const useRunningPurser = (args: readonly string[] = []): (() => RunningPurser) => {
+export function useRunningPurser(args: readonly string[] = []): () => RunningPurser {
   let folder: string
   let purser: RunningPurser | undefined
   beforeAll(async () => {
@@ -21,7 +21,7 @@ export const useRunningPurser = (args: readonly string[] = []): (() => RunningPu
 }
 
 /** As above, for tests that only need its addresses. */
-export const usePurser = (args: readonly string[] = []): (() => DevInfo) => {
+export function usePurser(args: readonly string[] = []): () => DevInfo {
   const purser = useRunningPurser(args)
   return () => purser().info
 }

@@ -18,8 +18,9 @@ import { silent } from './logger.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
 
 const require = createRequire(import.meta.url)
-const artifact = (name: string) =>
-  require(`account-abstraction-v06/artifacts/${name}.json`) as { bytecode: Hex }
+function artifact(name: string) {
+  return require(`account-abstraction-v06/artifacts/${name}.json`) as { bytecode: Hex }
+}
 
 const factoryAbi = parseAbi([
   'function createAccount(address owner, uint256 salt) returns (address)',
@@ -64,8 +65,9 @@ export type V06Chain = {
   stop(): Promise<void>
 }
 
-export const executeCall = (to: Address, data: Hex, value = 0n): Hex =>
-  encodeFunctionData({ abi: accountAbi, functionName: 'execute', args: [to, value, data] })
+export function executeCall(to: Address, data: Hex, value = 0n): Hex {
+  return encodeFunctionData({ abi: accountAbi, functionName: 'execute', args: [to, value, data] })
+}
 
 export async function startV06Chain(args: readonly string[] = []): Promise<V06Chain> {
   const anvil = await startAnvil(args)

@@ -9,12 +9,12 @@ type Options = {
 }
 
 /** One request of the webhook management API; unlike fetch it can send a body with GET. */
-export const webhookApi = (
+export function webhookApi(
   info: DevInfo,
   method: string,
   { body, query = '', headers = { authToken: info.authToken, apiKey: info.apiKey } }: Options,
-): Promise<{ status: number; body: Json }> =>
-  new Promise((resolve, reject) => {
+): Promise<{ status: number; body: Json }> {
+  return new Promise((resolve, reject) => {
     const content = body === undefined ? undefined : JSON.stringify(body)
     const outgoing = request(
       `${info.webhookApiUrl}/api/v2/public/sdk/webhook${query}`,
@@ -39,3 +39,4 @@ export const webhookApi = (
     outgoing.on('error', reject)
     outgoing.end(content)
   })
+}

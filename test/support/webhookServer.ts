@@ -18,7 +18,7 @@ export type WebhookServer = {
 }
 
 /** A customer's endpoint on loopback, for all tests of a file. */
-export const useWebhookServer = (): WebhookServer => {
+export function useWebhookServer(): WebhookServer {
   let url = ''
   const approve = { status: 200, body: '{"arePoliciesVerified":true}' }
   const hook: WebhookServer = { url: () => url, calls: [], answer: approve }

@@ -10,33 +10,33 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close()
 })
 
-const openChain = async (version: '0.6' | '0.7') => {
+async function openChain(version: '0.6' | '0.7') {
   const chain = await openEngineChain(version)
   open.push(() => chain.close())
   return chain
 }
 
-const opened = async (url: string, chain: EngineChain, choice?: EngineChoice) => {
+async function opened(url: string, chain: EngineChain, choice?: EngineChoice) {
   const engine = await openChainEngine(url, chain, choice)
   open.push(() => engine.close())
   return engine
 }
 
-const changedNode = async (...change: Parameters<typeof startChangedNode>) => {
+async function changedNode(...change: Parameters<typeof startChangedNode>) {
   const node = await startChangedNode(...change)
   open.push(() => node.stop())
   return node.url
 }
 
 /** A node by whose count everything costs one unit of gas more. */
-const dearer = (method: string, _: unknown[], answer: { result?: unknown }) => {
+function dearer(method: string, _: unknown[], answer: { result?: unknown }) {
   if (method !== 'debug_traceCall' || answer.result === undefined) return answer
   const { gasUsed, ...rest } = answer.result as { gasUsed: string }
   return { ...answer, result: { ...rest, gasUsed: `0x${(BigInt(gasUsed) + 1n).toString(16)}` } }
 }
 
 /** A node without PUSH0 and what came later: all calls that show a fork fail. */
-const beforeShanghai = (method: string, params: unknown[], answer: { result?: unknown }) => {
+function beforeShanghai(method: string, params: unknown[], answer: { result?: unknown }) {
   const [request] = params as [{ from?: string; data?: string } | undefined]
   const isProbe = method === 'eth_call' && request?.from === undefined
   const { result: _, ...rest } = answer
@@ -46,14 +46,14 @@ const beforeShanghai = (method: string, params: unknown[], answer: { result?: un
 }
 
 /** A node without debug methods. */
-const withoutDebug = (method: string, _: unknown[], answer: { result?: unknown }) => {
+function withoutDebug(method: string, _: unknown[], answer: { result?: unknown }) {
   if (method !== 'debug_traceCall') return answer
   const { result: __, ...rest } = answer
   return { ...rest, error: { code: -32601, message: 'the method does not exist' } }
 }
 
 /** A node of a chain that has a precompile of its own at 0x2b00. */
-const withOwnPrecompile = (method: string, _: unknown[], answer: { result?: unknown }) => {
+function withOwnPrecompile(method: string, _: unknown[], answer: { result?: unknown }) {
   if (method !== 'eth_config') return answer
   const precompiles = { OWN: '0x0000000000000000000000000000000000002b00' }
   return { ...answer, error: undefined, result: { current: { precompiles } } }

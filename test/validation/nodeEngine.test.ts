@@ -40,27 +40,32 @@ afterEach(async () => {
   await chain.anvil.request('evm_revert', [snapshot])
 })
 
-const complete = (draft: Draft): Operation => ({
-  ...draft,
-  callGasLimit: 500_000n,
-  verificationGasLimit: 500_000n,
-  preVerificationGas: 60_000n,
-  maxFeePerGas: 2_000_000_000n,
-  maxPriorityFeePerGas: 1_000_000_000n,
-  paymasterVerificationGasLimit: 0n,
-  paymasterPostOpGasLimit: 0n,
-})
+function complete(draft: Draft): Operation {
+  return {
+    ...draft,
+    callGasLimit: 500_000n,
+    verificationGasLimit: 500_000n,
+    preVerificationGas: 60_000n,
+    maxFeePerGas: 2_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
+    paymasterVerificationGasLimit: 0n,
+    paymasterPostOpGasLimit: 0n,
+  }
+}
 
-const unsigned = async (call: Partial<Operation>, by = account) =>
-  complete(await chain.draft(by, call))
-const signed = async (call: Partial<Operation>, by = account) =>
-  chain.sign(by, await unsigned(call, by))
+async function unsigned(call: Partial<Operation>, by = account) {
+  return complete(await chain.draft(by, call))
+}
+async function signed(call: Partial<Operation>, by = account) {
+  return chain.sign(by, await unsigned(call, by))
+}
 
-const on = (functionName: string, ...args: unknown[]): Hex =>
-  executeCall(target, encodeFunctionData({ abi: contracts.Target!.abi, functionName, args }))
+function on(functionName: string, ...args: unknown[]): Hex {
+  return executeCall(target, encodeFunctionData({ abi: contracts.Target!.abi, functionName, args }))
+}
 
-const setPaymaster = (work: bigint, until: bigint, badSignature: boolean, failsAt: bigint) =>
-  chain.anvil.send({
+function setPaymaster(work: bigint, until: bigint, badSignature: boolean, failsAt: bigint) {
+  return chain.anvil.send({
     to: paymaster,
     data: encodeFunctionData({
       abi: contracts.Paymaster!.abi,
@@ -68,6 +73,7 @@ const setPaymaster = (work: bigint, until: bigint, badSignature: boolean, failsA
       args: [work, until, badSignature, failsAt],
     }),
   })
+}
 
 test('the probe stands in for exactly innerHandleOp', () => {
   const selectors = probeAbi.flatMap((item) =>

@@ -20,17 +20,18 @@ afterEach(async () => {
 
 type Options = { readonly share?: number; readonly url?: string }
 
-const start = async ({ share = 0, url = chain.anvil.rpcUrl }: Options = {}) => {
+async function start({ share = 0, url = chain.anvil.rpcUrl }: Options = {}) {
   const engine = await openChainEngine(url, chain, 'auto', share)
   open.push(() => engine.close())
   return engine
 }
 
 /** The outcomes of comparisons, once there are so many. */
-const outcomes = ({ compared }: { compared: readonly string[] }, count: number) =>
-  until(async () => compared.length >= count && [...compared])
+function outcomes({ compared }: { compared: readonly string[] }, count: number) {
+  return until(async () => compared.length >= count && [...compared])
+}
 
-const gasOf = (result: ValidationResult) => {
+function gasOf(result: ValidationResult) {
   if (!result.ok) throw new Error(result.failure.message)
   return result.validation.verificationGasUsed
 }
@@ -38,7 +39,7 @@ const gasOf = (result: ValidationResult) => {
 type Traced = { calls?: { input: string }[] }
 
 /** A node on which each validation that ends costs one unit of gas more. */
-const dearerInside = (_: string, [, , options]: unknown[], answer: { result?: unknown }) => {
+function dearerInside(_: string, [, , options]: unknown[], answer: { result?: unknown }) {
   if ((options as { tracer?: string } | undefined)?.tracer !== 'callTracer') return answer
   const { innerHandleOp, preOpGasAt } = chain.entryPoint.callLayout
   for (const call of (answer.result as Traced).calls ?? []) {

@@ -44,7 +44,7 @@ type Got = { readonly id: string; readonly body: string; readonly headers: Recor
 type Reply = (response: ServerResponse, count: number) => void
 
 /** A receiver that keeps what it gets; `reply` answers, 204 when absent. */
-const receiver = async (reply: Reply = (response) => response.writeHead(204).end()) => {
+async function receiver(reply: Reply = (response) => response.writeHead(204).end()) {
   const got: Got[] = []
   const server: Server = createServer(async (request: IncomingMessage, response) => {
     let body = ''
@@ -61,13 +61,15 @@ const receiver = async (reply: Reply = (response) => response.writeHead(204).end
   return { got, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events` }
 }
 
-const subscribe = (url: string, eventTypes: EventType[] = ['tank.low']) =>
-  subscriptions.create(appId, { url, eventTypes })
+function subscribe(url: string, eventTypes: EventType[] = ['tank.low']) {
+  return subscriptions.create(appId, { url, eventTypes })
+}
 
-const emit = (data: Record<string, unknown>, type: EventType = 'tank.low') =>
-  emitEvent(shared().database, appId, type, data)
+function emit(data: Record<string, unknown>, type: EventType = 'tank.low') {
+  return emitEvent(shared().database, appId, type, data)
+}
 
-const deliver = (lease = 60_000) => {
+function deliver(lease = 60_000) {
   const deliverer = startEventDeliverer({
     database: shared().database,
     masterKey,
@@ -81,11 +83,12 @@ const deliver = (lease = 60_000) => {
   return deliverer
 }
 
-const deliveriesOf = async (id: string) =>
-  (await listDeliveries(shared().database, id, { limit: 100, before: undefined })).items
+async function deliveriesOf(id: string) {
+  return (await listDeliveries(shared().database, id, { limit: 100, before: undefined })).items
+}
 
 /** The states of the subscription's deliveries, once all have ended. */
-const ended = async (id: string) => {
+async function ended(id: string) {
   await until(async () => (await deliveriesOf(id)).every(({ state }) => state !== 'pending'))
   return (await deliveriesOf(id)).map(({ state }) => state)
 }

@@ -8,16 +8,19 @@ import type { Door } from '../rpc/answerRpc.js'
 import type { Caller, Who } from './route.js'
 
 /** The token of a request: `authToken: …` as in the webhook API, or `Authorization: Bearer …`. */
-export const tokenOf = (c: Context<Env>): string | undefined =>
-  c.req.header('authToken') ?? /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
+export function tokenOf(c: Context<Env>): string | undefined {
+  return (
+    c.req.header('authToken') ?? /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
+  )
+}
 
 /** Throws UnauthorizedError, ForbiddenError, RateLimitError. */
-export const authenticate = async (
+export async function authenticate(
   c: Context<Env>,
   who: Who,
   context: AdminContext,
   { gate }: Door,
-): Promise<Caller> => {
+): Promise<Caller> {
   const { ip } = c.get('caller')
   gate.enter(ip)
   const token = tokenOf(c)

@@ -6,7 +6,7 @@ import type { Route } from './route.js'
 type Json = Record<string, unknown>
 
 /** The OpenAPI 3.1 document of a route table. */
-export const openApi = (routes: readonly Route[]): Json => {
+export function openApi(routes: readonly Route[]): Json {
   const paths: Record<string, Json> = {}
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) }
@@ -26,7 +26,7 @@ export const openApi = (routes: readonly Route[]): Json => {
   }
 }
 
-const operation = (route: Route): Json => {
+function operation(route: Route): Json {
   const { method, path, summary, who, status, params, query, body, answer } = route
   const kinds = who === 'either' ? ['account', 'operator'] : [who]
   return {
@@ -47,7 +47,7 @@ const operation = (route: Route): Json => {
   }
 }
 
-const parameters = (schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] => {
+function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
   if (schema === undefined) return []
   const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
     properties?: Record<string, Json>
@@ -61,9 +61,11 @@ const parameters = (schema: z.ZodObject | undefined, place: 'path' | 'query'): J
   }))
 }
 
-const content = (schema: Json): Json => ({ 'application/json': { schema } })
+function content(schema: Json): Json {
+  return { 'application/json': { schema } }
+}
 
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
   return rest
 }

@@ -65,16 +65,16 @@ type Spec<
 }
 
 /** Types a row of the table: `run` gets what the row's own schemas give. */
-export const route = <
+export function route<
   Params extends z.ZodObject | undefined = undefined,
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
->(
-  spec: Spec<Params, Query, Body>,
-): Route => ({
-  status: 200,
-  ...spec,
-  params: spec.params,
-  query: spec.query,
-  body: spec.body,
-})
+>(spec: Spec<Params, Query, Body>): Route {
+  return {
+    status: 200,
+    ...spec,
+    params: spec.params,
+    query: spec.query,
+    body: spec.body,
+  }
+}

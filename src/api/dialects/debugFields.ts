@@ -5,7 +5,9 @@ import { encodeOperation } from './operationFields.js'
 type DebugName = Extract<MethodName, `debug_${string}`>
 type DebugEncoders = { readonly [N in DebugName]: (result: Result<N>) => unknown }
 
-const ok = () => 'ok'
+function ok() {
+  return 'ok'
+}
 
 /** ERC-7769 writes the status as a word; the public compliance suite and other bundlers as a number. */
 const statusNumber = { ok: 0, throttled: 1, banned: 2 } as const

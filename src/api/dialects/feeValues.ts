@@ -4,14 +4,18 @@ import type { FeeAdvice, Fees } from '../../chain/feeAdvice.js'
  * The same in both dialects, since one object serves every client: older ones read the flat fields,
  * newer ones the tiers. Decimal strings of wei.
  */
-export const encodeFeeValues = ({ slow, standard, fast }: FeeAdvice) => ({
-  ...encodeFees(standard),
-  slow: encodeFees(slow),
-  standard: encodeFees(standard),
-  fast: encodeFees(fast),
-})
+export function encodeFeeValues({ slow, standard, fast }: FeeAdvice) {
+  return {
+    ...encodeFees(standard),
+    slow: encodeFees(slow),
+    standard: encodeFees(standard),
+    fast: encodeFees(fast),
+  }
+}
 
-const encodeFees = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees) => ({
-  maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
-  maxFeePerGas: maxFeePerGas.toString(),
-})
+function encodeFees({ maxFeePerGas, maxPriorityFeePerGas }: Fees) {
+  return {
+    maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
+    maxFeePerGas: maxFeePerGas.toString(),
+  }
+}

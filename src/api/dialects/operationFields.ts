@@ -4,37 +4,40 @@ import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 
 /** An operation in the JSON-RPC shape of its EntryPoint version; quantities are hex (ERC-7769). */
-export const encodeOperation = (op: Operation, version: Version) => ({
-  sender: op.sender,
-  nonce: numberToHex(op.nonce),
-  ...(version === '0.6' && { initCode: packEntity(op.factory, op.factoryData) }),
-  ...(version !== '0.6' &&
-    op.factory !== undefined && { factory: op.factory, factoryData: op.factoryData }),
-  callData: op.callData,
-  callGasLimit: numberToHex(op.callGasLimit),
-  verificationGasLimit: numberToHex(op.verificationGasLimit),
-  preVerificationGas: numberToHex(op.preVerificationGas),
-  maxFeePerGas: numberToHex(op.maxFeePerGas),
-  maxPriorityFeePerGas: numberToHex(op.maxPriorityFeePerGas),
-  ...(version === '0.6'
-    ? { paymasterAndData: packEntity(op.paymaster, op.paymasterData) }
-    : encodePaymaster(op)),
-  signature: op.signature,
-  ...(op.authorization !== undefined && {
-    eip7702Auth: {
-      chainId: numberToHex(op.authorization.chainId),
-      address: op.authorization.address,
-      nonce: numberToHex(op.authorization.nonce),
-      yParity: numberToHex(op.authorization.yParity),
-      r: op.authorization.r,
-      s: op.authorization.s,
-    },
-  }),
-})
+export function encodeOperation(op: Operation, version: Version) {
+  return {
+    sender: op.sender,
+    nonce: numberToHex(op.nonce),
+    ...(version === '0.6' && { initCode: packEntity(op.factory, op.factoryData) }),
+    ...(version !== '0.6' &&
+      op.factory !== undefined && { factory: op.factory, factoryData: op.factoryData }),
+    callData: op.callData,
+    callGasLimit: numberToHex(op.callGasLimit),
+    verificationGasLimit: numberToHex(op.verificationGasLimit),
+    preVerificationGas: numberToHex(op.preVerificationGas),
+    maxFeePerGas: numberToHex(op.maxFeePerGas),
+    maxPriorityFeePerGas: numberToHex(op.maxPriorityFeePerGas),
+    ...(version === '0.6'
+      ? { paymasterAndData: packEntity(op.paymaster, op.paymasterData) }
+      : encodePaymaster(op)),
+    signature: op.signature,
+    ...(op.authorization !== undefined && {
+      eip7702Auth: {
+        chainId: numberToHex(op.authorization.chainId),
+        address: op.authorization.address,
+        nonce: numberToHex(op.authorization.nonce),
+        yParity: numberToHex(op.authorization.yParity),
+        r: op.authorization.r,
+        s: op.authorization.s,
+      },
+    }),
+  }
+}
 
 /** v0.6: address and data in one; `0x` when there is no such entity. */
-export const packEntity = (address: Hex | undefined, data: Hex): Hex =>
-  address === undefined ? '0x' : concat([address, data])
+export function packEntity(address: Hex | undefined, data: Hex): Hex {
+  return address === undefined ? '0x' : concat([address, data])
+}
 
 export type PaymasterFields = Pick<
   Operation,
@@ -42,10 +45,13 @@ export type PaymasterFields = Pick<
 >
 
 /** v0.7 and later: the four fields of a paymaster, none when there is none. */
-export const encodePaymaster = (op: PaymasterFields) =>
-  op.paymaster !== undefined && {
-    paymaster: op.paymaster,
-    paymasterVerificationGasLimit: numberToHex(op.paymasterVerificationGasLimit),
-    paymasterPostOpGasLimit: numberToHex(op.paymasterPostOpGasLimit),
-    paymasterData: op.paymasterData,
-  }
+export function encodePaymaster(op: PaymasterFields) {
+  return (
+    op.paymaster !== undefined && {
+      paymaster: op.paymaster,
+      paymasterVerificationGasLimit: numberToHex(op.paymasterVerificationGasLimit),
+      paymasterPostOpGasLimit: numberToHex(op.paymasterPostOpGasLimit),
+      paymasterData: op.paymasterData,
+    }
+  )
+}

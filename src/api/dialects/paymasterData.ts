@@ -10,13 +10,15 @@ import { encodePaymaster, type PaymasterFields, packEntity } from './operationFi
  * ERC-7677 stub. Not final: the wallet estimates with it and asks again; unless its account signs
  * first, for then the data is that of the stub and only a signature is asked for later.
  */
-export const encodeStub = ({ payer, version, separateSignature, isFinal }: VersionedStub) => ({
-  ...(version === '0.6'
-    ? { paymasterAndData: packEntity(payer?.paymaster, payer?.paymasterData ?? '0x') }
-    : payer && encodePayer(payer, separateSignature)),
-  ...(payer === undefined && noFees),
-  isFinal,
-})
+export function encodeStub({ payer, version, separateSignature, isFinal }: VersionedStub) {
+  return {
+    ...(version === '0.6'
+      ? { paymasterAndData: packEntity(payer?.paymaster, payer?.paymasterData ?? '0x') }
+      : payer && encodePayer(payer, separateSignature)),
+    ...(payer === undefined && noFees),
+    isFinal,
+  }
+}
 
 /** Clients merge what we answer into the operation: without a paymaster it must offer nothing. */
 const noFees = { maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }
@@ -25,31 +27,37 @@ const noFees = { maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }
  * ERC-7677 data, with the gas limits that were signed: clients that ask once, before they
  * estimated, take them from here.
  */
-export const encodePaymasterData = (result: PaymasterAnswer) => ({
-  ...encodeSponsor(result),
-  callGasLimit: numberToHex(result.operation.callGasLimit),
-  verificationGasLimit: numberToHex(result.operation.verificationGasLimit),
-  preVerificationGas: numberToHex(result.operation.preVerificationGas),
-  ...encodeFreeFees(result),
-})
+export function encodePaymasterData(result: PaymasterAnswer) {
+  return {
+    ...encodeSponsor(result),
+    callGasLimit: numberToHex(result.operation.callGasLimit),
+    verificationGasLimit: numberToHex(result.operation.verificationGasLimit),
+    preVerificationGas: numberToHex(result.operation.preVerificationGas),
+    ...encodeFreeFees(result),
+  }
+}
 
 /** Of an operation that is sponsored without a paymaster. */
-export const encodeFreeFees = (result: PaymasterAnswer) =>
-  result.mode === 'SPONSORED' &&
-  result.decision.sponsored &&
-  result.operation.paymaster === undefined &&
-  noFees
+export function encodeFreeFees(result: PaymasterAnswer) {
+  return (
+    result.mode === 'SPONSORED' &&
+    result.decision.sponsored &&
+    result.operation.paymaster === undefined &&
+    noFees
+  )
+}
 
 /** The paymaster fields of a sponsorship in the shape of its EntryPoint version. */
-export const encodeSponsor = ({
+export function encodeSponsor({
   version,
   operation,
   paymasterAndData,
   separateSignature,
-}: PaymasterAnswer) =>
-  version === '0.6' ? { paymasterAndData } : encodePayer(operation, separateSignature)
+}: PaymasterAnswer) {
+  return version === '0.6' ? { paymasterAndData } : encodePayer(operation, separateSignature)
+}
 
-const encodePayer = (payer: PaymasterFields, separateSignature: boolean) => {
+function encodePayer(payer: PaymasterFields, separateSignature: boolean) {
   const late = separateSignature ? splitPaymasterSignature(payer.paymasterData) : undefined
   if (late === undefined) return encodePaymaster(payer)
   return {
@@ -59,63 +67,74 @@ const encodePayer = (payer: PaymasterFields, separateSignature: boolean) => {
 }
 
 /** `mode` is what the SDKs read, `MODE` what the interface names; and additive, what was decided. */
-export const encodeAnswer = (answer: PaymasterAnswer) =>
-  answer.mode === 'SPONSORED'
+export function encodeAnswer(answer: PaymasterAnswer) {
+  return answer.mode === 'SPONSORED'
     ? { mode: answer.mode, MODE: answer.mode, sponsorship: encodeDecision(answer.decision) }
     : { mode: answer.mode, MODE: answer.mode, tokenPayment: encodePayment(answer) }
+}
 
 /** Amounts in smallest units of the token, as decimal text. */
-const encodePayment = ({ token, maxCharge, rate, validUntil, decisionId }: TokenPayment) => ({
-  tokenAddress: getAddress(token.address),
-  symbol: token.symbol,
-  decimal: token.decimals,
-  maxCharge: maxCharge.toString(),
-  rate: rate.toString(),
-  markup: token.markup,
-  validUntil,
-  decisionId,
-})
+function encodePayment({ token, maxCharge, rate, validUntil, decisionId }: TokenPayment) {
+  return {
+    tokenAddress: getAddress(token.address),
+    symbol: token.symbol,
+    decimal: token.decimals,
+    maxCharge: maxCharge.toString(),
+    rate: rate.toString(),
+    markup: token.markup,
+    validUntil,
+    decisionId,
+  }
+}
 
 /** As the SDKs read it; amounts that enter their arithmetic are floats in whole tokens. */
-export const encodeQuotes = ({ paymaster, quotes, unsupported, nativePrice }: QuotesAnswer) => ({
-  mode: 'ERC20',
-  MODE: 'ERC20',
-  paymasterAddress: getAddress(paymaster),
-  feeQuotes: quotes.map((quote) => encodeQuote(quote, nativePrice)),
-  unsupportedTokens: unsupported.map((address) => getAddress(address)),
-})
+export function encodeQuotes({ paymaster, quotes, unsupported, nativePrice }: QuotesAnswer) {
+  return {
+    mode: 'ERC20',
+    MODE: 'ERC20',
+    paymasterAddress: getAddress(paymaster),
+    feeQuotes: quotes.map((quote) => encodeQuote(quote, nativePrice)),
+    unsupportedTokens: unsupported.map((address) => getAddress(address)),
+  }
+}
 
-const encodeQuote = (
+function encodeQuote(
   { token, maxCharge, rate, validUntil }: FeeQuote,
   nativePrice: bigint | undefined,
-) => ({
-  symbol: token.symbol,
-  name: token.name,
-  decimal: token.decimals,
-  tokenAddress: getAddress(token.address),
-  maxGasFee: toFloatUp(maxCharge, token.decimals),
-  ...(nativePrice !== undefined && {
-    maxGasFeeUSD: Number((maxCharge * nativePrice) / rate) / 1_000_000,
-  }),
-  exchangeRate: rate <= Number.MAX_SAFE_INTEGER ? Number(rate) : rate.toString(),
-  premiumPercentage: String((token.markup - 1_000_000) / 10_000),
-  validUntil,
-  logoUrl: token.logoUrl ?? '',
-})
+) {
+  return {
+    symbol: token.symbol,
+    name: token.name,
+    decimal: token.decimals,
+    tokenAddress: getAddress(token.address),
+    maxGasFee: toFloatUp(maxCharge, token.decimals),
+    ...(nativePrice !== undefined && {
+      maxGasFeeUSD: Number((maxCharge * nativePrice) / rate) / 1_000_000,
+    }),
+    exchangeRate: rate <= Number.MAX_SAFE_INTEGER ? Number(rate) : rate.toString(),
+    premiumPercentage: String((token.markup - 1_000_000) / 10_000),
+    validUntil,
+    logoUrl: token.logoUrl ?? '',
+  }
+}
 
 /** Additive to the interface: says why, also in a refusal. */
-const encodeDecision = ({ sponsored, code, message, decisionId }: SponsorshipDecision) => ({
-  sponsored,
-  code,
-  message,
-  decisionId,
-})
+function encodeDecision({ sponsored, code, message, decisionId }: SponsorshipDecision) {
+  return {
+    sponsored,
+    code,
+    message,
+    decisionId,
+  }
+}
 
 /** The same in both dialects: it holds words and ids only. */
-export const encodePreview = ({ sponsored, code, message, policyId, policies }: PolicyPreview) => ({
-  sponsored,
-  code,
-  message,
-  policyId: policyId ?? null,
-  policies,
-})
+export function encodePreview({ sponsored, code, message, policyId, policies }: PolicyPreview) {
+  return {
+    sponsored,
+    code,
+    message,
+    policyId: policyId ?? null,
+    policies,
+  }
+}

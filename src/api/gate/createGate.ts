@@ -35,7 +35,7 @@ export type Gate = {
 const remembered = 600_000
 
 /** The limits of one process: each of several replicas counts for itself. */
-export const createGate = (limits: GateLimits): Gate => {
+export function createGate(limits: GateLimits): Gate {
   const buckets = {
     key: createTokenBuckets(limits.key),
     ip: createTokenBuckets(limits.ip),
@@ -87,5 +87,6 @@ export const createGate = (limits: GateLimits): Gate => {
 }
 
 /** Credentials themselves are not kept. */
-const fingerprint = (credential: string): string =>
-  createHash('sha256').update(credential).digest('base64')
+function fingerprint(credential: string): string {
+  return createHash('sha256').update(credential).digest('base64')
+}

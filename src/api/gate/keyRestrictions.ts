@@ -8,10 +8,10 @@ import { methodCosts } from './methodCosts.js'
  * Whether the key may be used from there. A key with origins needs a request with the header
  * Origin, which browsers send and cannot forge; other programs can, so it guards users, not money.
  */
-export const requirePlace = (
+export function requirePlace(
   { allowedOrigins, allowedIps }: KeyRestrictions,
   { ip, origin }: { readonly ip: string; readonly origin: string | undefined },
-): void => {
+): void {
   if (allowedIps !== null && !allowedIps.some((range) => contains(range, ip)))
     throw new KeyRestrictedError('may not be used from this address.', 'ip')
   if (allowedOrigins !== null && !allowedOrigins.includes(origin ?? ''))
@@ -25,10 +25,10 @@ const common: readonly MethodName[] = [
   'web3_clientVersion',
 ]
 
-export const requireMethod = (
+export function requireMethod(
   { scopes, methods }: Pick<KeyRestrictions, 'scopes' | 'methods'>,
   method: MethodName,
-): void => {
+): void {
   if (common.includes(method)) return
   const { scope } = methodCosts[method]
   if (!scopes.includes(scope) || (methods !== null && !methods.includes(method)))
@@ -36,7 +36,7 @@ export const requireMethod = (
 }
 
 /** `range` is an address or a CIDR block; an IPv4 address mapped into IPv6 counts as IPv4. */
-export const contains = (range: string, ip: string): boolean => {
+export function contains(range: string, ip: string): boolean {
   if (!ipaddr.isValid(ip)) return false
   const address = ipaddr.process(ip)
   if (!range.includes('/')) {

@@ -20,7 +20,7 @@ type Bucket = { readonly units: number; readonly at: number }
  * A bucket per name, in this process only. The bucket used longest ago is forgotten when there are
  * more than `most`, which fills it up. A cost above the burst empties a full bucket.
  */
-export const createTokenBuckets = ({ perSecond, burst }: Rate, most = 50_000): TokenBuckets => {
+export function createTokenBuckets({ perSecond, burst }: Rate, most = 50_000): TokenBuckets {
   const buckets = new Lru<string, Bucket>(most)
 
   const unitsAt = (name: string, now: number): number => {

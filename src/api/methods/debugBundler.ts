@@ -3,7 +3,7 @@ import { MethodNotFoundError } from '../../errors/requestErrors.js'
 import type { Method } from '../rpc/method.js'
 import type { ChainServices } from '../services.js'
 
-const debugOf = ({ debug }: ChainServices): DebugBundler => {
+function debugOf({ debug }: ChainServices): DebugBundler {
   if (debug === undefined) throw new MethodNotFoundError('debug_bundler_*')
   return debug
 }

@@ -11,10 +11,10 @@ import type {
  * pm_sponsorUserOperation and pm_getPaymasterData (ERC-7677): signed by a tank, which gives the gas or
  * takes tokens for it.
  */
-export const sponsorUserOperation = async (
+export async function sponsorUserOperation(
   request: SponsoredMode | TokenMode,
   context: MethodContext,
-): Promise<PaymasterAnswer> => {
+): Promise<PaymasterAnswer> {
   if (request.mode === 'SPONSORED') return sponsored(request, context)
   const { chain, appId } = context
   const payment = await chain.tokens.pay({ ...request, appId })
@@ -26,10 +26,10 @@ export const sponsorUserOperation = async (
  * A refusal is a result in the interface's own form. Everywhere else throws SponsorshipRefusedError:
  * clients there know none, and would sign an operation without a paymaster or fail on a missing field.
  */
-export const sponsored = async (
+export async function sponsored(
   request: SponsoredMode,
   { chain, appId }: MethodContext,
-): Promise<VersionedSponsorship> => {
+): Promise<VersionedSponsorship> {
   const { mode, separateSignature, refusal, ...asked } = request
   const result = await chain.sponsor({ ...asked, appId })
   if (refusal === 'error' && !result.decision.sponsored)

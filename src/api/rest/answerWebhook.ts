@@ -24,11 +24,11 @@ export type WebhookHttpRequest = {
 type WebhookContext = Pick<Services, 'webhooks' | 'authenticateKey' | 'authenticateToken'>
 
 /** One request to the webhook API. Throws errors whose status and message are the answer. */
-export const answerWebhook = async (
+export async function answerWebhook(
   request: WebhookHttpRequest,
   services: WebhookContext,
   gate: Gate,
-): Promise<WebhookAnswer> => {
+): Promise<WebhookAnswer> {
   const { caller } = request
   gate.enter(caller.ip)
   const operation = webhookOperations.get(request.method)
@@ -44,14 +44,14 @@ export const answerWebhook = async (
 }
 
 /** The app of the key, if it belongs to the account of the token. */
-export const authenticate = async (
+export async function authenticate(
   given: { readonly authToken: string; readonly apiKey: string; readonly caller: Caller },
   {
     authenticateKey,
     authenticateToken,
   }: Pick<WebhookContext, 'authenticateKey' | 'authenticateToken'>,
   gate: Gate,
-): Promise<KeyIdentity> => {
+): Promise<KeyIdentity> {
   const { authToken: token, apiKey: key, caller } = given
   gate.tryCredential(caller.ip, token)
   const [account, app] = await Promise.all([

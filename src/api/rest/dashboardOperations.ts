@@ -102,15 +102,15 @@ const updateLimit: RuleOperation = async ({ rules, body, policyId }) => {
   return { message: 'Paymaster Limit updated' }
 }
 
-const setActive =
-  (active: boolean): RuleOperation =>
-  async ({ rules, webhooks, policyId }) => {
+function setActive(active: boolean): RuleOperation {
+  return async ({ rules, webhooks, policyId }) => {
     const rule = await rules.change(policyId, { active })
     if (rule === undefined) throw new NotFoundError('Paymaster Policy')
     if (rule.kind === 'webhook')
       await webhooks.update((rule.data as { webhookId: string }).webhookId, active)
     return { message: `Paymaster Policy ${active ? 'Activated' : 'Deactivated'}!` }
   }
+}
 
 /** What an app's key and its account's token may do, by path and HTTP method. */
 export const ruleOperations: Readonly<Record<string, Readonly<Record<string, RuleOperation>>>> = {
@@ -126,18 +126,19 @@ export const ruleOperations: Readonly<Record<string, Readonly<Record<string, Rul
   'paymaster-policy/deactivate/:policyId': { PATCH: setActive(false) },
 }
 
-const findContract = async (rules: DashboardRules, address: string) =>
-  (await rules.list()).find(
+async function findContract(rules: DashboardRules, address: string) {
+  return (await rules.list()).find(
     ({ kind, data }) => kind === 'contract' && (data as ContractRule).address === address,
   )
+}
 
-const requireContract = async (rules: DashboardRules, address: string): Promise<StoredRule> => {
+async function requireContract(rules: DashboardRules, address: string): Promise<StoredRule> {
   const found = await findContract(rules, address)
   if (found === undefined) throw new NotFoundError('Smart contract')
   return found
 }
 
-const encodeContract = ({ name, data }: StoredRule) => {
+function encodeContract({ name, data }: StoredRule) {
   const { address, abi, whitelistedMethods } = data as ContractRule
   return { name, address, abi, whitelistedMethods, methods: whitelistedMethods }
 }
@@ -149,17 +150,19 @@ const policyTypes = {
   webhook: 'WEBHOOK',
 }
 
-const encodeRule = (rule: StoredRule, { accountId, appId }: RuleRequest) => ({
-  _id: rule.id,
-  name: rule.name,
-  policyType: policyTypes[rule.kind],
-  organisationId: accountId,
-  paymasterId: appId,
-  active: rule.active,
-  policyData: encodeData(rule),
-})
+function encodeRule(rule: StoredRule, { accountId, appId }: RuleRequest) {
+  return {
+    _id: rule.id,
+    name: rule.name,
+    policyType: policyTypes[rule.kind],
+    organisationId: accountId,
+    paymasterId: appId,
+    active: rule.active,
+    policyData: encodeData(rule),
+  }
+}
 
-const encodeData = (rule: StoredRule): object => {
+function encodeData(rule: StoredRule): object {
   if (rule.kind === 'deployment') return { operator: 'walletDeployment' }
   if (rule.kind === 'webhook') return { url: (rule.data as { url: string }).url }
   if (rule.kind === 'contract') return encodeContract(rule)

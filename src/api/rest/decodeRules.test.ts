@@ -3,15 +3,17 @@ import { describe, expect, test } from 'vitest'
 import { InvalidFieldError } from '../../errors/restErrors.js'
 import { decodeAbi, decodeAddress, decodeLimit, decodeMethods, decodeName } from './decodeRules.js'
 
-const limitBody = (change: Record<string, unknown>) => ({
-  type: 'PAYMASTER',
-  thresholdType: 'NATIVE_ASSET',
-  threshold: 1,
-  cycleDuration: { value: 1, unit: 'day' },
-  ...change,
-})
+function limitBody(change: Record<string, unknown>) {
+  return {
+    type: 'PAYMASTER',
+    thresholdType: 'NATIVE_ASSET',
+    threshold: 1,
+    cycleDuration: { value: 1, unit: 'day' },
+    ...change,
+  }
+}
 
-const refused = (run: () => unknown): unknown => {
+function refused(run: () => unknown): unknown {
   try {
     run()
   } catch (error) {

@@ -6,7 +6,7 @@ import { cycleSeconds } from '../../policy/dashboardTerms.js'
 import { type Members, member } from '../dialects/decode/members.js'
 
 /** Text of 1 to 100 characters that the database can hold. */
-export const decodeName = (body: Members): string => {
+export function decodeName(body: Members): string {
   const name = member(body, 'name')
   if (typeof name !== 'string') throw new InvalidFieldError('name', 'must be a string')
   if (name === '' || name.length > 100 || /[\p{Cc}\p{Cs}]/u.test(name))
@@ -14,7 +14,7 @@ export const decodeName = (body: Members): string => {
   return name
 }
 
-export const decodeAddress = (body: Members): Address => {
+export function decodeAddress(body: Members): Address {
   const address = member(body, 'address')
   if (typeof address !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(address))
     throw new InvalidFieldError('address', 'must be an address (0x and 40 hex digits)')
@@ -22,10 +22,10 @@ export const decodeAddress = (body: Members): Address => {
 }
 
 /** The names in `whitelistedMethods`, and the signatures of every function of the ABI so named. */
-export const decodeMethods = (
+export function decodeMethods(
   given: unknown,
   abi: string,
-): Pick<ContractRule, 'whitelistedMethods' | 'functions'> => {
+): Pick<ContractRule, 'whitelistedMethods' | 'functions'> {
   if (!Array.isArray(given)) throw new InvalidFieldError('whitelistedMethods', 'must be an array')
   const functions = functionsOf(abi)
   const names = new Set(functions.map(({ name }) => name))
@@ -41,7 +41,7 @@ export const decodeMethods = (
   }
 }
 
-export const decodeAbi = (body: Members): string => {
+export function decodeAbi(body: Members): string {
   const abi = member(body, 'abi')
   if (typeof abi !== 'string') throw new InvalidFieldError('abi', 'must be a string')
   if (/[\0\p{Cs}]/u.test(abi)) throw new InvalidFieldError('abi', 'must be a stringified ABI')
@@ -50,7 +50,7 @@ export const decodeAbi = (body: Members): string => {
 }
 
 /** Of a stringified ABI. Throws InvalidFieldError for what is none. */
-const functionsOf = (abi: string): readonly AbiFunction[] => {
+function functionsOf(abi: string): readonly AbiFunction[] {
   try {
     const items = JSON.parse(abi) as readonly { readonly type?: unknown }[]
     const functions = items.filter((item) => item.type === 'function') as AbiFunction[]
@@ -65,7 +65,7 @@ const functionsOf = (abi: string): readonly AbiFunction[] => {
 const longestCycle = 31 * 86_400
 
 /** A spending limit; what `body` leaves out stays as in `known`. */
-export const decodeLimit = (body: Members, known?: LimitRule): LimitRule => {
+export function decodeLimit(body: Members, known?: LimitRule): LimitRule {
   const given = (name: keyof LimitRule) => member(body, name) ?? known?.[name]
   const type = oneOf('type', given('type'), ['PAYMASTER', 'SMART_ACCOUNT'])
   const thresholdType = oneOf('thresholdType', given('thresholdType'), ['COUNT', 'NATIVE_ASSET'])
@@ -83,7 +83,7 @@ export const decodeLimit = (body: Members, known?: LimitRule): LimitRule => {
   return { type, cycleDuration, threshold, thresholdType, limit }
 }
 
-const decodeCycle = (value: unknown): LimitRule['cycleDuration'] => {
+function decodeCycle(value: unknown): LimitRule['cycleDuration'] {
   const cycle = (typeof value === 'object' && value !== null ? value : {}) as Members
   const unit = oneOf('cycleDuration.unit', member(cycle, 'unit'), ['hour', 'day'])
   const amount = member(cycle, 'value')
@@ -94,11 +94,11 @@ const decodeCycle = (value: unknown): LimitRule['cycleDuration'] => {
   return { value: amount, unit }
 }
 
-const oneOf = <Value extends string>(
+function oneOf<Value extends string>(
   field: string,
   value: unknown,
   values: readonly Value[],
-): Value => {
+): Value {
   const found = values.find((each) => each === value)
   if (found === undefined)
     throw new InvalidFieldError(field, `must be ${values.map((each) => `"${each}"`).join(' or ')}`)

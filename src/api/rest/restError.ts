@@ -8,7 +8,7 @@ import { asPurserError } from '../asPurserError.js'
 type Ears = { readonly logger: Logger; readonly metrics: Metrics }
 
 /** What a REST request is told that failed. */
-export const restError = (c: Context, thrown: unknown, { logger, metrics }: Ears): Response => {
+export function restError(c: Context, thrown: unknown, { logger, metrics }: Ears): Response {
   const error = asPurserError(thrown, logger)
   const { status, message, retryAfter } = error
   if (error instanceof RateLimitError) metrics.limited(error.limit)

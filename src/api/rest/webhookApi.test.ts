@@ -12,8 +12,8 @@ const { memory, url: apiUrl } = useApi()
 type Options = { headers?: Record<string, string>; query?: string; raw?: string }
 
 /** Node's own client, because fetch cannot send a body with GET. */
-const send = (method: string, body?: unknown, options: Options = {}) =>
-  new Promise<{ status: number | undefined; body: unknown }>((resolve, reject) => {
+function send(method: string, body?: unknown, options: Options = {}) {
+  return new Promise<{ status: number | undefined; body: unknown }>((resolve, reject) => {
     const bytes = options.raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const outgoing = request(
       `${apiUrl()}/api/v2/public/sdk/webhook${options.query ?? ''}`,
@@ -35,16 +35,19 @@ const send = (method: string, body?: unknown, options: Options = {}) =>
     outgoing.on('error', reject)
     outgoing.end(bytes)
   })
+}
 
-const create = async (requestType = 'POST') => {
+async function create(requestType = 'POST') {
   const { body } = await send('POST', { webhookUrl: url, requestType })
   return (body as { data: { webhookId: string } }).data.webhookId
 }
 
-const refused = (statusCode: number, message: string) => ({
-  status: statusCode,
-  body: { statusCode, message },
-})
+function refused(statusCode: number, message: string) {
+  return {
+    status: statusCode,
+    body: { statusCode, message },
+  }
+}
 
 describe('the four operations', () => {
   test.each([['POST'], ['GET']])('create one that is called by %s', async (requestType) => {

@@ -77,16 +77,18 @@ export const webhookOperations: ReadonlyMap<string, WebhookOperation> = new Map(
   ['DELETE', remove],
 ])
 
-const encodeWebhook = ({ webhookId, webhookUrl, requestType }: Webhook): Webhook => ({
-  webhookId,
-  webhookUrl,
-  requestType,
-})
+function encodeWebhook({ webhookId, webhookUrl, requestType }: Webhook): Webhook {
+  return {
+    webhookId,
+    webhookUrl,
+    requestType,
+  }
+}
 
 const maxUrlLength = 2_048
 
 /** Kept as given. Control characters and half surrogates cannot be stored, blanks are mistakes. */
-export const decodeUrl = (body: Members, field: string): string => {
+export function decodeUrl(body: Members, field: string): string {
   const url = member(body, field)
   if (typeof url !== 'string') throw new InvalidFieldError(field, 'must be a string')
   if (url.length > maxUrlLength)
@@ -96,7 +98,7 @@ export const decodeUrl = (body: Members, field: string): string => {
   return url
 }
 
-const decodeId = (members: Members): string => {
+function decodeId(members: Members): string {
   const webhookId = member(members, 'webhookId')
   if (typeof webhookId !== 'string') throw new InvalidFieldError('webhookId', 'must be a string')
   return webhookId

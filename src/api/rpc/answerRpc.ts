@@ -41,11 +41,11 @@ export type Door = {
  * From an HTTP request to an HTTP answer. Never throws. What is wrong with the request as a whole
  * is one JSON-RPC error; its id is the request's where it could be read.
  */
-export const answerRpc = async (
+export async function answerRpc(
   request: RpcRequest,
   services: Services,
   { limits, gate, metrics, logger }: Door,
-): Promise<RpcAnswer> => {
+): Promise<RpcAnswer> {
   let id: RequestId = null
   let dialect = selectDialect(request.version, undefined)
   try {
@@ -82,11 +82,11 @@ export const answerRpc = async (
 /** Told by the HTTP status in every dialect: they concern the request, not a method. */
 const ofHttp = [UnknownKeyError, PayloadTooLargeError, RateLimitError, KeyRestrictedError]
 
-const authenticate = async (
+async function authenticate(
   { key, caller }: RpcRequest,
   services: Services,
   gate: Gate,
-): Promise<KeyIdentity> => {
+): Promise<KeyIdentity> {
   gate.tryCredential(caller.ip, key)
   const identity = isKey(key) ? await services.authenticateKey(key) : undefined
   if (identity === undefined) {
@@ -97,7 +97,7 @@ const authenticate = async (
   return identity
 }
 
-const findChain = (chainId: string, { chains }: Services): ChainServices => {
+function findChain(chainId: string, { chains }: Services): ChainServices {
   const chain = /^[1-9][0-9]{0,15}$/.test(chainId) ? chains.get(Number(chainId)) : undefined
   if (chain === undefined) throw new UnsupportedChainError(chainId, [...chains.keys()])
   return chain

@@ -14,7 +14,7 @@ export type Call = {
  * Checks one request object of the envelope. `jsonrpc` may be missing or "2.0.0", which the
  * interface's own tables name. Throws InvalidRequestError, or InvalidParamsError for named params.
  */
-export const decodeCall = (value: unknown): Call => {
+export function decodeCall(value: unknown): Call {
   if (!isObject(value)) throw new InvalidRequestError('it must be a JSON object.')
   const id = Object.hasOwn(value, 'id') ? value.id : undefined
   if (id !== undefined && !isId(id))
@@ -29,10 +29,11 @@ export const decodeCall = (value: unknown): Call => {
 }
 
 /** The id to answer an invalid request with: its own where it has a usable one, else null. */
-export const idOf = (value: unknown): RequestId =>
-  isObject(value) && Object.hasOwn(value, 'id') && isId(value.id) ? value.id : null
+export function idOf(value: unknown): RequestId {
+  return isObject(value) && Object.hasOwn(value, 'id') && isId(value.id) ? value.id : null
+}
 
-const decodeParams = (value: Members): readonly unknown[] => {
+function decodeParams(value: Members): readonly unknown[] {
   const params = Object.hasOwn(value, 'params') ? value.params : []
   if (Array.isArray(params)) return params
   if (isObject(params))
@@ -40,8 +41,10 @@ const decodeParams = (value: Members): readonly unknown[] => {
   throw new InvalidRequestError('params must be an array.')
 }
 
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
-const isId = (id: unknown): id is RequestId =>
-  id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
+function isId(id: unknown): id is RequestId {
+  return id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
+}

@@ -37,7 +37,7 @@ export type RpcAnswer = {
  * Answers a parsed JSON-RPC body, single or batch. Never throws. A batch runs its calls side by
  * side, keeps their order and is 200 as a whole; a single error has the dialect's HTTP status.
  */
-export const handleRpc = async (body: unknown, context: RpcContext): Promise<RpcAnswer> => {
+export async function handleRpc(body: unknown, context: RpcContext): Promise<RpcAnswer> {
   if (!Array.isArray(body)) return answerOne(body, context)
   const refusal = checkBatch(body, context.batchLength)
   if (refusal !== undefined)
@@ -49,14 +49,14 @@ export const handleRpc = async (body: unknown, context: RpcContext): Promise<Rpc
 
 const noContent: RpcAnswer = { status: 204, body: undefined }
 
-const checkBatch = (batch: readonly unknown[], limit: number): InvalidRequestError | undefined => {
+function checkBatch(batch: readonly unknown[], limit: number): InvalidRequestError | undefined {
   if (batch.length === 0) return new InvalidRequestError('the batch is empty.')
   if (batch.length > limit)
     return new InvalidRequestError(`the batch has ${batch.length} calls, at most ${limit} are run.`)
   return undefined
 }
 
-const answerOne = async (value: unknown, context: RpcContext): Promise<RpcAnswer> => {
+async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer> {
   const { dialect, logger } = context
   const begin = performance.now()
   let call: Call | undefined
@@ -92,14 +92,15 @@ const answerOne = async (value: unknown, context: RpcContext): Promise<RpcAnswer
 }
 
 /** Debug methods exist only where the operator asked for them. */
-const isServed = (method: MethodName, { chain }: RpcContext): boolean =>
-  chain.debug !== undefined || !method.startsWith('debug_')
+function isServed(method: MethodName, { chain }: RpcContext): boolean {
+  return chain.debug !== undefined || !method.startsWith('debug_')
+}
 
-const run = async <N extends MethodName>(
+async function run<N extends MethodName>(
   method: N,
   params: readonly unknown[],
   context: RpcContext,
-): Promise<unknown> => {
+): Promise<unknown> {
   const { identity, gate } = context
   requireMethod(identity, method)
   gate.call(identity.keyId, method)
@@ -114,7 +115,7 @@ const run = async <N extends MethodName>(
 }
 
 /** The sender of the operation that decoded parameters are about. */
-const senderOf = (decoded: Params<MethodName>): string | undefined => {
+function senderOf(decoded: Params<MethodName>): string | undefined {
   if (decoded === null || 'hash' in decoded) return undefined
   if ('operation' in decoded) return decoded.operation.sender
   return 'draft' in decoded ? decoded.draft.sender : undefined

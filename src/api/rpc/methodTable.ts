@@ -55,4 +55,6 @@ export const methodTable: { readonly [N in MethodName]: Method<N> } = {
 }
 
 /** Own names only: `constructor` is no method. */
-export const isMethodName = (name: string): name is MethodName => Object.hasOwn(methodTable, name)
+export function isMethodName(name: string): name is MethodName {
+  return Object.hasOwn(methodTable, name)
+}

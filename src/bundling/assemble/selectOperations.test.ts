@@ -11,34 +11,40 @@ import { type Selection, selectOperations } from './selectOperations.js'
 
 const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
 const beneficiary: Address = `0x${'be'.repeat(20)}`
-const gwei = (amount: number): bigint => parseGwei(String(amount))
+function gwei(amount: number): bigint {
+  return parseGwei(String(amount))
+}
 
-const operation = (sender: number, fields: Partial<Operation>): Operation => ({
-  sender: numberToHex(sender, { size: 20 }),
-  nonce: 0n,
-  factory: undefined,
-  factoryData: '0x',
-  callData: '0x',
-  callGasLimit: 50_000n,
-  verificationGasLimit: 100_000n,
-  preVerificationGas: 50_000n,
-  maxFeePerGas: gwei(10),
-  maxPriorityFeePerGas: gwei(1),
-  paymaster: undefined,
-  paymasterVerificationGasLimit: 0n,
-  paymasterPostOpGasLimit: 0n,
-  paymasterData: '0x',
-  signature: '0x01',
-  authorization: undefined,
-  ...fields,
-})
+function operation(sender: number, fields: Partial<Operation>): Operation {
+  return {
+    sender: numberToHex(sender, { size: 20 }),
+    nonce: 0n,
+    factory: undefined,
+    factoryData: '0x',
+    callData: '0x',
+    callGasLimit: 50_000n,
+    verificationGasLimit: 100_000n,
+    preVerificationGas: 50_000n,
+    maxFeePerGas: gwei(10),
+    maxPriorityFeePerGas: gwei(1),
+    paymaster: undefined,
+    paymasterVerificationGasLimit: 0n,
+    paymasterPostOpGasLimit: 0n,
+    paymasterData: '0x',
+    signature: '0x01',
+    authorization: undefined,
+    ...fields,
+  }
+}
 
-const candidate = (sender: number, fields: Partial<Operation> = {}, attempts = 0, age = 0) => ({
-  operation: operation(sender, fields),
-  offer: operation(sender, fields),
-  attempts,
-  receivedAt: new Date(1_000_000 - age),
-})
+function candidate(sender: number, fields: Partial<Operation> = {}, attempts = 0, age = 0) {
+  return {
+    operation: operation(sender, fields),
+    offer: operation(sender, fields),
+    attempts,
+    receivedAt: new Date(1_000_000 - age),
+  }
+}
 
 const selection: Selection = {
   entryPoint,

@@ -90,12 +90,14 @@ export async function validateAgain(
 }
 
 /** It reverts now, or leaves its tank without the tokens: both would be at the tank's expense. */
-const uncharged = (hash: Hex): Drop => ({
-  hash,
-  code: 'CHARGE_FAILS',
-  reason:
-    'the operation fails now, or leaves no tokens for its gas: keep tokens and approval in place and ask for a new quote',
-})
+function uncharged(hash: Hex): Drop {
+  return {
+    hash,
+    code: 'CHARGE_FAILS',
+    reason:
+      'the operation fails now, or leaves no tokens for its gas: keep tokens and approval in place and ask for a new quote',
+  }
+}
 
 /** The EntryPoint would say so; simulations note a wrong signature and go on. */
 function failureIn(validation: Validation): Failure | undefined {

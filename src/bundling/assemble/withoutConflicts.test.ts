@@ -3,20 +3,26 @@ import { expect, test } from 'vitest'
 import { withoutConflicts } from './withoutConflicts.js'
 
 const token: Address = `0x${'70'.repeat(20)}`
-const slot = (digit: number): Hex => `0x${digit.toString(16).padStart(64, '0')}`
-const address = (digit: number): Address => `0x${digit.toString(16).padStart(40, '0')}`
+function slot(digit: number): Hex {
+  return `0x${digit.toString(16).padStart(64, '0')}`
+}
+function address(digit: number): Address {
+  return `0x${digit.toString(16).padStart(40, '0')}`
+}
 
 type Uses = { reads?: readonly number[]; writes?: readonly number[]; associatedIn?: Address }
 
 /** Who uses these slots of the token. */
-const using = (sender: number, { reads = [], writes = [], associatedIn }: Uses) => ({
-  operation: { sender: address(sender) },
-  accessed: {
-    reads: new Map(reads.length > 0 ? [[token, new Set(reads.map(slot))]] : []),
-    writes: new Map(writes.length > 0 ? [[token, new Set(writes.map(slot))]] : []),
-    associatedIn: new Set(associatedIn ? [associatedIn] : []),
-  },
-})
+function using(sender: number, { reads = [], writes = [], associatedIn }: Uses) {
+  return {
+    operation: { sender: address(sender) },
+    accessed: {
+      reads: new Map(reads.length > 0 ? [[token, new Set(reads.map(slot))]] : []),
+      writes: new Map(writes.length > 0 ? [[token, new Set(writes.map(slot))]] : []),
+      associatedIn: new Set(associatedIn ? [associatedIn] : []),
+    },
+  }
+}
 
 test('readers of a slot go together, a writer goes without them', () => {
   const [one, two] = [using(1, { reads: [7] }), using(2, { reads: [7] })]

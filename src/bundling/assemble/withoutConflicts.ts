@@ -54,4 +54,6 @@ function* keysOf(sets: SlotSets): Generator<string> {
   for (const [contract, slots] of sets) for (const slot of slots) yield keyOf(contract, slot)
 }
 
-const keyOf = (contract: Address, slot: Hex): string => contract + slot
+function keyOf(contract: Address, slot: Hex): string {
+  return contract + slot
+}

@@ -23,10 +23,10 @@ const operation: fc.Arbitrary<Operation> = fc
 const operations = fc.array(operation, { minLength: 1, maxLength: 5 })
 
 /** wei per gas that a transaction pays. */
-const price = (
+function price(
   { maxFeePerGas, maxPriorityFeePerGas }: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint },
   baseFee: bigint,
-): bigint => {
+): bigint {
   const full = baseFee + maxPriorityFeePerGas
   return full < maxFeePerGas ? full : maxFeePerGas
 }

@@ -9,15 +9,17 @@ import { highestPrice, type Paying, paysForItself } from './coverage.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const wei = fc.bigInt({ min: 0n, max: 60n })
-const gas = (max: bigint) => fc.bigInt({ min: 0n, max })
+function gas(max: bigint) {
+  return fc.bigInt({ min: 0n, max })
+}
 const fees = fc.tuple(wei, wei).map(([tip, more]) => ({
   maxFeePerGas: tip + more,
   maxPriorityFeePerGas: tip,
 }))
 
 /** Small numbers, so that what is looked at happens often: prefunds that bind, bundles just covered. */
-const payingOf = (version: Version): fc.Arbitrary<Paying> =>
-  fc
+function payingOf(version: Version): fc.Arbitrary<Paying> {
+  return fc
     .record({
       op: arbitraryOperation(version),
       fees,
@@ -29,10 +31,14 @@ const payingOf = (version: Version): fc.Arbitrary<Paying> =>
       const paymasterLimits = { paymasterVerificationGasLimit: 9n, paymasterPostOpGasLimit: 9n }
       return { op: { ...op, ...paymasterLimits, ...limits, ...fees }, metered: 5_000n }
     })
+}
 
-const sum = (values: readonly bigint[]): bigint => values.reduce((a, b) => a + b, 0n)
-const most = (op: Operation, chargeable: bigint) =>
-  chargeable + (op.paymaster === undefined ? 25_000n : 50_000n)
+function sum(values: readonly bigint[]): bigint {
+  return values.reduce((a, b) => a + b, 0n)
+}
+function most(op: Operation, chargeable: bigint) {
+  return chargeable + (op.paymaster === undefined ? 25_000n : 50_000n)
+}
 
 describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
   const entryPoint = createEntryPoint(version, `0x${'ee'.repeat(20)}`)

@@ -15,40 +15,49 @@ const executor = `0x${'e0'.repeat(20)}` as const
 const network = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 
 let hashes = 0
-const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
-  hash: `0x${(++hashes).toString(16).padStart(64, '0')}`,
-  raw: '0x',
-  maxFeePerGas: 100n,
-  maxPriorityFeePerGas: 10n,
-  maxCost: 1_000n,
-  noop: false,
-  age: 0,
-  ...fields,
-})
+function attempt(fields: Partial<Attempt> = {}): Attempt {
+  return {
+    hash: `0x${(++hashes).toString(16).padStart(64, '0')}`,
+    raw: '0x',
+    maxFeePerGas: 100n,
+    maxPriorityFeePerGas: 10n,
+    maxCost: 1_000n,
+    noop: false,
+    age: 0,
+    ...fields,
+  }
+}
 
-const bundle = (nonce: number, fields: Partial<OpenBundle> = {}): OpenBundle => ({
-  id: BigInt(1_000 + nonce),
-  kind: 'operations',
-  entryPoint: `0x${'ee'.repeat(20)}`,
-  executor,
-  nonce: BigInt(nonce),
-  operationCount: 2,
-  waitingCount: 2,
-  cancelRequested: false,
-  attempts: [attempt()],
-  ...fields,
-})
+function bundle(nonce: number, fields: Partial<OpenBundle> = {}): OpenBundle {
+  return {
+    id: BigInt(1_000 + nonce),
+    kind: 'operations',
+    entryPoint: `0x${'ee'.repeat(20)}`,
+    executor,
+    nonce: BigInt(nonce),
+    operationCount: 2,
+    waitingCount: 2,
+    cancelRequested: false,
+    attempts: [attempt()],
+    ...fields,
+  }
+}
 
-const lane = (mined: number, ...open: OpenBundle[]): Lane => ({
-  executor,
-  mined: BigInt(mined),
-  open,
-})
+function lane(mined: number, ...open: OpenBundle[]): Lane {
+  return {
+    executor,
+    mined: BigInt(mined),
+    open,
+  }
+}
 
-const plan = (each: Lane, known: (attempt: Attempt) => boolean = () => true): LanePlan =>
-  planLane(each, { isKnown: known, resubmitAfter: 100, network, mostFillers: 4 })
+function plan(each: Lane, known: (attempt: Attempt) => boolean = () => true): LanePlan {
+  return planLane(each, { isKnown: known, resubmitAfter: 100, network, mostFillers: 4 })
+}
 
-const kinds = ({ steps }: LanePlan) => steps.map(({ kind, bundle }) => `${kind} ${bundle.nonce}`)
+function kinds({ steps }: LanePlan) {
+  return steps.map(({ kind, bundle }) => `${kind} ${bundle.nonce}`)
+}
 const late = { attempts: [attempt({ age: 100 })] as const }
 
 test('bundles that are known and young are left alone', () => {
@@ -123,7 +132,7 @@ type Event =
   | { kind: 'reorg'; depth: number }
   | { kind: 'round'; lost: boolean }
 
-const happen = (world: World, event: Event): void => {
+function happen(world: World, event: Event): void {
   const { open, known } = world
   const change = (which: number, fields: Partial<OpenBundle>) => {
     const index = which % open.length
@@ -151,7 +160,7 @@ const happen = (world: World, event: Event): void => {
   } else if (event.kind === 'round') round(world, event.lost)
 }
 
-const mine = (world: World, blocks: number): void => {
+function mine(world: World, blocks: number): void {
   for (let i = 0; i < blocks; i++) {
     const next = world.open.find(({ nonce }) => nonce === BigInt(world.mined))
     if (!next?.attempts.some(({ hash }) => world.known.has(hash))) return
@@ -160,7 +169,7 @@ const mine = (world: World, blocks: number): void => {
   }
 }
 
-const round = (world: World, lost: boolean): LanePlan => {
+function round(world: World, lost: boolean): LanePlan {
   const made = plan(lane(world.mined, ...world.open), ({ hash }) => world.known.has(hash))
   const learn = (sent: Attempt) => {
     if (!lost) world.known.add(sent.hash)

@@ -3,7 +3,9 @@ import { type Address, numberToHex } from 'viem'
 import { expect, test } from 'vitest'
 import { planRefills } from './planRefills.js'
 
-const address = (index: number): Address => numberToHex(index + 1, { size: 20 })
+function address(index: number): Address {
+  return numberToHex(index + 1, { size: 20 })
+}
 const base = {
   underway: new Set<Address>(),
   transferCost: 1n,
@@ -11,8 +13,9 @@ const base = {
   refillTo: 100n,
   most: 4,
 }
-const executors = (...balances: bigint[]) =>
-  balances.map((balance, i) => ({ address: address(i), balance }))
+function executors(...balances: bigint[]) {
+  return balances.map((balance, i) => ({ address: address(i), balance }))
+}
 
 test('the poorest is filled up first; who has enough or a refill on its way gets none', () => {
   const underway = new Set([address(3)])

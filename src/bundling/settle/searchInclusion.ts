@@ -9,8 +9,9 @@ export const userOperationEventTopic: Hex =
   '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
 
 /** What is wrong with a node, or with several behind one address, that do not agree. */
-export const noReceipt = (transactionHash: Hex): string =>
-  `no receipt of ${transactionHash}, which has logs`
+export function noReceipt(transactionHash: Hex): string {
+  return `no receipt of ${transactionHash}, which has logs`
+}
 
 export type FoundInclusion = {
   readonly entryPoint: EntryPoint

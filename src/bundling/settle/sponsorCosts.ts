@@ -14,12 +14,12 @@ import type { Schema } from '../../store/schema.js'
  * the bundle. Beyond the price that was granted it is our own loss, as with any bundle, and in a
  * bundle of someone else it is theirs.
  */
-export const withCosts = async (
+export async function withCosts(
   trx: Kysely<Schema>,
   chainId: number,
   included: readonly Included[],
   ourReceipts: ReadonlyMap<Hex, TransactionReceipt>,
-): Promise<Settled[]> => {
+): Promise<Settled[]> {
   const free = included.filter(
     ({ outcome }) =>
       outcome.paymaster === zeroAddress &&

@@ -6,7 +6,9 @@ const groupSizes = [Number.POSITIVE_INFINITY, 32, 4]
  * failed bundle is separated in few steps, not at once: of 250 operations with one culprit, 8 bundles
  * of 32, then 8 of 4, then 4 single ones carry the others. One that fails alone is the culprit.
  */
-export const groupSize = (attempts: number): number => groupSizes[attempts] ?? 1
+export function groupSize(attempts: number): number {
+  return groupSizes[attempts] ?? 1
+}
 
 /** How many bundles may fail with an operation before it is dropped; it was alone in the last two. */
 export const maxAttempts = groupSizes.length + 2

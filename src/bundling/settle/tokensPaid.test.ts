@@ -16,7 +16,7 @@ const hash: Hex = `0x${'12'.repeat(32)}`
 const topic = toEventSelector('TokensPaid(bytes32,address,address,uint256,uint256)')
 const slot = { sender: alice, nonce: 0n, entryPoint }
 
-const included = (address: Address, userOpHash = hash, data?: Hex): Included => {
+function included(address: Address, userOpHash = hash, data?: Hex): Included {
   const plain = inclusionOf({ slot, hash, cost: 7n, block: 5n, paymaster: tank })
   const said = encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [80n, 9n])
   const topics = [topic, userOpHash, pad(alice), pad(bob)]

@@ -14,8 +14,8 @@ const amounts = [{ type: 'uint256' }, { type: 'uint256' }] as const
 /**
  * Included operations that a paymaster paid, with what the paymaster itself said that it took.
  */
-export const paidOperations = (included: readonly Included[]): PaidOperation[] =>
-  included
+export function paidOperations(included: readonly Included[]): PaidOperation[] {
+  return included
     .filter(({ outcome }) => outcome.paymaster !== zeroAddress)
     .map(({ entryPoint, outcome }) => {
       const { userOpHash, paymaster, sender, actualGasCost, event } = outcome
@@ -23,11 +23,12 @@ export const paidOperations = (included: readonly Included[]): PaidOperation[] =
       const paid = { entryPoint, userOpHash, paymaster, sender, actualGasCost, blockNumber }
       return { ...paid, taken: takenBy(paymaster, outcome) }
     })
+}
 
-const takenBy = (
+function takenBy(
   paymaster: Address,
   { userOpHash, logs }: Included['outcome'],
-): PaidOperation['taken'] => {
+): PaidOperation['taken'] {
   const log = logs.find(
     ({ address, topics: [topic, hash], data }) =>
       address === paymaster &&

@@ -5,17 +5,21 @@ import type { Head } from '../nodeReads.js'
 import { agreeOnHead, quorumOf, type Voter } from './agreeOnHead.js'
 
 /** Block `number` of a branch that leaves branch 0 after block `fork`. */
-const block = (number: number, branch = 0, fork = 100): Head => ({
-  number: BigInt(number),
-  hash: numberToHex((number > fork ? branch : 0) * 10_000 + number, { size: 32 }),
-  parentHash: numberToHex(0, { size: 32 }),
-  timestamp: number,
-  baseFee: 1n,
-})
-const voter = (height: number, branch = 0): Voter => ({
-  told: block(height, branch),
-  at: async (number) => block(Number(number), branch),
-})
+function block(number: number, branch = 0, fork = 100): Head {
+  return {
+    number: BigInt(number),
+    hash: numberToHex((number > fork ? branch : 0) * 10_000 + number, { size: 32 }),
+    parentHash: numberToHex(0, { size: 32 }),
+    timestamp: number,
+    baseFee: 1n,
+  }
+}
+function voter(height: number, branch = 0): Voter {
+  return {
+    told: block(height, branch),
+    at: async (number) => block(Number(number), branch),
+  }
+}
 
 describe('of three or more nodes', () => {
   test('most decide: the head is the highest block that most have', async () => {

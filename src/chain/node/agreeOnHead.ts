@@ -8,8 +8,9 @@ export type Voter = {
 }
 
 /** How many of `configured` nodes must have the same block: most of them; of two, either one. */
-export const quorumOf = (configured: number): number =>
-  configured < 3 ? 1 : Math.floor(configured / 2) + 1
+export function quorumOf(configured: number): number {
+  return configured < 3 ? 1 : Math.floor(configured / 2) + 1
+}
 
 /**
  * The highest block that `quorum` voters have, and who has it. Voters that are further on are asked for

@@ -19,8 +19,9 @@ const mostReads = 1_000
 const gas = '0x989680'
 const wordDigits = 64
 
-export const isJoint = (read: Read): read is JointRead =>
-  read.kind === 'slot' || read.kind === 'balance'
+export function isJoint(read: Read): read is JointRead {
+  return read.kind === 'slot' || read.kind === 'balance'
+}
 
 /**
  * The calls for these reads: code of ours in place of the accounts' own tells their slots. One such

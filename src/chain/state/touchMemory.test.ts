@@ -11,14 +11,16 @@ const address = fc
   .map((value): Address => numberToHex(value, { size: 20 }))
 const nonceKey = fc.bigInt({ min: 0n, max: 2n ** 192n - 1n })
 
-const preimage = (...words: Hex[]): Preimage & { hex: Hex } => {
+function preimage(...words: Hex[]): Preimage & { hex: Hex } {
   const input = concatHex(words.map((each) => pad(each)))
   return { input: fromHex(input), hash: fromHex(keccak256(input)), hex: keccak256(input) }
 }
-const next = (slot: Hex, by: bigint): Hex => numberToHex(BigInt(slot) + by, { size: 32 })
+function next(slot: Hex, by: bigint): Hex {
+  return numberToHex(BigInt(slot) + by, { size: 32 })
+}
 
 /** What an EntryPoint and an account touch for this subject. */
-const runOf = (sender: Address, key: bigint) => {
+function runOf(sender: Address, key: bigint) {
   const deposit = preimage(sender, '0x00')
   const ofSender = preimage(sender, '0x01')
   const nonce = preimage(numberToHex(key), ofSender.hex)

@@ -64,8 +64,12 @@ export class TouchMemory {
   }
 }
 
-const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
-const addressWord = (address: Address): Hex => `0x${address.slice(2).padStart(64, '0')}`
+function word(value: bigint): Hex {
+  return `0x${value.toString(16).padStart(64, '0')}`
+}
+function addressWord(address: Address): Hex {
+  return `0x${address.slice(2).padStart(64, '0')}`
+}
 
 function makePattern(
   { sender, nonceKey }: RunSubject,

@@ -14,23 +14,24 @@ import { parseKeyLimits } from '../parseKeyLimits.js'
 import { printTable } from '../printTable.js'
 import { onStore } from '../storeCommand.js'
 
-const unknown = (what: string, id: string | undefined): ConfigError =>
-  new ConfigError(`There is no live ${what} ${id}; see \`purser ${what} list\`.`)
+function unknown(what: string, id: string | undefined): ConfigError {
+  return new ConfigError(`There is no live ${what} ${id}; see \`purser ${what} list\`.`)
+}
 
 /** The live app that --app names. */
-export const requireApp = async (db: Database, id: string | undefined): Promise<App> => {
+export async function requireApp(db: Database, id: string | undefined): Promise<App> {
   const app = await findApp(db, id ?? '')
   if (app === undefined) throw unknown('app', id)
   return app
 }
 
-const reportRevoked = (what: string, id: string, done: boolean): void => {
+function reportRevoked(what: string, id: string, done: boolean): void {
   if (!done) throw unknown(what, id)
   console.log(`Revoked ${what} ${id}.`)
 }
 
 /** `purser account create|list|revoke` */
-export const fillAccount = (account: Command): void => {
+export function fillAccount(account: Command): void {
   onStore(
     account
       .command('create')
@@ -61,7 +62,7 @@ export const fillAccount = (account: Command): void => {
 }
 
 /** `purser app create|list|revoke` */
-export const fillApp = (app: Command): void => {
+export function fillApp(app: Command): void {
   onStore(
     app
       .command('create')
@@ -92,7 +93,7 @@ export const fillApp = (app: Command): void => {
 }
 
 /** `purser key create|list|revoke|rotate` */
-export const fillKey = (key: Command): void => {
+export function fillKey(key: Command): void {
   onStore(
     key
       .command('create')

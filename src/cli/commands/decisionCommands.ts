@@ -13,34 +13,38 @@ import { type Flags, onStore } from '../storeCommand.js'
 
 const pageSize = 50
 
-const filterOf = (flags: Flags): DecisionFilter => ({
-  appId: flags.app,
-  policyId: flags.policy,
-  code: flags.code,
-  chainId: flags.chain === undefined ? undefined : Number(flags.chain),
-  sender: flags.sender === undefined ? undefined : parseAddress('--sender', flags.sender),
-})
+function filterOf(flags: Flags): DecisionFilter {
+  return {
+    appId: flags.app,
+    policyId: flags.policy,
+    code: flags.code,
+    chainId: flags.chain === undefined ? undefined : Number(flags.chain),
+    sender: flags.sender === undefined ? undefined : parseAddress('--sender', flags.sender),
+  }
+}
 
 /** What became of what a decision reserved. */
-const fateOf = ({ reservation_state, included_hash, user_op_hash }: DecisionEntry): string => {
+function fateOf({ reservation_state, included_hash, user_op_hash }: DecisionEntry): string {
   if (reservation_state === null) return '-'
   const other = included_hash !== null && included_hash !== user_op_hash
   return other ? 'nonce taken by another operation' : reservation_state
 }
 
-const toRow = (entry: DecisionEntry) => ({
-  id: entry.id,
-  time: entry.created_at,
-  chain: entry.chain_id,
-  sender: entry.sender,
-  code: entry.code,
-  maxCost: entry.max_cost,
-  fate: fateOf(entry),
-  cost: entry.actual_cost,
-})
+function toRow(entry: DecisionEntry) {
+  return {
+    id: entry.id,
+    time: entry.created_at,
+    chain: entry.chain_id,
+    sender: entry.sender,
+    code: entry.code,
+    maxCost: entry.max_cost,
+    fate: fateOf(entry),
+    cost: entry.actual_cost,
+  }
+}
 
 /** `purser decision list|show` */
-export const fillDecision = (decision: Command): void => {
+export function fillDecision(decision: Command): void {
   onStore(
     decision
       .command('list')

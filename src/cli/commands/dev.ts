@@ -10,7 +10,8 @@ import { configOf, edgeOptions, withOptions } from '../optionFlags.js'
 import { type RunningService, runService, serveUntil, untilAskedToStop } from '../runService.js'
 
 /** What a newcomer copies first. */
-const welcome = (info: DevInfo, file: string): string => `
+function welcome(info: DevInfo, file: string): string {
+  return `
 Purser is ready.
 
   bundler     ${info.bundlerUrl}
@@ -31,12 +32,13 @@ All of it is in ${file}. Try:
 
 and in another terminal: npm run demo
 `
+}
 
-const prepare = async (
+async function prepare(
   { store, devChain, server }: RunningService,
   data: string,
   publicUrl: string | undefined,
-): Promise<DevInfo> => {
+): Promise<DevInfo> {
   if (devChain === undefined) throw new Error('purser dev always has a development chain')
   const { database, masterKey } = store
   const { rpcUrl, contracts, definition } = devChain
@@ -72,7 +74,7 @@ const prepare = async (
 }
 
 /** `purser dev` */
-export const fillDev = (command: Command): void => {
+export function fillDev(command: Command): void {
   withOptions(command, [
     ...(['data', 'port', 'host', 'publicUrl', 'rpcUrl', 'blockTime', 'databaseUrl'] as const),
     ...(['masterKey', 'logLevel', 'chains', 'webhookAllow', 'debugMethods'] as const),

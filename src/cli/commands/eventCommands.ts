@@ -11,20 +11,22 @@ import { printTable } from '../printTable.js'
 import { onStore } from '../storeCommand.js'
 import { requireApp } from './accountCommands.js'
 
-const subscriptionsOf = ({ database, masterKey }: Store, { webhookAllow }: Config): Subscriptions =>
-  createSubscriptions({
+function subscriptionsOf({ database, masterKey }: Store, { webhookAllow }: Config): Subscriptions {
+  return createSubscriptions({
     database,
     masterKey,
     guard: createNetworkGuard(webhookAllow),
     actor: commandActor(),
   })
+}
 
-const unknown = (id: string, appId: string): ConfigError =>
-  new ConfigError(
+function unknown(id: string, appId: string): ConfigError {
+  return new ConfigError(
     `The app has no subscription ${id}; see \`purser subscription list --app ${appId}\`.`,
   )
+}
 
-const parseTypes = (given: string | undefined): EventType[] => {
+function parseTypes(given: string | undefined): EventType[] {
   const types = given === undefined ? eventTypes : given.split(',')
   const wrong = types.find((type) => !(eventTypes as readonly string[]).includes(type))
   if (wrong !== undefined)
@@ -32,7 +34,7 @@ const parseTypes = (given: string | undefined): EventType[] => {
   return [...types] as EventType[]
 }
 
-const parseTime = (given: string | undefined): Date | undefined => {
+function parseTime(given: string | undefined): Date | undefined {
   if (given === undefined) return undefined
   const time = new Date(given)
   if (Number.isNaN(time.getTime()))
@@ -41,7 +43,7 @@ const parseTime = (given: string | undefined): Date | undefined => {
 }
 
 /** `purser subscription create|list|delete|replay` */
-export const fillSubscription = (subscription: Command): void => {
+export function fillSubscription(subscription: Command): void {
   onStore(
     subscription
       .command('create')

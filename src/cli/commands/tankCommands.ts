@@ -50,7 +50,7 @@ export type TankChain = Pick<
 >
 
 /** A configured chain, or the development chain of the data folder. */
-export const chainOf = (config: Config, asked: string): { chain: TankChain; isDev: boolean } => {
+export function chainOf(config: Config, asked: string): { chain: TankChain; isDev: boolean } {
   const configured = config.chains.find(({ chainId }) => String(chainId) === asked)
   if (configured)
     return {
@@ -63,7 +63,7 @@ export const chainOf = (config: Config, asked: string): { chain: TankChain; isDe
   throw new ConfigError(`Chain ${asked} is not configured; known: ${known.join(', ') || 'none'}.`)
 }
 
-const withTanks = async (flags: Flags, run: (tools: Tools) => Promise<void>): Promise<void> => {
+async function withTanks(flags: Flags, run: (tools: Tools) => Promise<void>): Promise<void> {
   const config = configOf(flags)
   const logger = createLogger('error')
   const { chain, isDev } = chainOf(config, flags.chain ?? '')
@@ -94,20 +94,23 @@ const withTanks = async (flags: Flags, run: (tools: Tools) => Promise<void>): Pr
 }
 
 /** Whose tank the flags mean: an app's, or the one that apps with credit share. */
-const ownerOf = async (database: Database, flags: Flags): Promise<string | null> => {
+async function ownerOf(database: Database, flags: Flags): Promise<string | null> {
   if ((flags.app !== undefined) === (flags.shared !== undefined))
     throw new ConfigError('Give either --app, or --shared for the tank of apps with credit.')
   return flags.app === undefined ? null : (await requireApp(database, flags.app)).id
 }
 
-const ether = (wei: bigint): string => `${formatEther(wei)} ETH`
+function ether(wei: bigint): string {
+  return `${formatEther(wei)} ETH`
+}
 
-const daysText = ({ daily, days }: Runway): string =>
-  days === undefined
+function daysText({ daily, days }: Runway): string {
+  return days === undefined
     ? 'nothing was spent in the last 7 days'
     : `${days} days at ${ether(daily)} a day`
+}
 
-const showFund = ({ mode, alarm, credit }: FundState): void => {
+function showFund({ mode, alarm, credit }: FundState): void {
   const bounds = [
     ...(alarm.wei > 0n ? [ether(alarm.wei)] : []),
     ...(alarm.days > 0 ? [`${alarm.days} days`] : []),
@@ -123,10 +126,10 @@ const showFund = ({ mode, alarm, credit }: FundState): void => {
 }
 
 /** The tank, on the chain, and the key that paid for it. */
-const made = async (
+async function made(
   { tanks, appId, entryPoint, kind, keyOr }: Tools,
   flags: Flags,
-): Promise<{ tank: Tank; key: Hex }> => {
+): Promise<{ tank: Tank; key: Hex }> {
   const key = keyOr(FUNDER_KEY)
   const owner = parseAddress('--owner', flags.owner ?? privateKeyToAddress(key))
   const tank = await tanks.ensure(appId, entryPoint, owner, kind)
@@ -134,7 +137,7 @@ const made = async (
   return { tank, key }
 }
 
-const show = async ({ tanks, funds, appId, entryPoint, kind }: Tools): Promise<void> => {
+async function show({ tanks, funds, appId, entryPoint, kind }: Tools): Promise<void> {
   const fund = appId === null || kind === 'token' ? undefined : await funds.show(appId)
   if (fund !== undefined) showFund(fund)
   const state = await tanks.show(appId, entryPoint, kind)
@@ -151,27 +154,27 @@ const show = async ({ tanks, funds, appId, entryPoint, kind }: Tools): Promise<v
   console.log(`signer    ${state.signer}`)
 }
 
-const parseKind = (given = 'gas'): TankKind => {
+function parseKind(given = 'gas'): TankKind {
   if (given === 'gas' || given === 'token') return given
   throw new ConfigError('--kind must be gas or token.')
 }
 
 const MODES: readonly FundMode[] = ['tank', 'shared', 'native']
 
-const parseMode = (given = ''): FundMode => {
+function parseMode(given = ''): FundMode {
   const mode = MODES.find((each) => each === given)
   if (mode === undefined) throw new ConfigError(`The mode must be one of ${MODES.join(', ')}.`)
   return mode
 }
 
 /** Credit and mode are an app's. */
-const requireAppId = ({ appId }: Tools): string => {
+function requireAppId({ appId }: Tools): string {
   if (appId === null) throw new ConfigError("--app is required: credit and mode are an app's.")
   return appId
 }
 
 /** `purser tank create|deposit|withdraw|show|mode|credit|alarm` */
-export const fillTank = (tank: Command): void => {
+export function fillTank(tank: Command): void {
   const add = (name: string, description: string) =>
     withOptions(
       tank

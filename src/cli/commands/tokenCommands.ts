@@ -24,7 +24,7 @@ type Tools = {
   readonly books: TokenBooks
 }
 
-const withBooks = async (flags: Flags, run: (tools: Tools) => Promise<void>): Promise<void> => {
+async function withBooks(flags: Flags, run: (tools: Tools) => Promise<void>): Promise<void> {
   const config = configOf(flags)
   const logger = createLogger('error')
   const { chain, isDev } = chainOf(config, flags.chain ?? '')
@@ -41,7 +41,7 @@ const withBooks = async (flags: Flags, run: (tools: Tools) => Promise<void>): Pr
 }
 
 /** The chain's token of this address or symbol. */
-const tokenOf = ({ tokens }: TankChain, given = ''): TokenDefinition => {
+function tokenOf({ tokens }: TankChain, given = ''): TokenDefinition {
   const wanted = given.toLowerCase()
   const token = tokens.find(
     ({ address, symbol }) => address === wanted || symbol.toLowerCase() === wanted,
@@ -51,9 +51,18 @@ const tokenOf = ({ tokens }: TankChain, given = ''): TokenDefinition => {
   throw new ConfigError(`The chain has no token ${given} configured; known: ${known}.`)
 }
 
-const rowOf =
-  ({ tokens }: TankChain) =>
-  ({ appId, token, tank, collected, withdrawn, held, promised, missed, lost }: TokenBook) => {
+function rowOf({ tokens }: TankChain) {
+  return ({
+    appId,
+    token,
+    tank,
+    collected,
+    withdrawn,
+    held,
+    promised,
+    missed,
+    lost,
+  }: TokenBook) => {
     const { symbol, decimals } = tokens.find(({ address }) => address === token) ?? unknown(token)
     const amount = (units: bigint): string => formatUnits(units, decimals)
     return {
@@ -68,17 +77,20 @@ const rowOf =
       lostWei: lost,
     }
   }
+}
 
 /** Taken out of the configuration since: its amounts are shown in smallest units. */
-const unknown = (token: Address) => ({ symbol: token, decimals: 0 })
+function unknown(token: Address) {
+  return { symbol: token, decimals: 0 }
+}
 
-const keyOf = (flags: Flags, isDev: boolean): Hex => {
+function keyOf(flags: Flags, isDev: boolean): Hex {
   if (flags.key !== undefined) return parseKey(flags.key, process.env)
   if (isDev) return devKey(0)
   throw new ConfigError("--key is required: the owner's private key or env:NAME.")
 }
 
-const parseUnitsOf = (given = '', { decimals, symbol }: TokenDefinition): bigint => {
+function parseUnitsOf(given = '', { decimals, symbol }: TokenDefinition): bigint {
   const fraction = given.split('.')[1] ?? ''
   const isAmount = /^\d{1,30}(\.\d{1,36})?$/.test(given) && fraction.length <= decimals
   const units = isAmount ? parseUnits(given, decimals) : 0n
@@ -87,7 +99,7 @@ const parseUnitsOf = (given = '', { decimals, symbol }: TokenDefinition): bigint
 }
 
 /** `purser token list|withdraw` */
-export const fillToken = (token: Command): void => {
+export function fillToken(token: Command): void {
   const add = (name: string, description: string) =>
     withOptions(
       token.command(name).description(description).requiredOption('--chain <id>', 'chain id'),

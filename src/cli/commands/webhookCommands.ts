@@ -17,16 +17,20 @@ import { printTable } from '../printTable.js'
 import { type Flags, onStore } from '../storeCommand.js'
 import { requireApp } from './accountCommands.js'
 
-const webhooksOf = ({ database, masterKey }: Store, { webhookAllow }: Config): Webhooks =>
-  createWebhooks({
+function webhooksOf({ database, masterKey }: Store, { webhookAllow }: Config): Webhooks {
+  return createWebhooks({
     database,
     masterKey,
     guard: createNetworkGuard(webhookAllow),
     actor: commandActor(),
   })
+}
 
-const unknown = (id: string, appId: string): ConfigError =>
-  new ConfigError(`The app has no webhook ${id}; see \`purser webhook list --app ${appId}\`.`)
+function unknown(id: string, appId: string): ConfigError {
+  return new ConfigError(
+    `The app has no webhook ${id}; see \`purser webhook list --app ${appId}\`.`,
+  )
+}
 
 const settingsSchema = webhookSettings
   .extend({ deadlineMs: z.coerce.number().pipe(webhookSettings.shape.deadlineMs) })
@@ -40,7 +44,7 @@ const flagNames = {
   active: '--active',
 }
 
-const parseSettings = (flags: Flags) => {
+function parseSettings(flags: Flags) {
   const { payload, onFailure, deadline: deadlineMs, active } = flags
   const parsed = settingsSchema.safeParse({ payload, onFailure, deadlineMs, active })
   if (parsed.success) return defined(parsed.data)
@@ -50,7 +54,7 @@ const parseSettings = (flags: Flags) => {
 }
 
 /** `purser webhook list|set|secret|rotate|test|calls`; the API creates and deletes. */
-export const fillWebhook = (webhook: Command): void => {
+export function fillWebhook(webhook: Command): void {
   const ofOne = (name: string, description: string) =>
     webhook
       .command(name)

@@ -23,10 +23,7 @@ const FILE = 'dev.json'
 const TANK_DEPOSIT = parseEther('100')
 
 /** The account, app and keys of the development setup: those of the last start, else new ones. */
-export const devCredentials = async (
-  database: Database,
-  dataFolder: string,
-): Promise<Credentials> => {
+export async function devCredentials(database: Database, dataFolder: string): Promise<Credentials> {
   const file = join(dataFolder, FILE)
   if (existsSync(file)) {
     const { authToken, apiKey } = JSON.parse(readFileSync(file, 'utf8')) as DevInfo
@@ -49,12 +46,12 @@ export const devCredentials = async (
 }
 
 /** A funded tank of the app and of that kind for every EntryPoint. */
-export const fundDevTanks = async (
+export async function fundDevTanks(
   tanks: Tanks,
   appId: string,
   entryPoints: DevInfo['entryPoints'],
   kind: TankKind,
-): Promise<DevInfo['tanks']> => {
+): Promise<DevInfo['tanks']> {
   const found: Partial<Record<Version, Address>> = {}
   for (const [version, address] of Object.entries(entryPoints)) {
     const entryPoint = createEntryPoint(version as Version, address)
@@ -69,7 +66,7 @@ export const fundDevTanks = async (
 }
 
 /** Readable by its owner only: it holds the keys. Complete or absent, never half written. */
-export const writeDevInfo = (dataFolder: string, info: DevInfo): void => {
+export function writeDevInfo(dataFolder: string, info: DevInfo): void {
   const file = join(dataFolder, FILE)
   writeFileSync(`${file}.new`, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 })
   renameSync(`${file}.new`, file)

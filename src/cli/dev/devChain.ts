@@ -24,7 +24,7 @@ export type DevChain = {
 
 const CHAIN_ID = 31_337
 
-const chainIdAt = async (rpcUrl: string): Promise<number> => {
+async function chainIdAt(rpcUrl: string): Promise<number> {
   const client = createPublicClient({ transport: http(rpcUrl, { retryCount: 0 }) })
   try {
     return await client.getChainId()
@@ -36,7 +36,7 @@ const chainIdAt = async (rpcUrl: string): Promise<number> => {
   }
 }
 
-const withoutVersions = (absent: readonly AbsentVersion[]): string => {
+function withoutVersions(absent: readonly AbsentVersion[]): string {
   const versions = absent.map(({ version, reason }) => `v${version} (${reason})`)
   return `the development chain has no EntryPoint ${versions.join(', ')}`
 }
@@ -46,7 +46,7 @@ const withoutVersions = (absent: readonly AbsentVersion[]): string => {
  * from a node that lags behind while it is shorter than what we have indexed; and it would stay so,
  * because nothing is sent to a node that lags behind. Grown to that length it is a reorg.
  */
-const regrow = async (rpcUrl: string, database: Database): Promise<void> => {
+async function regrow(rpcUrl: string, database: Database): Promise<void> {
   const anvil = anvilClient(rpcUrl)
   const [newest] = await indexedBlocks(database, CHAIN_ID)
   const missing = newest ? newest.number - (await anvil.getBlockNumber()) : 0n
@@ -56,11 +56,11 @@ const regrow = async (rpcUrl: string, database: Database): Promise<void> => {
 /**
  * The development chain, embedded or at the configured URL, with our contracts on it.
  */
-export const startDevChain = async (
+export async function startDevChain(
   config: Pick<Config, 'data' | 'rpcUrl' | 'blockTime'>,
   database: Database,
   logger: Logger,
-): Promise<DevChain> => {
+): Promise<DevChain> {
   const { data: dataDir, rpcUrl: given, blockTime } = config
   const chain =
     given === undefined

@@ -11,13 +11,13 @@ const EXECUTORS = [5, 6, 7, 8]
 const DEV_TERMS = { sources: [{ fixed: '3000' }], markup: 1_050_000, maxExposure: '100000' }
 
 /** The development chain as data; its executors are anvil's well-known accounts. */
-export const devChainDefinition = ({
+export function devChainDefinition({
   chainId,
   rpcUrl,
   entryPoints,
   tokens,
-}: DevChainRecord): ChainDefinition =>
-  toChainDefinition(
+}: DevChainRecord): ChainDefinition {
+  return toChainDefinition(
     chainSchema.parse({
       chainId,
       name: 'development',
@@ -33,3 +33,4 @@ export const devChainDefinition = ({
     }),
     (key) => key as Hex,
   )
+}

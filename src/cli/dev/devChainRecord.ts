@@ -5,10 +5,12 @@ import type { DevInfo } from '../devInfo.js'
 /** Where the development chain of a data folder is, for commands beside the running service. */
 export type DevChainRecord = Pick<DevInfo, 'chainId' | 'rpcUrl' | 'entryPoints' | 'tokens'>
 
-const fileIn = (dataFolder: string): string => join(dataFolder, 'devChain.json')
+function fileIn(dataFolder: string): string {
+  return join(dataFolder, 'devChain.json')
+}
 
 /** undefined when no service with a development chain has run on this folder. */
-export const readDevChain = (dataFolder: string): DevChainRecord | undefined => {
+export function readDevChain(dataFolder: string): DevChainRecord | undefined {
   try {
     return JSON.parse(readFileSync(fileIn(dataFolder), 'utf8')) as DevChainRecord
   } catch (error) {
@@ -17,7 +19,7 @@ export const readDevChain = (dataFolder: string): DevChainRecord | undefined => 
   }
 }
 
-export const writeDevChain = (dataFolder: string, record: DevChainRecord): void => {
+export function writeDevChain(dataFolder: string, record: DevChainRecord): void {
   const file = fileIn(dataFolder)
   writeFileSync(`${file}.new`, `${JSON.stringify(record, null, 2)}\n`)
   renameSync(`${file}.new`, file)

@@ -3,5 +3,6 @@ import { addressWord, uintWord } from '../../encoding/abiWriter.js'
 import { keccak } from '../../encoding/keccak.js'
 
 /** userOpHash of v0.6 and v0.7: the hash of the struct, bound to EntryPoint and chain. */
-export const boundHash = (structHash: string, entryPoint: Address, chainId: number): Hex =>
-  `0x${keccak(structHash + addressWord(entryPoint) + uintWord(BigInt(chainId), 'chainId'))}`
+export function boundHash(structHash: string, entryPoint: Address, chainId: number): Hex {
+  return `0x${keccak(structHash + addressWord(entryPoint) + uintWord(BigInt(chainId), 'chainId'))}`
+}

@@ -12,7 +12,9 @@ export type CallLayout = {
 }
 
 /** Byte position of the argument word with this number, behind a selector. */
-const wordAt = (index: number): number => 4 + 32 * index
+function wordAt(index: number): number {
+  return 4 + 32 * index
+}
 
 /** In innerHandleOp the offset of callData comes first, then 8 words of operation and its hash. */
 export const callLayoutV06: CallLayout = {

@@ -16,30 +16,35 @@ import { decodeOutcomes } from './decodeOutcomes.js'
 const ENTRY_POINT: Address = `0x${'e'.repeat(40)}`
 const SENDER: Address = `0x${'a'.repeat(40)}`
 const PAYMASTER: Address = `0x${'b'.repeat(40)}`
-const hash = (id: number): Hex => pad(`0x${id.toString(16)}`)
+function hash(id: number): Hex {
+  return pad(`0x${id.toString(16)}`)
+}
 
-const log = (topics: readonly Hex[], data: Hex = '0x', address = ENTRY_POINT): Log => ({
-  address,
-  topics,
-  data,
-  blockNumber: 1n,
-  blockHash: hash(77),
-  transactionHash: hash(78),
-  transactionIndex: 0,
-  logIndex: 0,
-})
+function log(topics: readonly Hex[], data: Hex = '0x', address = ENTRY_POINT): Log {
+  return {
+    address,
+    topics,
+    data,
+    blockNumber: 1n,
+    blockHash: hash(77),
+    transactionHash: hash(78),
+    transactionIndex: 0,
+    logIndex: 0,
+  }
+}
 
 type EventName = 'UserOperationEvent' | 'UserOperationRevertReason' | 'PostOpRevertReason'
 
-const topics = (eventName: EventName, args: Record<string, unknown>): Hex[] =>
-  encodeEventTopics({ abi: entryPoint07Abi, eventName, args } as never) as Hex[]
+function topics(eventName: EventName, args: Record<string, unknown>): Hex[] {
+  return encodeEventTopics({ abi: entryPoint07Abi, eventName, args } as never) as Hex[]
+}
 
 const beforeExecution = log(
   encodeEventTopics({ abi: entryPoint07Abi, eventName: 'BeforeExecution' }) as Hex[],
 )
 
-const userOperationEvent = (id: number, success = true, address = ENTRY_POINT): Log =>
-  log(
+function userOperationEvent(id: number, success = true, address = ENTRY_POINT): Log {
+  return log(
     topics('UserOperationEvent', { userOpHash: hash(id), sender: SENDER, paymaster: PAYMASTER }),
     encodeAbiParameters(parseAbiParameters('uint256, bool, uint256, uint256'), [
       9n,
@@ -49,20 +54,24 @@ const userOperationEvent = (id: number, success = true, address = ENTRY_POINT): 
     ]),
     address,
   )
+}
 
-const reason = (
+function reason(
   eventName: 'UserOperationRevertReason' | 'PostOpRevertReason',
   id: number,
   bytes: Hex,
   address = ENTRY_POINT,
-): Log =>
-  log(
+): Log {
+  return log(
     topics(eventName, { userOpHash: hash(id), sender: SENDER }),
     encodeAbiParameters(parseAbiParameters('uint256, bytes'), [9n, bytes]),
     address,
   )
+}
 
-const transfer = (id: number): Log => log([hash(id)], '0x', `0x${'c'.repeat(40)}`)
+function transfer(id: number): Log {
+  return log([hash(id)], '0x', `0x${'c'.repeat(40)}`)
+}
 
 describe('decodeOutcomes', () => {
   it('reads one event whole', () => {

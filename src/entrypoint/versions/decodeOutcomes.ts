@@ -13,10 +13,10 @@ const POST_OP_REVERT_REASON = '0xf62676f440ff169a3a9afdbf812e89e7f95975ee8e5c312
  * taken for its events: an account can emit anything under its own address. An operation's own logs
  * are those since BeforeExecution or the previous UserOperationEvent (ERC-7769).
  */
-export const decodeOutcomes = (
+export function decodeOutcomes(
   entryPoint: Address,
   logs: readonly Log[],
-): readonly OperationOutcome[] => {
+): readonly OperationOutcome[] {
   const outcomes: OperationOutcome[] = []
   let own: Log[] = []
   for (const log of logs) {
@@ -32,11 +32,11 @@ export const decodeOutcomes = (
   return outcomes
 }
 
-const readOutcome = (
+function readOutcome(
   entryPoint: Address,
   event: Log,
   logs: readonly Log[],
-): OperationOutcome | undefined => {
+): OperationOutcome | undefined {
   const [, userOpHash, sender, paymaster] = event.topics
   if (!userOpHash || !sender || !paymaster) return undefined
   return readAbi(event.data, '0x', (reader) => ({
@@ -53,9 +53,11 @@ const readOutcome = (
   }))
 }
 
-const topicAddress = (topic: Hex): Address => `0x${topic.slice(26)}`
+function topicAddress(topic: Hex): Address {
+  return `0x${topic.slice(26)}`
+}
 
-const findReason = (entryPoint: Address, userOpHash: Hex, logs: readonly Log[]): Hex => {
+function findReason(entryPoint: Address, userOpHash: Hex, logs: readonly Log[]): Hex {
   for (const log of logs) {
     const [kind, hash] = log.topics
     if (log.address !== entryPoint || hash !== userOpHash) continue

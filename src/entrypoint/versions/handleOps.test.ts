@@ -31,8 +31,8 @@ const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const packedAbis = { '0.7': entryPoint07Abi, '0.8': entryPoint08Abi, '0.9': entryPoint09Abi }
 const beneficiary = canonicalAddresses['0.9']
 
-const viemHandleOps = (version: Version, ops: readonly Operation[], to: Hex): Hex =>
-  version === '0.6'
+function viemHandleOps(version: Version, ops: readonly Operation[], to: Hex): Hex {
+  return version === '0.6'
     ? encodeFunctionData({
         abi: entryPoint06Abi,
         functionName: 'handleOps',
@@ -43,15 +43,16 @@ const viemHandleOps = (version: Version, ops: readonly Operation[], to: Hex): He
         functionName: 'handleOps',
         args: [ops.map(toPackedStruct), to],
       })
+}
 
-const viemOperation = (version: Version, op: Operation): Hex => {
+function viemOperation(version: Version, op: Operation): Hex {
   if (version === '0.6') {
     return encodeAbiParameters([structOf(entryPoint06Abi)], [toStructV06(op)])
   }
   return encodeAbiParameters([structOf(packedAbis[version])], [toPackedStruct(op)])
 }
 
-const structOf = (abi: Abi): AbiParameter => {
+function structOf(abi: Abi): AbiParameter {
   const { inputs } = getAbiItem({ abi, name: 'handleOps' }) as AbiFunction
   return { ...inputs[0]!, type: 'tuple' }
 }

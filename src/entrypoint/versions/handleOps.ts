@@ -12,25 +12,26 @@ export type OperationCodec = {
 }
 
 /** Calldata of `handleOps(ops, beneficiary)`. */
-export const encodeHandleOps = (
+export function encodeHandleOps(
   codec: OperationCodec,
   ops: readonly Operation[],
   beneficiary: Address,
-): Hex => {
+): Hex {
   const array = encodeTuples(ops.map(codec.encode))
   return `${codec.selector}${encodeTuple([{ encoded: array }, addressWord(beneficiary)])}`
 }
 
 /** ABI encoding of one operation alone, as long as its part in a handleOps call. */
-export const encodeOperation = (codec: OperationCodec, op: Operation): Hex =>
-  `0x${encodeTuple([{ encoded: codec.encode(op) }])}`
+export function encodeOperation(codec: OperationCodec, op: Operation): Hex {
+  return `0x${encodeTuple([{ encoded: codec.encode(op) }])}`
+}
 
 /** The operations in `input`, whoever encoded it; undefined when it is no such call. */
-export const decodeHandleOps = (
+export function decodeHandleOps(
   codec: OperationCodec,
   input: Hex,
-): readonly Operation[] | undefined =>
-  readAbi(input, codec.selector, (reader) => {
+): readonly Operation[] | undefined {
+  return readAbi(input, codec.selector, (reader) => {
     reader.address(32)
     const array = reader.number(0)
     const length = reader.number(array)
@@ -41,3 +42,4 @@ export const decodeHandleOps = (
     }
     return ops
   })
+}

@@ -27,13 +27,14 @@ const contractSignatures = [
   'PostOpReverted(bytes)',
 ]
 
-const bySelector = (signatures: readonly string[]): ReadonlyMap<string, string> =>
-  new Map(
+function bySelector(signatures: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
     signatures.map((signature) => {
       const hash = keccak(Buffer.from(signature).toString('hex'))
       return [`0x${hash.slice(0, 8)}`, signature]
     }),
   )
+}
 
 /** Signatures of an EntryPoint's own errors by selector. */
 export const entryPointErrors = bySelector(entryPointSignatures)

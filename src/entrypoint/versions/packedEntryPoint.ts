@@ -20,10 +20,10 @@ import { readStakePacked, stakeSlotsPacked } from './stakeLayout.js'
 type Shared = Omit<EntryPoint, 'version' | 'overhead' | 'hash'>
 
 /** What v0.7 and later have in common; they differ in how `initCode` may be written. */
-export const packedEntryPoint = (
+export function packedEntryPoint(
   address: Address,
   splitInitCode: (initCode: Hex) => EntityAndData,
-): Shared => {
+): Shared {
   const codec: OperationCodec = {
     selector: '0x765e827f',
     // On its way to the chain an operation is encoded a dozen times.
@@ -50,7 +50,7 @@ export const packedEntryPoint = (
   }
 }
 
-const chargeableGas = (op: Operation): bigint => {
+function chargeableGas(op: Operation): bigint {
   const account = op.verificationGasLimit + op.callGasLimit + op.preVerificationGas
   return op.paymaster === undefined
     ? account

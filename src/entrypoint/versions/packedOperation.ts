@@ -6,25 +6,29 @@ import { type EntityAndData, joinEntity } from '../entity.js'
 import type { Operation } from '../operation.js'
 
 /** `paymasterAndData` as hex digits: paymaster, its two gas limits and its data, or nothing. */
-export const paymasterAndData = (op: Operation): string =>
-  op.paymaster === undefined
+export function paymasterAndData(op: Operation): string {
+  return op.paymaster === undefined
     ? ''
     : digits(op.paymaster) +
-      uint(op.paymasterVerificationGasLimit, 128, 'paymasterVerificationGasLimit') +
-      uint(op.paymasterPostOpGasLimit, 128, 'paymasterPostOpGasLimit') +
-      digits(op.paymasterData)
+        uint(op.paymasterVerificationGasLimit, 128, 'paymasterVerificationGasLimit') +
+        uint(op.paymasterPostOpGasLimit, 128, 'paymasterPostOpGasLimit') +
+        digits(op.paymasterData)
+}
 
 /** The words from `accountGasLimits` to `gasFees`. */
-const gasWords = (op: Operation): string =>
-  uint(op.verificationGasLimit, 128, 'verificationGasLimit') +
-  uint(op.callGasLimit, 128, 'callGasLimit') +
-  uintWord(op.preVerificationGas, 'preVerificationGas') +
-  uint(op.maxPriorityFeePerGas, 128, 'maxPriorityFeePerGas') +
-  uint(op.maxFeePerGas, 128, 'maxFeePerGas')
+function gasWords(op: Operation): string {
+  return (
+    uint(op.verificationGasLimit, 128, 'verificationGasLimit') +
+    uint(op.callGasLimit, 128, 'callGasLimit') +
+    uintWord(op.preVerificationGas, 'preVerificationGas') +
+    uint(op.maxPriorityFeePerGas, 128, 'maxPriorityFeePerGas') +
+    uint(op.maxFeePerGas, 128, 'maxFeePerGas')
+  )
+}
 
 /** ABI encoding of the `PackedUserOperation` struct of v0.7 and later, as hex digits. */
-export const encodePackedOperation = (op: Operation): string =>
-  encodeTuple([
+export function encodePackedOperation(op: Operation): string {
+  return encodeTuple([
     addressWord(op.sender),
     uintWord(op.nonce, 'nonce'),
     { bytes: joinEntity(op.factory, op.factoryData) },
@@ -33,25 +37,29 @@ export const encodePackedOperation = (op: Operation): string =>
     { bytes: paymasterAndData(op) },
     { bytes: digits(op.signature) },
   ])
+}
 
 /**
  * The words that are hashed for a packed operation, in hex digits: the struct without its signature,
  * its bytes fields hashed. `initCode` and `paymasterAndData` are what the version hashes for them.
  */
-export const hashedWords = (op: Operation, initCode: string, paymasterAndData: string): string =>
-  addressWord(op.sender) +
-  uintWord(op.nonce, 'nonce') +
-  keccak(initCode) +
-  keccak(digits(op.callData)) +
-  gasWords(op) +
-  keccak(paymasterAndData)
+export function hashedWords(op: Operation, initCode: string, paymasterAndData: string): string {
+  return (
+    addressWord(op.sender) +
+    uintWord(op.nonce, 'nonce') +
+    keccak(initCode) +
+    keccak(digits(op.callData)) +
+    gasWords(op) +
+    keccak(paymasterAndData)
+  )
+}
 
 /** The `PackedUserOperation` struct at byte `at`. Only inside `readAbi`. */
-export const readPackedOperation = (
+export function readPackedOperation(
   reader: AbiReader,
   at: number,
   splitInitCode: (initCode: Hex) => EntityAndData,
-): Operation => {
+): Operation {
   const factory = splitInitCode(reader.bytes(at, at + 64))
   return {
     sender: reader.address(at),
@@ -75,7 +83,7 @@ type PaymasterFields = Pick<
   'paymaster' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
 >
 
-const splitPaymasterAndData = (bytes: Hex): PaymasterFields => {
+function splitPaymasterAndData(bytes: Hex): PaymasterFields {
   if (bytes === '0x') {
     return {
       paymaster: undefined,

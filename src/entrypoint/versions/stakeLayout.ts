@@ -10,24 +10,31 @@ import type { StakeInfo } from '../entryPoint.js'
 
 const none: StakeInfo = { stake: 0n, unstakeDelay: 0n }
 
-export const stakeSlotsV06 = (account: Address): Hex[] => {
+export function stakeSlotsV06(account: Address): Hex[] {
   const first = depositSlot(account)
   return [first, after(first)]
 }
 
-export const readStakeV06 = ([first = 0n, second = 0n]: readonly bigint[]): StakeInfo =>
-  bits(first, 112n, 8n) === 0n
+export function readStakeV06([first = 0n, second = 0n]: readonly bigint[]): StakeInfo {
+  return bits(first, 112n, 8n) === 0n
     ? none
     : { stake: bits(first, 120n, 112n), unstakeDelay: bits(second, 0n, 32n) }
+}
 
-export const stakeSlotsPacked = (account: Address): Hex[] => [after(depositSlot(account))]
+export function stakeSlotsPacked(account: Address): Hex[] {
+  return [after(depositSlot(account))]
+}
 
-export const readStakePacked = ([word = 0n]: readonly bigint[]): StakeInfo =>
-  bits(word, 0n, 8n) === 0n
+export function readStakePacked([word = 0n]: readonly bigint[]): StakeInfo {
+  return bits(word, 0n, 8n) === 0n
     ? none
     : { stake: bits(word, 8n, 112n), unstakeDelay: bits(word, 120n, 32n) }
+}
 
-const bits = (word: bigint, from: bigint, count: bigint): bigint =>
-  (word >> from) & ((1n << count) - 1n)
+function bits(word: bigint, from: bigint, count: bigint): bigint {
+  return (word >> from) & ((1n << count) - 1n)
+}
 
-const after = (slot: Hex): Hex => `0x${(BigInt(slot) + 1n).toString(16).padStart(64, '0')}`
+function after(slot: Hex): Hex {
+  return `0x${(BigInt(slot) + 1n).toString(16).padStart(64, '0')}`
+}

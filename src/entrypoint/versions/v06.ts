@@ -29,33 +29,35 @@ const codec: OperationCodec = {
   read: readUserOperationV06,
 }
 
-export const createEntryPointV06 = (address: Address): EntryPoint => ({
-  version: '0.6',
-  address,
-  overhead: { fixed: 10_927, perOp: 8_218 },
-  callLayout: callLayoutV06,
-  hasPaymasterLimits: false,
-  hash: (op, chainId) => boundHash(hashUserOperationV06(op), address, chainId),
-  encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
-  decodeHandleOps: (input) => decodeHandleOps(codec, input),
-  paymasterAndData: (op) => `0x${joinEntity(op.paymaster, op.paymasterData)}`,
-  encodeOperation: (op) => encodeOperation(codec, op),
-  requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
-  chargeableGas,
-  gasPrice,
-  paymasterSharesVerificationGas: true,
-  bundleGas: bundleGasV06,
-  stakeSlots: stakeSlotsV06,
-  readStake: readStakeV06,
-  decodeFailure,
-  decodeOutcomes: (logs) => decodeOutcomes(address, logs),
-})
+export function createEntryPointV06(address: Address): EntryPoint {
+  return {
+    version: '0.6',
+    address,
+    overhead: { fixed: 10_927, perOp: 8_218 },
+    callLayout: callLayoutV06,
+    hasPaymasterLimits: false,
+    hash: (op, chainId) => boundHash(hashUserOperationV06(op), address, chainId),
+    encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
+    decodeHandleOps: (input) => decodeHandleOps(codec, input),
+    paymasterAndData: (op) => `0x${joinEntity(op.paymaster, op.paymasterData)}`,
+    encodeOperation: (op) => encodeOperation(codec, op),
+    requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
+    chargeableGas,
+    gasPrice,
+    paymasterSharesVerificationGas: true,
+    bundleGas: bundleGasV06,
+    stakeSlots: stakeSlotsV06,
+    readStake: readStakeV06,
+    decodeFailure,
+    decodeOutcomes: (logs) => decodeOutcomes(address, logs),
+  }
+}
 
 /**
  * With a paymaster the verification limit counts three times: it also bounds postOp, which may run
  * twice. A zero paymaster is none.
  */
-const chargeableGas = (op: Operation): bigint => {
+function chargeableGas(op: Operation): bigint {
   const hasPaymaster = op.paymaster !== undefined && BigInt(op.paymaster) !== 0n
   const verifications = hasPaymaster ? 3n : 1n
   return op.callGasLimit + op.verificationGasLimit * verifications + op.preVerificationGas

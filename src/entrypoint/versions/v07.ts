@@ -6,13 +6,15 @@ import { boundHash } from './boundHash.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 
-export const createEntryPointV07 = (address: Address): EntryPoint => ({
-  ...packedEntryPoint(address, splitEntity),
-  version: '0.7',
-  // Without MCOPY the operation is copied word by word for executeUserOp.
-  overhead: { fixed: 11_262, perOp: 7_836, executeUserOp: { fixed: 1_600, perWord: 69 } },
-  hash: (op, chainId) => {
-    const words = hashedWords(op, joinEntity(op.factory, op.factoryData), paymasterAndData(op))
-    return boundHash(keccak(words), address, chainId)
-  },
-})
+export function createEntryPointV07(address: Address): EntryPoint {
+  return {
+    ...packedEntryPoint(address, splitEntity),
+    version: '0.7',
+    // Without MCOPY the operation is copied word by word for executeUserOp.
+    overhead: { fixed: 11_262, perOp: 7_836, executeUserOp: { fixed: 1_600, perWord: 69 } },
+    hash: (op, chainId) => {
+      const words = hashedWords(op, joinEntity(op.factory, op.factoryData), paymasterAndData(op))
+      return boundHash(keccak(words), address, chainId)
+    },
+  }
+}

@@ -5,7 +5,7 @@ import type { EntryPoint } from '../entryPoint.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 
-export const createEntryPointV08 = (address: Address): EntryPoint => {
+export function createEntryPointV08(address: Address): EntryPoint {
   const typedDataHash = createTypedDataHash(address)
   return {
     ...packedEntryPoint(address, splitDelegatedInitCode),

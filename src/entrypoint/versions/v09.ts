@@ -6,7 +6,7 @@ import { hashedPaymasterAndData } from '../paymasterSignature.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 
-export const createEntryPointV09 = (address: Address): EntryPoint => {
+export function createEntryPointV09(address: Address): EntryPoint {
   const typedDataHash = createTypedDataHash(address)
   return {
     ...packedEntryPoint(address, splitDelegatedInitCode),

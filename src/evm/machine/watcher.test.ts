@@ -13,10 +13,13 @@ import type { WatchedCall, WatchedEnd, Watcher } from './watcher.js'
 
 const THIRD = addressOf(0xc0003n)
 /** Calls `to` with four bytes of data, then returns success and 32 bytes of its output. */
-const caller = (to: `0x${string}`) =>
-  hex('63aabbccdd5f52', '60205f6004601c5f', pushAddress(to), '5af1', '602052', '60405ff3')
+function caller(to: `0x${string}`) {
+  return hex('63aabbccdd5f52', '60205f6004601c5f', pushAddress(to), '5af1', '602052', '60405ff3')
+}
 /** Returns the word 5, or reverts with it. */
-const five = (end: 'f3' | 'fd') => hex('60055f5260205f', end)
+function five(end: 'f3' | 'fd') {
+  return hex('60055f5260205f', end)
+}
 
 type Seen = ['enter', WatchedCall] | ['leave', WatchedCall, WatchedEnd]
 

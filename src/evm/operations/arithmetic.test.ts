@@ -4,9 +4,15 @@ import { hex, runCode, word } from '../../../test/evm/harness.js'
 import { toBigInt } from '../bytes/hex.js'
 
 const LIMIT = 1n << 256n
-const wrap = (value: bigint) => BigInt.asUintN(256, value)
-const signed = (value: bigint) => BigInt.asIntN(256, value)
-const bool = (value: boolean) => (value ? 1n : 0n)
+function wrap(value: bigint) {
+  return BigInt.asUintN(256, value)
+}
+function signed(value: bigint) {
+  return BigInt.asIntN(256, value)
+}
+function bool(value: boolean) {
+  return value ? 1n : 0n
+}
 
 /** What each instruction computes, in terms of bigint; operands from the top of the stack down. */
 const REFERENCE: Record<string, [opcode: string, compute: (...words: bigint[]) => bigint]> = {

@@ -13,7 +13,7 @@ const stub = {
   paymasterData: encodeLateTankData(range, stubSignature),
 }
 const bounds = { earliest: 900, latest: 1_100 }
-const refusalOf = (changes: Partial<typeof stub>) => {
+function refusalOf(changes: Partial<typeof stub>) {
   const read = readCommitment({ ...stub, ...changes }, stub, bounds)
   return 'refusal' in read ? read.refusal : undefined
 }

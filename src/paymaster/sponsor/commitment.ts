@@ -13,11 +13,11 @@ export type Bounds = { readonly earliest: number; readonly latest: number }
  * The time range that an account signs, or has signed, before its tank (EntryPoint v0.9), or why
  * the tank does not sign it: the operation must carry what the stub said.
  */
-export const readCommitment = (
+export function readCommitment(
   op: Pick<Draft, keyof PaymasterStub>,
   stub: PaymasterStub,
   { earliest, latest }: Bounds,
-): { readonly range: TimeRange } | { readonly refusal: Refusal } => {
+): { readonly range: TimeRange } | { readonly refusal: Refusal } {
   for (const field of ['paymaster', 'paymasterPostOpGasLimit'] as const) {
     if (op[field] !== stub[field]) return changed(field, `is ${op[field]}, not ${stub[field]}`)
   }
@@ -38,23 +38,25 @@ export const readCommitment = (
   return { range: { validAfter, validUntil } }
 }
 
-const changed = (field: string, difference: string): { readonly refusal: Refusal } => {
+function changed(field: string, difference: string): { readonly refusal: Refusal } {
   const message = `${field} ${difference}. Take it from pm_getPaymasterStubData with signingPhase "commit".`
   return { refusal: { code: 'COMMITMENT_CHANGED', message } }
 }
 
 /** The limits that the account signs, or has signed. */
-export const committedLimits = (op: Draft): Limits => ({
-  callGasLimit: op.callGasLimit ?? 0n,
-  verificationGasLimit: op.verificationGasLimit ?? 0n,
-  preVerificationGas: op.preVerificationGas ?? 0n,
-  paymasterVerificationGasLimit: op.paymasterVerificationGasLimit ?? 0n,
-})
+export function committedLimits(op: Draft): Limits {
+  return {
+    callGasLimit: op.callGasLimit ?? 0n,
+    verificationGasLimit: op.verificationGasLimit ?? 0n,
+    preVerificationGas: op.preVerificationGas ?? 0n,
+    paymasterVerificationGasLimit: op.paymasterVerificationGasLimit ?? 0n,
+  }
+}
 
 const verified = ['verificationGasLimit', 'preVerificationGas'] as const
 
 /** Where limits are raised otherwise (see `limitsToSign`), an account that has signed is refused. */
-export const judgeCommittedGas = (op: Limits, estimate: GasEstimate): Refusal | undefined => {
+export function judgeCommittedGas(op: Limits, estimate: GasEstimate): Refusal | undefined {
   const field = verified.find((name) => op[name] < estimate[name])
   if (field === undefined) return undefined
   const message = `${field} is ${op[field]}, the operation needs ${estimate[field]}. Estimate it with the stub and let the account sign again.`

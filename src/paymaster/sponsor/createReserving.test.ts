@@ -24,7 +24,7 @@ const budget = 600n
 let chainId = 5_000_000
 
 /** Sponsorships of 1 wei each, of one policy, from a payer with room for so many. */
-const createCase = async () => {
+async function createCase() {
   const { database, connection } = testDatabase()
   const id = ++chainId
   const appId = await createApp(database)

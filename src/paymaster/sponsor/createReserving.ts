@@ -14,7 +14,7 @@ const GROUP = 64
  * database, so those that come while it decides about others wait here, where they hold no connection,
  * and share the next transaction.
  */
-export const createReserving = (database: Database): Group<SponsorshipReservation, Reserved> => {
+export function createReserving(database: Database): Group<SponsorshipReservation, Reserved> {
   // As many as there are tanks that sponsored something.
   const groups = new Map<string, Group<SponsorshipReservation, Reserved>>()
   const commit = (reservations: readonly SponsorshipReservation[]) =>

@@ -31,31 +31,33 @@ export type Reasons = {
 }
 
 /** A decision as it is stored; without a reservation it costs nothing. */
-export const toDecisionRow = (
+export function toDecisionRow(
   { decisionId, appId, chainId, entryPoint, draft }: DecisionSubject,
   { sponsored, code, message }: SponsorshipDecision,
   { policyId, details = {} }: Reasons = {},
   reservation?: Reservation,
-): NewDecision => ({
-  id: decisionId,
-  app_id: appId,
-  chain_id: BigInt(chainId),
-  entry_point: entryPoint,
-  sender: draft.sender,
-  nonce: draft.nonce,
-  user_op_hash: reservation?.userOpHash ?? null,
-  sponsored,
-  code,
-  message,
-  max_cost: reservation?.maxCost ?? 0n,
-  valid_after: BigInt(reservation?.validAfter ?? 0),
-  valid_until: BigInt(reservation?.validUntil ?? 0),
-  policy_id: policyId ?? null,
-  details: JSON.stringify(details),
-})
+): NewDecision {
+  return {
+    id: decisionId,
+    app_id: appId,
+    chain_id: BigInt(chainId),
+    entry_point: entryPoint,
+    sender: draft.sender,
+    nonce: draft.nonce,
+    user_op_hash: reservation?.userOpHash ?? null,
+    sponsored,
+    code,
+    message,
+    max_cost: reservation?.maxCost ?? 0n,
+    valid_after: BigInt(reservation?.validAfter ?? 0),
+    valid_until: BigInt(reservation?.validUntil ?? 0),
+    policy_id: policyId ?? null,
+    details: JSON.stringify(details),
+  }
+}
 
-export const toCallRows = (calls: readonly WebhookCall[]): NewWebhookCall[] =>
-  calls.map((call) => ({
+export function toCallRows(calls: readonly WebhookCall[]): NewWebhookCall[] {
+  return calls.map((call) => ({
     webhook_id: call.webhookId,
     outcome: call.outcome,
     http_status: call.httpStatus ?? null,
@@ -64,3 +66,4 @@ export const toCallRows = (calls: readonly WebhookCall[]): NewWebhookCall[] =>
     duration_ms: call.durationMs,
     started_at: call.startedAt,
   }))
+}

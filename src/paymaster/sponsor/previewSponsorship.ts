@@ -15,10 +15,10 @@ type PreviewContext = {
 }
 
 /** The way of a sponsorship up to the ledger, which is read only. Webhooks count as approving. */
-export const previewSponsorship = async (
+export async function previewSponsorship(
   { database, chainId, weigh }: PreviewContext,
   request: SponsorshipRequest,
-): Promise<PolicyPreview> => {
+): Promise<PolicyPreview> {
   const weighed = await weigh(request, async () => ({
     approval: { approved: true, calls: [] },
     asked: (await listActiveWebhooks(database, request.appId)).length,
@@ -48,18 +48,22 @@ export const previewSponsorship = async (
   return { sponsored: true, code: 'SPONSORED', message, policyId, policies }
 }
 
-const refused = ({ code, message }: Refusal) => ({
-  sponsored: false,
-  code,
-  message,
-  policyId: undefined,
-})
+function refused({ code, message }: Refusal) {
+  return {
+    sponsored: false,
+    code,
+    message,
+    policyId: undefined,
+  }
+}
 
-const toVerdict = ({ policy, refusal }: Verdict): PolicyVerdict => ({
-  policyId: policy.id,
-  name: policy.name,
-  scope: policy.appId === undefined ? 'account' : 'app',
-  pays: refusal === undefined,
-  code: refusal?.code ?? 'PAYS',
-  message: refusal?.message ?? `Policy ${policy.name} pays.`,
-})
+function toVerdict({ policy, refusal }: Verdict): PolicyVerdict {
+  return {
+    policyId: policy.id,
+    name: policy.name,
+    scope: policy.appId === undefined ? 'account' : 'app',
+    pays: refusal === undefined,
+    code: refusal?.code ?? 'PAYS',
+    message: refusal?.message ?? `Policy ${policy.name} pays.`,
+  }
+}

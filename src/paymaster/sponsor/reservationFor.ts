@@ -7,28 +7,30 @@ import { creditEmpty, tankEmpty } from '../tank/tankRefusals.js'
 import type { Sponsorable } from './weighSponsorship.js'
 
 /** What the ledger is asked to reserve for a sponsorship. */
-export const reservationFor = (
+export function reservationFor(
   { payer, head, claim }: Sponsorable,
   { appId, entryPoint, draft }: SponsorshipRequest,
   chainId: number,
-): Omit<ReservationRequest, 'validUntil'> => ({
-  slot: {
-    chainId,
-    entryPoint: entryPoint.address,
-    appId,
-    paymaster: payer.tank?.address ?? zeroAddress,
-    sender: draft.sender,
-    nonce: draft.nonce,
-  },
-  claim,
-  head,
-})
+): Omit<ReservationRequest, 'validUntil'> {
+  return {
+    slot: {
+      chainId,
+      entryPoint: entryPoint.address,
+      appId,
+      paymaster: payer.tank?.address ?? zeroAddress,
+      sender: draft.sender,
+      nonce: draft.nonce,
+    },
+    claim,
+    head,
+  }
+}
 
 /** Why the ledger did not reserve. */
-export const refusalOf = (
+export function refusalOf(
   { payer: { tank, credit }, head: { deposit }, claim: { maxCost } }: Sponsorable,
   reserved: Exclude<Reserved, { kind: 'granted' }>,
-): Refusal => {
+): Refusal {
   if (reserved.kind === 'short') {
     const { locked } = reserved
     return tankEmpty(tank?.address ?? zeroAddress, { deposit: deposit ?? 0n, locked, maxCost })

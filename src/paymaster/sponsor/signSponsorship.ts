@@ -15,14 +15,14 @@ import {
  * has (late or not, see `encodeLateTankData`).
  * `delegate` is what the sender's code points to (EIP-7702), where the operation does not say.
  */
-export const signSponsorship = (
+export function signSponsorship(
   op: Operation & { readonly paymaster: Address },
   entryPoint: EntryPoint,
   chainId: number,
   range: TimeRange,
   signer: TankSigner,
   delegate?: Address,
-): Operation => {
+): Operation {
   const hash = sponsorshipHash(op, entryPoint, chainId, range, delegate)
   const isLate = splitPaymasterSignature(op.paymasterData) !== undefined
   const encode = isLate ? encodeLateTankData : encodeTankData

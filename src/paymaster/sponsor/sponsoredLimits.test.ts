@@ -11,7 +11,9 @@ const limits = fc.record({
   preVerificationGas: gas,
   paymasterVerificationGasLimit: gas,
 })
-const withGas = (given: object) => given as Draft & GasEstimate
+function withGas(given: object) {
+  return given as Draft & GasEstimate
+}
 
 describe('givenLimits', () => {
   test('are the three of the client when they are not to be calculated', () => {

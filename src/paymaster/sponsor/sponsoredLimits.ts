@@ -11,7 +11,7 @@ export type Limits = {
 }
 
 /** The client's own limits, when it gave the account's three and does not want them calculated. */
-export const givenLimits = (draft: Draft, calculateGasLimits: boolean): Limits | undefined => {
+export function givenLimits(draft: Draft, calculateGasLimits: boolean): Limits | undefined {
   const { callGasLimit, verificationGasLimit, preVerificationGas } = draft
   const all = callGasLimit && verificationGasLimit && preVerificationGas
   if (calculateGasLimits || !all) return undefined
@@ -24,7 +24,7 @@ export const givenLimits = (draft: Draft, calculateGasLimits: boolean): Limits |
  * (their flow with calculateGasLimits false), so verification and calldata that the tank adds may
  * not fit: these are then raised to what `estimate`, made with the tank, needs.
  */
-export const limitsToSign = (given: Limits | undefined, estimate: GasEstimate): Limits => {
+export function limitsToSign(given: Limits | undefined, estimate: GasEstimate): Limits {
   const { callGasLimit, verificationGasLimit, preVerificationGas } = estimate
   const { paymasterVerificationGasLimit = 0n } = estimate
   if (given === undefined) {
@@ -41,4 +41,6 @@ export const limitsToSign = (given: Limits | undefined, estimate: GasEstimate): 
   }
 }
 
-const atLeast = (value: bigint, least: bigint): bigint => (value < least ? least : value)
+function atLeast(value: bigint, least: bigint): bigint {
+  return value < least ? least : value
+}

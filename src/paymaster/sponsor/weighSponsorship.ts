@@ -76,7 +76,7 @@ export type Weigher = {
 }
 
 /** The order of its questions is that of docs/architecture.md: cheap ones first. */
-export const createWeigher = (context: WeighContext): Weigher => {
+export function createWeigher(context: WeighContext): Weigher {
   const { database, node, definition, terms } = context
   const { chainId } = definition
   const { requirePayer } = createPayers(context)
@@ -200,12 +200,12 @@ type ProposalTerms = {
 }
 
 /** What a tank is to sign, with the signature of a stub, or what goes without one; or why it cannot. */
-const propose = (
+function propose(
   { entryPoint, signingPhase }: SponsorshipRequest,
   draft: Draft,
   tank: Address | undefined,
   { time, duration, terms }: ProposalTerms,
-) => {
+) {
   const isLate = signingPhase !== undefined
   const range = timeRange(time, time, duration)
   if (tank === undefined) return { stubbed: withPaymaster(draft, undefined), range }
@@ -221,10 +221,16 @@ const noFees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
 
 const unasked = { approval: { approved: true, calls: [] }, asked: 0 }
 
-const isInUsd = ({ ofAccount, ofApp = [] }: Standing): boolean =>
-  [...ofAccount, ...ofApp].some(({ terms }) => terms.budgets.some(({ unit }) => unit === 'usd'))
+function isInUsd({ ofAccount, ofApp = [] }: Standing): boolean {
+  return [...ofAccount, ...ofApp].some(({ terms }) =>
+    terms.budgets.some(({ unit }) => unit === 'usd'),
+  )
+}
 
-const requiresWebhook = ({ ofAccount, ofApp = [] }: Standing): boolean =>
-  [...ofAccount, ...ofApp].some(({ terms }) => terms.webhookMode === 'always')
+function requiresWebhook({ ofAccount, ofApp = [] }: Standing): boolean {
+  return [...ofAccount, ...ofApp].some(({ terms }) => terms.webhookMode === 'always')
+}
 
-const now = (): number => Math.floor(Date.now() / 1000)
+function now(): number {
+  return Math.floor(Date.now() / 1000)
+}

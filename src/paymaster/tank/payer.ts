@@ -30,7 +30,7 @@ type PayerContext = {
 }
 
 /** Finds who pays for an app, by the mode of its fund, or why there is nobody to pay. */
-export const createPayers = ({ database, node, definition: { chainId } }: PayerContext) => {
+export function createPayers({ database, node, definition: { chainId } }: PayerContext) {
   const deployed = new Set<Address>()
 
   const isDeployed = async (tank: Address): Promise<boolean> => {
@@ -76,20 +76,22 @@ export const creditCounter = { budget: 'credit', subject: '', bucket: 0 } as con
  * A credit as the ledger knows it: a budget that never begins anew, whose limit is all that was ever
  * credited. So the ledger reserves from it, settles, releases and undoes as for any budget.
  */
-export const claimCredit = ({ id, credited }: StoredFund, maxCost: bigint): Candidate => ({
-  policyId: id,
-  claims: [
-    {
-      policyId: id,
-      policyName: 'credit',
-      budget: creditCounter.budget,
-      subject: creditCounter.subject,
-      unit: 'wei',
-      limit: credited,
-      amount: maxCost,
-      price: undefined,
-      bucket: creditCounter.bucket,
-      oldest: creditCounter.bucket,
-    },
-  ],
-})
+export function claimCredit({ id, credited }: StoredFund, maxCost: bigint): Candidate {
+  return {
+    policyId: id,
+    claims: [
+      {
+        policyId: id,
+        policyName: 'credit',
+        budget: creditCounter.budget,
+        subject: creditCounter.subject,
+        unit: 'wei',
+        limit: credited,
+        amount: maxCost,
+        price: undefined,
+        bucket: creditCounter.bucket,
+        oldest: creditCounter.bucket,
+      },
+    ],
+  }
+}

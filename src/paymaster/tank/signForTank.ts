@@ -13,7 +13,7 @@ export type TankSigner = { readonly address: Address; readonly key: Hex }
  * The signature (r, s, v) of `tank`'s signer over a hash. It is read back before it leaves: one that the
  * tank would not take must not reach a client, nor reserve.
  */
-export const signForTank = (hash: Hex, tank: Address, signer: TankSigner): Hex => {
+export function signForTank(hash: Hex, tank: Address, signer: TankSigner): Hex {
   const bytes = hexToBytes(hash)
   const { signature, recoveryId } = signHash(bytes, hexToBytes(signer.key))
   const publicKey = recoverKey(bytes, signature, recoveryId)
@@ -24,5 +24,6 @@ export const signForTank = (hash: Hex, tank: Address, signer: TankSigner): Hex =
 }
 
 /** Of the 64 bytes of a public key, lower case. */
-const addressOf = (publicKey: Uint8Array): Address =>
-  `0x${keccak(Buffer.from(publicKey).toString('hex')).slice(-40)}`
+function addressOf(publicKey: Uint8Array): Address {
+  return `0x${keccak(Buffer.from(publicKey).toString('hex')).slice(-40)}`
+}

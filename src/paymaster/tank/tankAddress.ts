@@ -24,8 +24,9 @@ const implementations: Readonly<Record<TankKind, Readonly<Record<Version, Deploy
   },
 }
 
-export const tankImplementation = (kind: TankKind, version: Version): Deployment =>
-  implementations[kind][version]
+export function tankImplementation(kind: TankKind, version: Version): Deployment {
+  return implementations[kind][version]
+}
 
 /** What makes a tank what it is; each part changes its address. */
 export type TankParts = {
@@ -38,7 +39,7 @@ export type TankParts = {
 }
 
 /** Where the TankFactory at `factory` creates the tank; equals its `predict`. */
-export const tankAddress = (factory: Address, parts: TankParts): Address => {
+export function tankAddress(factory: Address, parts: TankParts): Address {
   const { kind, version, entryPoint, owner, signer } = parts
   const { address: implementation } = tankImplementation(kind, version)
   const bytecode = concatHex([
@@ -54,7 +55,7 @@ export const tankAddress = (factory: Address, parts: TankParts): Address => {
 }
 
 /** Call data for TankFactory that creates the tank, or does nothing when it exists. */
-export const tankCreation = ({ kind, version, entryPoint, owner, signer }: TankParts): Hex => {
+export function tankCreation({ kind, version, entryPoint, owner, signer }: TankParts): Hex {
   const { address: implementation } = tankImplementation(kind, version)
   const args = [implementation, entryPoint, owner, signer, noSecondSigner, salt] as const
   return encodeFunctionData({ abi: factoryAbi, functionName: 'create', args })

@@ -19,12 +19,14 @@ const terms = fc.record({
 type Terms = typeof terms extends fc.Arbitrary<infer T> ? T : never
 
 /** The hash on an EntryPoint of `version`. */
-const hashOn = (
-  version: Version,
-  op: Operation,
-  { tank, entryPoint, chainId, range }: Terms,
-): Hex =>
-  sponsorshipHash({ ...op, paymaster: tank }, { version, address: entryPoint }, chainId, range)
+function hashOn(version: Version, op: Operation, { tank, entryPoint, chainId, range }: Terms): Hex {
+  return sponsorshipHash(
+    { ...op, paymaster: tank },
+    { version, address: entryPoint },
+    chainId,
+    range,
+  )
+}
 
 describe('the data of a tank', () => {
   test('is parsed to what it was encoded from', () =>
@@ -61,18 +63,22 @@ describe('the data of a tank', () => {
 
 const later = fc.constantFrom<Version>('0.7', '0.8', '0.9')
 
-const bytes32Pair = (high: bigint, low: bigint): Hex =>
-  encodePacked(['uint128', 'uint128'], [high, low])
+function bytes32Pair(high: bigint, low: bigint): Hex {
+  return encodePacked(['uint128', 'uint128'], [high, low])
+}
 
-const domainOf = ({ chainId, tank }: Terms) => ({
-  name: 'Purser Tank',
-  version: '1',
-  chainId,
-  verifyingContract: tank,
-})
+function domainOf({ chainId, tank }: Terms) {
+  return {
+    name: 'Purser Tank',
+    version: '1',
+    chainId,
+    verifyingContract: tank,
+  }
+}
 
-const initCodeOf = ({ factory, factoryData }: Operation): Hex =>
-  factory ? concatHex([factory, factoryData]) : '0x'
+function initCodeOf({ factory, factoryData }: Operation): Hex {
+  return factory ? concatHex([factory, factoryData]) : '0x'
+}
 
 describe('the hash to sign', () => {
   test('is the EIP-712 hash of the sponsorship on v0.6', () =>

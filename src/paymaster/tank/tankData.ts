@@ -23,7 +23,7 @@ export const stubSignature: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
  * paymasterData of a tank, the same for every EntryPoint version: validUntil(6) | validAfter(6) |
  * signature(65). Throws RangeError for what does not fit.
  */
-export const encodeTankData = ({ validUntil, validAfter }: TimeRange, signature: Hex): Hex => {
+export function encodeTankData({ validUntil, validAfter }: TimeRange, signature: Hex): Hex {
   if (signature.length !== 2 + SIGNATURE_DIGITS) {
     throw new RangeError('A tank signature has 65 bytes.')
   }
@@ -34,13 +34,13 @@ export const encodeTankData = ({ validUntil, validAfter }: TimeRange, signature:
  * paymasterData of a tank on v0.9 that may sign after the account: the same bytes, with the suffix
  * by which the EntryPoint leaves the signature out of the userOpHash.
  */
-export const encodeLateTankData = (range: TimeRange, signature: Hex): Hex => {
+export function encodeLateTankData(range: TimeRange, signature: Hex): Hex {
   const times = encodeTankData(range, signature).slice(0, 2 + 2 * TIME_DIGITS) as Hex
   return joinPaymasterSignature(times, signature)
 }
 
 /** The reverse of encodeTankData; undefined when the tank would refuse the bytes for their length. */
-export const parseTankData = (paymasterData: Hex): TankData | undefined => {
+export function parseTankData(paymasterData: Hex): TankData | undefined {
   if (paymasterData.length !== 2 + 2 * TIME_DIGITS + SIGNATURE_DIGITS) return undefined
   const validAfterAt = 2 + TIME_DIGITS
   const signatureAt = validAfterAt + TIME_DIGITS
@@ -58,11 +58,18 @@ const hash = promiseHash('Sponsorship', 'uint48 validUntil,uint48 validAfter')
  * `op` within `range`. Covers every field but the operation's signature and paymasterData.
  * @param delegate - what the sender's code points to, when it is an EIP-7702 account already
  */
-export const sponsorshipHash = (
+export function sponsorshipHash(
   op: TankOperation,
   entryPoint: Pick<EntryPoint, 'version' | 'address'>,
   chainId: number,
   range: TimeRange,
   delegate?: Address,
-): Hex =>
-  hash(op, entryPoint, chainId, timeWord(range.validUntil) + timeWord(range.validAfter), delegate)
+): Hex {
+  return hash(
+    op,
+    entryPoint,
+    chainId,
+    timeWord(range.validUntil) + timeWord(range.validAfter),
+    delegate,
+  )
+}

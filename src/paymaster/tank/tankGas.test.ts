@@ -3,7 +3,9 @@ import type { Hex } from 'viem'
 import { expect, test } from 'vitest'
 import { tankVerificationGas } from './tankGas.js'
 
-const bytes = (length: number): Hex => `0x${'ab'.repeat(length)}`
+function bytes(length: number): Hex {
+  return `0x${'ab'.repeat(length)}`
+}
 
 test('follows the figures that were measured, with a fifth to spare', () => {
   const measured: [callData: number, gas: bigint][] = [

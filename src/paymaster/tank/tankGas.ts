@@ -14,10 +14,12 @@ const WORDS_SQUARED_PER_GAS = 192n
  * between. A tank uses 20,800 gas on v0.7, and 22 gas per word + words² / 256 beside; the rest is
  * room for LIM-030 (4,000) and for chains that price a little dearer.
  */
-export const tankVerificationGas = (op: ReadByTank): bigint => BASE + wordGas(op)
+export function tankVerificationGas(op: ReadByTank): bigint {
+  return BASE + wordGas(op)
+}
 
 /** The part of it that depends on the operation's length; a token tank reads the same. */
-export const wordGas = ({ factoryData, callData, signature }: ReadByTank): bigint => {
+export function wordGas({ factoryData, callData, signature }: ReadByTank): bigint {
   const digits = factoryData.length + callData.length + signature.length - 6
   const words = BigInt(Math.ceil(digits / 64))
   return PER_WORD * words + (words * words) / WORDS_SQUARED_PER_GAS

@@ -22,10 +22,10 @@ type LevelContext = {
 }
 
 /** What a tank holds in the newest block, and how long that lasts. */
-export const tankLevel = async (
+export async function tankLevel(
   { database, node, chainId }: LevelContext,
   { entry_point: entryPoint, address, app_id: appId }: StoredTank,
-): Promise<TankLevel> => {
+): Promise<TankLevel> {
   const head = await getBlock(node, 'latest')
   if (head === undefined) throw new Error('the node has no newest block')
   const { number: blockNumber, timestamp } = head

@@ -15,16 +15,20 @@ import type { Operation } from '../../entrypoint/operation.js'
 export type TankOperation = Operation & { readonly paymaster: Address }
 
 /** Seconds that fit 48 bits, in hex. Throws RangeError for others. */
-export const timeDigits = (seconds: number): string => {
+export function timeDigits(seconds: number): string {
   if (!Number.isInteger(seconds) || seconds < 0 || seconds >= 2 ** 48) {
     throw new RangeError(`A time must be whole seconds that fit 48 bits, not ${seconds}.`)
   }
   return seconds.toString(16).padStart(12, '0')
 }
 
-export const timeWord = (seconds: number): string => timeDigits(seconds).padStart(64, '0')
+export function timeWord(seconds: number): string {
+  return timeDigits(seconds).padStart(64, '0')
+}
 
-const hashOfText = (text: string): string => keccak(Buffer.from(text).toString('hex'))
+function hashOfText(text: string): string {
+  return keccak(Buffer.from(text).toString('hex'))
+}
 
 const DOMAIN_TYPE_HASH = hashOfText(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
@@ -39,11 +43,14 @@ type SignedOperation = {
   readonly words: (op: Operation, delegate: Address | undefined) => string
 }
 
-const senderWords = (op: Operation, initCode: string): string =>
-  addressWord(op.sender) +
-  uintWord(op.nonce, 'nonce') +
-  keccak(initCode) +
-  keccak(digits(op.callData))
+function senderWords(op: Operation, initCode: string): string {
+  return (
+    addressWord(op.sender) +
+    uintWord(op.nonce, 'nonce') +
+    keccak(initCode) +
+    keccak(digits(op.callData))
+  )
+}
 
 const signed06: SignedOperation = {
   fields:
@@ -82,7 +89,7 @@ export type PromiseHash = (
 ) => Hex
 
 /** The hash of promises of EIP-712 type `name`, whose own fields are `fields`. */
-export const promiseHash = (name: string, fields: string): PromiseHash => {
+export function promiseHash(name: string, fields: string): PromiseHash {
   const struct = (operation: SignedOperation) => ({
     words: operation.words,
     typeHash: hashOfText(`${name}(address entryPoint,${operation.fields},${fields})`),

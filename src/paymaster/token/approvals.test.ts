@@ -14,14 +14,16 @@ const token: Address = `0x${'70'.repeat(20)}`
 const tank: Address = `0x${'7a'.repeat(20)}`
 const other: Address = `0x${'0e'.repeat(20)}`
 
-const approve = (spender: Address, amount: bigint) =>
-  encodeFunctionData({ abi, functionName: 'approve', args: [spender, amount] })
-const batch = (...calls: [to: Address, data: Hex][]) =>
-  encodeFunctionData({
+function approve(spender: Address, amount: bigint) {
+  return encodeFunctionData({ abi, functionName: 'approve', args: [spender, amount] })
+}
+function batch(...calls: [to: Address, data: Hex][]) {
+  return encodeFunctionData({
     abi,
     functionName: 'executeBatch',
     args: [calls.map(([to]) => to), calls.map(([, data]) => data)],
   })
+}
 
 test('an approval in a batch counts with its amount, whatever stood before', () => {
   const calls = batch([token, approve(tank, 70n)], [other, '0x1234'])

@@ -12,12 +12,12 @@ const abi = parseAbi([
  * Token units that `spender` may take of `token` after the account's calls, given the allowance that
  * stands before them; undefined where the calls cannot be read, so that only running them tells.
  */
-export const approvedBy = (
+export function approvedBy(
   callData: Hex,
   token: Address,
   spender: Address,
   allowance: bigint,
-): bigint | undefined => {
+): bigint | undefined {
   const calls = decodeCalls(callData)
   if (calls === undefined || calls.some((call) => call.delegate || isNesting(call)))
     return undefined
@@ -26,7 +26,7 @@ export const approvedBy = (
     .reduce((standing, { data }) => afterCall(standing, data, spender), allowance)
 }
 
-const afterCall = (allowance: bigint, data: Hex, spender: Address): bigint => {
+function afterCall(allowance: bigint, data: Hex, spender: Address): bigint {
   const call = readApproval(data)
   if (call?.args[0].toLowerCase() !== spender) return allowance
   const [, amount] = call.args
@@ -35,7 +35,7 @@ const afterCall = (allowance: bigint, data: Hex, spender: Address): bigint => {
 }
 
 /** undefined = another function, or arguments that make no sense. */
-const readApproval = (data: Hex) => {
+function readApproval(data: Hex) {
   try {
     return decodeFunctionData({ abi, data })
   } catch {

@@ -15,18 +15,18 @@ type ExposureContext = {
 }
 
 /** Smallest token units that the tanks of a chain hold after a block, by the chain itself. */
-export const heldTokens = async (
+export async function heldTokens(
   { database, node, chainId }: ExposureContext,
   { address }: Pick<TokenDefinition, 'address'>,
   block: bigint,
-): Promise<bigint> => {
+): Promise<bigint> {
   const tanks = await collectingTanks(database, chainId, address)
   const held = await Promise.all(tanks.map((tank) => balanceOf(node, address, tank, block)))
   return held.reduce((sum, each) => sum + each, 0n)
 }
 
 /** Keeps what is held of each token, and promised, within the operator's limit. */
-export const createExposure = (context: ExposureContext) => {
+export function createExposure(context: ExposureContext) {
   let hash: Hex | undefined
   const known = new Map<string, Promise<bigint>>()
 

@@ -9,29 +9,29 @@ import { abi as probeAbi, runtime as probeCode } from '../../contracts/generated
 /** Smallest token units. */
 export type Holdings = { readonly balance: bigint; readonly allowance: bigint }
 
-const word = async (node: NodeClient, to: Address, data: Hex, block: BlockId): Promise<bigint> => {
+async function word(node: NodeClient, to: Address, data: Hex, block: BlockId): Promise<bigint> {
   const outcome = await ethCall(node, { to, data }, block)
   return outcome.ok && outcome.data.length === 66 ? BigInt(outcome.data) : 0n
 }
 
 /** What `holder` has of a token; nothing where there is no token. */
-export const balanceOf = (
+export function balanceOf(
   node: NodeClient,
   token: Address,
   holder: Address,
   block: BlockId = 'latest',
-): Promise<bigint> => {
+): Promise<bigint> {
   const call = { abi: erc20Abi, functionName: 'balanceOf', args: [holder] } as const
   return word(node, token, encodeFunctionData(call), block)
 }
 
 /** What `holder` has, and what `spender` may take of it. */
-export const readHoldings = async (
+export async function readHoldings(
   node: NodeClient,
   token: Address,
   holder: Address,
   spender: Address,
-): Promise<Holdings> => {
+): Promise<Holdings> {
   const call = { abi: erc20Abi, functionName: 'allowance', args: [holder, spender] } as const
   const [balance, allowance] = await Promise.all([
     balanceOf(node, token, holder),
@@ -44,11 +44,11 @@ export const readHoldings = async (
  * Whether a transfer of `amount` from `holder` to `to` takes exactly that from the one and gives
  * exactly that to the other. Run on the node with code of ours in place of the holder's.
  */
-export const movesExactly = async (
+export async function movesExactly(
   node: NodeClient,
   token: Address,
   { holder, to, amount }: { holder: Address; to: Address; amount: bigint },
-): Promise<boolean> => {
+): Promise<boolean> {
   const call = { abi: probeAbi, functionName: 'probe', args: [token, to, amount] } as const
   const override = { [holder]: { code: probeCode } }
   const request = { to: holder, data: encodeFunctionData(call) }

@@ -15,12 +15,12 @@ const PRICE_ROOM = { numerator: 11n, denominator: 10n }
  * Smallest token units that an operation, measured without the tank, may cost with it and with an
  * approval in front. `perCall` is gas of the token, see tokenGas.ts. Clients approve this much, and the charge that is signed later must fit into it.
  */
-export const quotedCharge = (
+export function quotedCharge(
   measured: Operation,
   entryPoint: EntryPoint,
   terms: Omit<TokenQuote, 'mode' | 'postOpGas'>,
   perCall: bigint,
-): bigint => {
+): bigint {
   const mode = 'afterwards'
   const postOpGas = tokenPostOpGas({ ...terms, mode }, perCall)
   const verification = tokenVerificationGas(measured, mode, perCall)
@@ -40,4 +40,6 @@ export const quotedCharge = (
   return (charge * PRICE_ROOM.numerator) / PRICE_ROOM.denominator + 1n
 }
 
-const atLeast = (value: bigint, least: bigint): bigint => (value < least ? least : value)
+function atLeast(value: bigint, least: bigint): bigint {
+  return value < least ? least : value
+}

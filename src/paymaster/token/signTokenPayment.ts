@@ -13,14 +13,14 @@ export type TokenTerms = { readonly quote: TokenQuote; readonly permit?: Permit 
  * paymasterPostOpGasLimit must be the quote's postOpGas, or the tank would revert.
  * `delegate` is what the sender's code points to (EIP-7702), where the operation does not say.
  */
-export const signTokenPayment = (
+export function signTokenPayment(
   op: TankOperation,
   entryPoint: EntryPoint,
   chainId: number,
   { quote, permit }: TokenTerms,
   signer: TankSigner,
   delegate?: Address,
-): Operation => {
+): Operation {
   if (entryPoint.hasPaymasterLimits && op.paymasterPostOpGasLimit !== quote.postOpGas) {
     throw new RangeError('The quote must be for the paymasterPostOpGasLimit of the operation.')
   }

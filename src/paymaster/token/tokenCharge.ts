@@ -10,7 +10,7 @@ const INNER_OVERHEAD = 30_000n
 const POST_OP_OVERHEAD = 4_000n
 
 /** Units of the token for `wei`, rounded up. */
-export const tokenCharge = (wei: bigint, quote: Pick<TokenQuote, 'rate' | 'markup'>): bigint => {
+export function tokenCharge(wei: bigint, quote: Pick<TokenQuote, 'rate' | 'markup'>): bigint {
   const scaled = wei * quote.rate * BigInt(quote.markup)
   return scaled / RATE_UNIT + (scaled % RATE_UNIT === 0n ? 0n : 1n)
 }
@@ -24,7 +24,7 @@ export type PostOpTerms = Pick<TokenQuote, 'mode' | 'postOpGas'>
  * there it is the limits once, postOp, which may run twice in mode `afterwards`, and the
  * EntryPoint's own gas.
  */
-export const maxTokenCost = (op: Operation, entryPoint: EntryPoint, terms: PostOpTerms): bigint => {
+export function maxTokenCost(op: Operation, entryPoint: EntryPoint, terms: PostOpTerms): bigint {
   if (entryPoint.hasPaymasterLimits) return entryPoint.requiredPrefund(op)
   const postOps = terms.mode === 'afterwards' ? 2n : 1n
   const gas =
@@ -37,5 +37,6 @@ export const maxTokenCost = (op: Operation, entryPoint: EntryPoint, terms: PostO
 }
 
 /** Units of the token; the most that a tank takes for `op` (maxCharge of the contract). */
-export const maxTokenCharge = (op: Operation, entryPoint: EntryPoint, quote: TokenQuote): bigint =>
-  tokenCharge(maxTokenCost(op, entryPoint, quote), quote)
+export function maxTokenCharge(op: Operation, entryPoint: EntryPoint, quote: TokenQuote): bigint {
+  return tokenCharge(maxTokenCost(op, entryPoint, quote), quote)
+}

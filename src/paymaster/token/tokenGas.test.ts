@@ -4,12 +4,16 @@ import { describe, expect, test } from 'vitest'
 import { leastVerificationGas06, tokenPostOpGas, tokenVerificationGas } from './tokenGas.js'
 
 const TREASURY = `0x${'7'.repeat(40)}` as const
-const bytes = (length: number): Hex => `0x${'ab'.repeat(length)}`
-const opOf = (length: number) => ({
-  factoryData: bytes(0),
-  callData: bytes(length),
-  signature: bytes(65),
-})
+function bytes(length: number): Hex {
+  return `0x${'ab'.repeat(length)}`
+}
+function opOf(length: number) {
+  return {
+    factoryData: bytes(0),
+    callData: bytes(length),
+    signature: bytes(65),
+  }
+}
 
 describe('gas of a token tank', () => {
   test.each([

@@ -33,18 +33,20 @@ const CHARGE = 42_000n
  * verificationGasLimit on v0.6. `perCall` is what a call of this token takes beyond one of a plain
  * token (a proxy, a look at a list). From the operation's length alone, as tankVerificationGas.
  */
-export const tokenVerificationGas = (op: ReadByTank, mode: TokenMode, perCall: bigint): bigint =>
-  VALIDATION[mode] + wordGas(op) + VALIDATION_CALLS[mode] * perCall
+export function tokenVerificationGas(op: ReadByTank, mode: TokenMode, perCall: bigint): bigint {
+  return VALIDATION[mode] + wordGas(op) + VALIDATION_CALLS[mode] * perCall
+}
 
 /** Gas for postOp: what a quote names, since all of it is charged. */
-export const tokenPostOpGas = (
+export function tokenPostOpGas(
   { mode, treasury }: Pick<TokenQuote, 'mode' | 'treasury'>,
   perCall: bigint,
-): bigint => {
+): bigint {
   if (mode === 'afterwards') return CHARGE + perCall
   return treasury === zeroAddress ? REFUND + perCall : REFUND + TREASURY + 2n * perCall
 }
 
 /** The verificationGasLimit of v0.6 below which its token tank refuses (TokenTank06). */
-export const leastVerificationGas06 = (postOpGas: bigint): bigint =>
-  postOpGas + postOpGas / 32n + 34_000n
+export function leastVerificationGas06(postOpGas: bigint): bigint {
+  return postOpGas + postOpGas / 32n + 34_000n
+}

@@ -4,35 +4,38 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { TokenPaymentError } from '../../errors/tokenErrors.js'
 import { formatTokens } from '../formatUnits.js'
 
-export const noTokenTank = (token: Address, chainId: number, { version }: EntryPoint) =>
-  new TokenPaymentError(
+export function noTokenTank(token: Address, chainId: number, { version }: EntryPoint) {
+  return new TokenPaymentError(
     'NO_TOKEN_TANK',
     `Neither the app nor the operator has a token tank on chain ${chainId} for EntryPoint ${version}. The operator makes one with purser tank deposit --kind token.`,
     token,
   )
+}
 
 /** wei */
-export const tokenTankEmpty = (token: Address, tank: Address, required: bigint) =>
-  new TokenPaymentError(
+export function tokenTankEmpty(token: Address, tank: Address, required: bigint) {
+  return new TokenPaymentError(
     'TOKEN_TANK_EMPTY',
     `The operation may take ${required} wei from the deposit of token tank ${tank}, which has less that is free. Deposit more with purser tank deposit --kind token, or try again when other operations are included.`,
     token,
   )
+}
 
-export const balanceTooLow = (token: TokenDefinition, balance: bigint, maxCharge: bigint) =>
-  new TokenPaymentError(
+export function balanceTooLow(token: TokenDefinition, balance: bigint, maxCharge: bigint) {
+  return new TokenPaymentError(
     'TOKEN_BALANCE_TOO_LOW',
     `The operation may cost ${formatTokens(maxCharge, token)}, the sender has ${formatTokens(balance, token)}. Send it more, choose another token, or offer lower fees.`,
     token.address,
   )
+}
 
 /** `maxCharge` is undefined where the operation could not be measured for want of an approval. */
-export const allowanceTooLow = (
+export function allowanceTooLow(
   token: TokenDefinition,
   tank: Address,
   approved: bigint,
   maxCharge: bigint | undefined,
-) => {
+) {
   const least =
     maxCharge === undefined
       ? 'the maxGasFee of pm_getFeeQuoteOrData'
@@ -44,30 +47,34 @@ export const allowanceTooLow = (
   )
 }
 
-export const notExact = (token: TokenDefinition) =>
-  new TokenPaymentError(
+export function notExact(token: TokenDefinition) {
+  return new TokenPaymentError(
     'TOKEN_NOT_EXACT',
     `A transfer of ${token.symbol} from the sender does not move the amount that it names (the token takes a fee, changes balances by itself, or blocks an address). Choose another token.`,
     token.address,
   )
+}
 
-export const exposureReached = (token: TokenDefinition, exposed: bigint, maxCharge: bigint) =>
-  new TokenPaymentError(
+export function exposureReached(token: TokenDefinition, exposed: bigint, maxCharge: bigint) {
+  return new TokenPaymentError(
     'TOKEN_EXPOSURE_REACHED',
     `The tanks hold or are promised ${formatTokens(exposed, token)}; ${formatTokens(maxCharge, token)} more would pass the operator's limit. Choose another token; the operator withdraws with purser token withdraw.`,
     token.address,
   )
+}
 
-export const struck = (token: TokenDefinition, until: Date) =>
-  new TokenPaymentError(
+export function struck(token: TokenDefinition, until: Date) {
+  return new TokenPaymentError(
     'SENDER_STRUCK',
     `An earlier operation of this sender did not leave the tokens for its gas. Until ${until.toISOString()} it must approve the token tank before the operation, not in it.`,
     token.address,
   )
+}
 
-export const chargeFails = (token: TokenDefinition, reason: string) =>
-  new TokenPaymentError(
+export function chargeFails(token: TokenDefinition, reason: string) {
+  return new TokenPaymentError(
     'CHARGE_FAILS',
     `The token tank could not take its charge in ${token.symbol} when the operation was run: ${reason}. The operation must leave the tokens and the approval in place.`,
     token.address,
   )
+}

@@ -11,12 +11,14 @@ import { tokenVerificationGas } from './tokenGas.js'
  * limits far above those that are signed, for which the sender need not have the tokens. Its times,
  * which hold for ever, have as many bytes more that are not zero as the markup may have less.
  */
-const measured = (quote: TokenQuote): TokenQuote => ({
-  ...quote,
-  markup: 1,
-  validAfter: 1,
-  validUntil: 2 ** 48 - 1,
-})
+function measured(quote: TokenQuote): TokenQuote {
+  return {
+    ...quote,
+    markup: 1,
+    validAfter: 1,
+    validUntil: 2 ** 48 - 1,
+  }
+}
 
 type StubTerms = {
   readonly quote: TokenQuote
@@ -26,16 +28,18 @@ type StubTerms = {
 }
 
 /** The token tank's part of an operation, of final length, to estimate with. */
-export const tokenStub = (
+export function tokenStub(
   paymaster: Address,
   { quote, permit, perCall }: StubTerms,
   { hasPaymasterLimits }: Pick<EntryPoint, 'hasPaymasterLimits'>,
   draft: Draft,
-): PaymasterStub => ({
-  paymaster,
-  paymasterVerificationGasLimit: hasPaymasterLimits
-    ? tokenVerificationGas(draft, quote.mode, perCall)
-    : 0n,
-  paymasterPostOpGasLimit: hasPaymasterLimits ? quote.postOpGas : 0n,
-  paymasterData: encodeTokenData({ quote: measured(quote), signature: stubSignature, permit }),
-})
+): PaymasterStub {
+  return {
+    paymaster,
+    paymasterVerificationGasLimit: hasPaymasterLimits
+      ? tokenVerificationGas(draft, quote.mode, perCall)
+      : 0n,
+    paymasterPostOpGasLimit: hasPaymasterLimits ? quote.postOpGas : 0n,
+    paymasterData: encodeTokenData({ quote: measured(quote), signature: stubSignature, permit }),
+  }
+}

@@ -84,7 +84,7 @@ export type WeighedPayment = Proposal & {
 }
 
 /** Looks at one operation and one token. Each function throws the PurserError that refuses. */
-export const createTokenWeigher = (context: WeighTokenContext) => {
+export function createTokenWeigher(context: WeighTokenContext) {
   const { database, node, definition, prices } = context
   const { chainId, strikeSeconds } = definition
   const { findTokenTank } = createPayers(context)
@@ -211,9 +211,10 @@ export const createTokenWeigher = (context: WeighTokenContext) => {
 /** Of the tank's postOp in mode `afterwards`. */
 const refusedCharge = toFunctionSelector('PaymentRefused(address,address,uint256)').slice(2)
 
-const isRefusedCharge = (error: unknown): boolean =>
-  error instanceof PurserError && String(error.data?.revertData).includes(refusedCharge)
+function isRefusedCharge(error: unknown): boolean {
+  return error instanceof PurserError && String(error.data?.revertData).includes(refusedCharge)
+}
 
-const refuseBy = (refusal: Refusal | undefined, { address }: TokenDefinition): void => {
+function refuseBy(refusal: Refusal | undefined, { address }: TokenDefinition): void {
   if (refusal !== undefined) throw new TokenPaymentError('TERMS_REFUSED', refusal.message, address)
 }

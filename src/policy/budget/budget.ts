@@ -36,19 +36,20 @@ export type Spending = {
   readonly price: NativePrice | undefined
 }
 
-export const budgetKey = (budget: Budget): string =>
-  budget.per === 'operation'
+export function budgetKey(budget: Budget): string {
+  return budget.per === 'operation'
     ? `operation ${budget.unit}`
     : `${budget.per} ${budget.unit} ${windowName(budget.window)}`
+}
 
 /**
  * What the policy's budgets would be charged. A refusal when a budget in USD lacks a price, or one
  * operation may cost more than it may.
  */
-export const claimBudgets = (
+export function claimBudgets(
   { id, name, terms }: Policy,
   spending: Spending,
-): { readonly claims: readonly BudgetClaim[] } | { readonly refusal: Refusal } => {
+): { readonly claims: readonly BudgetClaim[] } | { readonly refusal: Refusal } {
   const { at, price } = spending
   const claims: BudgetClaim[] = []
   for (const budget of terms.budgets) {
@@ -76,22 +77,24 @@ export const claimBudgets = (
   return { claims }
 }
 
-const subjectOf = (per: 'sender' | 'app' | 'account', { sender, appId }: Spending): string => {
+function subjectOf(per: 'sender' | 'app' | 'account', { sender, appId }: Spending): string {
   if (per === 'account') return ''
   return per === 'sender' ? sender : appId
 }
 
-const amountOf = (unit: BudgetUnit, { maxCost, price }: Spending): bigint => {
+function amountOf(unit: BudgetUnit, { maxCost, price }: Spending): bigint {
   if (unit === 'count') return 1n
   return unit === 'usd' && price !== undefined ? toMicroUsd(maxCost, price.microUsd) : maxCost
 }
 
-const noPrice = (name: string): Refusal => ({
-  code: 'PRICE_UNAVAILABLE',
-  message: `Policy ${name} has a budget in USD and there is no recent price of the chain's native token. The operator configures nativePrices.`,
-})
+function noPrice(name: string): Refusal {
+  return {
+    code: 'PRICE_UNAVAILABLE',
+    message: `Policy ${name} has a budget in USD and there is no recent price of the chain's native token. The operator configures nativePrices.`,
+  }
+}
 
-export const budgetExceeded = (claim: BudgetClaim, used: bigint): Refusal => {
+export function budgetExceeded(claim: BudgetClaim, used: bigint): Refusal {
   const text = (amount: bigint) => amountText(claim.unit, amount)
   const [per, , window] = claim.budget.split(' ')
   const over = window === 'never' ? '' : `, window ${window}`
@@ -101,7 +104,7 @@ export const budgetExceeded = (claim: BudgetClaim, used: bigint): Refusal => {
   }
 }
 
-const amountText = (unit: BudgetUnit, amount: bigint): string => {
+function amountText(unit: BudgetUnit, amount: bigint): string {
   if (unit === 'usd') return formatUsd(amount)
   return unit === 'wei' ? `${amount} wei` : `${amount} operations`
 }

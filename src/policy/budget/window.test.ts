@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bucketsAt } from './window.js'
 
-const at = (text: string) => Date.parse(text) / 1000
+function at(text: string) {
+  return Date.parse(text) / 1000
+}
 
 test.each([
   ['hour', '2026-11-21T08:59:59Z', '2026-11-21T08:00:00Z'],

@@ -16,7 +16,7 @@ const rollingSteps = 60
  * ones, and one that is partly within the window counts whole: never more than the limit in any
  * span of that length, sometimes a little less.
  */
-export const bucketsAt = (window: Window, at: number): Buckets => {
+export function bucketsAt(window: Window, at: number): Buckets {
   if (typeof window === 'object') {
     const size = Math.ceil(window.rollingSeconds / rollingSteps)
     const current = floorTo(at, size)
@@ -32,7 +32,7 @@ const day = 24 * hour
 /** 1 January 1970 was a Thursday. */
 const firstMonday = 4 * day
 
-const beginOf = (window: Exclude<Window, object>, at: number): number => {
+function beginOf(window: Exclude<Window, object>, at: number): number {
   switch (window) {
     case 'never':
       return 0
@@ -49,8 +49,11 @@ const beginOf = (window: Exclude<Window, object>, at: number): number => {
   }
 }
 
-const floorTo = (value: number, step: number): number => Math.floor(value / step) * step
+function floorTo(value: number, step: number): number {
+  return Math.floor(value / step) * step
+}
 
 /** As it stands in the key of a budget and in messages. */
-export const windowName = (window: Window): string =>
-  typeof window === 'object' ? `rolling-${window.rollingSeconds}s` : window
+export function windowName(window: Window): string {
+  return typeof window === 'object' ? `rolling-${window.rollingSeconds}s` : window
+}

@@ -12,19 +12,22 @@ export type Call = {
 /** Reads the arguments of one function of accounts; undefined = they make no sense. */
 export type ReadCalls = (args: Hex) => readonly Call[] | undefined
 
-export const plainCall = (to: Address, value: bigint, data: Hex): Call => ({
-  to: to.toLowerCase() as Address,
-  value,
-  data,
-  delegate: false,
-})
+export function plainCall(to: Address, value: bigint, data: Hex): Call {
+  return {
+    to: to.toLowerCase() as Address,
+    value,
+    data,
+    delegate: false,
+  }
+}
 
 /** Arrays that belong together; undefined when their lengths differ. */
-export const zipCalls = (
+export function zipCalls(
   targets: readonly Address[],
   values: readonly bigint[],
   datas: readonly Hex[],
-): readonly Call[] | undefined =>
-  targets.length === values.length && targets.length === datas.length
+): readonly Call[] | undefined {
+  return targets.length === values.length && targets.length === datas.length
     ? targets.map((to, index) => plainCall(to, values[index] ?? 0n, datas[index] ?? '0x'))
     : undefined
+}

@@ -2,7 +2,9 @@ import { type AbiFunction, parseAbiItem } from 'viem'
 import { expect, test } from 'vitest'
 import { argumentAt, meets } from './constraint.js'
 
-const inputs = (signature: string) => (parseAbiItem(`function ${signature}`) as AbiFunction).inputs
+function inputs(signature: string) {
+  return (parseAbiItem(`function ${signature}`) as AbiFunction).inputs
+}
 
 test.each([
   [5n, { operator: '$eq', value: '5' }, true],

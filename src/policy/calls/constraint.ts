@@ -3,10 +3,11 @@ import { isAddress, isHex } from 'viem/utils'
 import type { Comparison, Constraint } from '../policy.js'
 
 /** Does the decoded value meet all comparisons? What cannot be compared does not. */
-export const meets = (value: unknown, comparisons: readonly Comparison[]): boolean =>
-  comparisons.every((comparison) => meetsOne(value, comparison))
+export function meets(value: unknown, comparisons: readonly Comparison[]): boolean {
+  return comparisons.every((comparison) => meetsOne(value, comparison))
+}
 
-const meetsOne = (value: unknown, comparison: Comparison): boolean => {
+function meetsOne(value: unknown, comparison: Comparison): boolean {
   if (comparison.operator === '$in')
     return comparison.value.some((each) => meetsOne(value, { operator: '$eq', value: each }))
   if (typeof value === 'bigint' || typeof value === 'number') {
@@ -30,17 +31,18 @@ const compare = {
 }
 
 /** Decimal or 0x text. */
-const asInteger = (text: string): bigint | undefined =>
-  /^(-?\d{1,80}|0x[0-9a-fA-F]{1,64})$/.test(text) ? BigInt(text) : undefined
+function asInteger(text: string): bigint | undefined {
+  return /^(-?\d{1,80}|0x[0-9a-fA-F]{1,64})$/.test(text) ? BigInt(text) : undefined
+}
 
 type Step = { readonly value: unknown; readonly parameter: AbiParameter }
 
 /** Walks decoded arguments by a path; undefined when it leads nowhere, e.g. past an array's end. */
-export const argumentAt = (
+export function argumentAt(
   inputs: readonly AbiParameter[],
   values: readonly unknown[],
   path: readonly number[],
-): Step | undefined => {
+): Step | undefined {
   const [first, ...rest] = path
   const parameter = inputs[first ?? -1]
   if (first === undefined || parameter === undefined) return undefined
@@ -51,7 +53,7 @@ export const argumentAt = (
 }
 
 /** A tuple's members come from viem by name, or in an array when one has none. */
-const member = ({ value, parameter }: Step, index: number): Step | undefined => {
+function member({ value, parameter }: Step, index: number): Step | undefined {
   const element = elementOf(parameter, index)
   if (element === undefined) return undefined
   if (value === undefined) return { value: undefined, parameter: element }
@@ -61,17 +63,17 @@ const member = ({ value, parameter }: Step, index: number): Step | undefined => 
   return { value: inside, parameter: element }
 }
 
-const elementOf = (parameter: AbiParameter, index: number): AbiParameter | undefined => {
+function elementOf(parameter: AbiParameter, index: number): AbiParameter | undefined {
   const array = /^(.*)\[\d*\]$/.exec(parameter.type)
   if (array) return { ...parameter, type: array[1] ?? '' }
   return 'components' in parameter ? parameter.components[index] : undefined
 }
 
 /** What is wrong with a constraint on these parameters; undefined when it can be decided. */
-export const constraintMistake = (
+export function constraintMistake(
   inputs: readonly AbiParameter[],
   { path, comparisons }: Constraint,
-): string | undefined => {
+): string | undefined {
   const at = `where ${path.join('.')}`
   const parameter = argumentAt(inputs, [], path)?.parameter
   if (parameter === undefined) return `${at}: the function signature has no such parameter`
@@ -86,7 +88,7 @@ export const constraintMistake = (
   return undefined
 }
 
-const fits = (type: string, text: string): boolean => {
+function fits(type: string, text: string): boolean {
   if (/^u?int\d*$/.test(type)) return asInteger(text) !== undefined
   if (type === 'bool') return text === 'true' || text === 'false'
   if (type === 'address') return isAddress(text, { strict: false })

@@ -24,20 +24,23 @@ export const readErc7579: ReadCalls = (args) => {
   }
 }
 
-const readSingle = (execution: Hex): readonly Call[] | undefined => {
+function readSingle(execution: Hex): readonly Call[] | undefined {
   if (size(execution) < 52) return undefined
   const value = BigInt(sliceHex(execution, 20, 52))
   return [plainCall(sliceHex(execution, 0, 20), value, rest(execution, 52))]
 }
 
-const readBatch = (execution: Hex): readonly Call[] => {
+function readBatch(execution: Hex): readonly Call[] {
   const [calls] = decodeAbiParameters(callStructs, execution)
   return calls.map(({ to, value, data }) => plainCall(to, value, data))
 }
 
-const readDelegate = (execution: Hex): readonly Call[] | undefined =>
-  size(execution) < 20
+function readDelegate(execution: Hex): readonly Call[] | undefined {
+  return size(execution) < 20
     ? undefined
     : [{ ...plainCall(sliceHex(execution, 0, 20), 0n, rest(execution, 20)), delegate: true }]
+}
 
-const rest = (data: Hex, from: number): Hex => (size(data) === from ? '0x' : sliceHex(data, from))
+function rest(data: Hex, from: number): Hex {
+  return size(data) === from ? '0x' : sliceHex(data, from)
+}

@@ -29,13 +29,14 @@ const multiSends: ReadonlySet<Address> = new Set([
 /** multiSend(bytes) */
 const multiSendSelector = '0x8d80ff0a'
 
-const isMultiSend = ({ to, data }: Call): boolean =>
-  multiSends.has(to) && data.startsWith(multiSendSelector)
+function isMultiSend({ to, data }: Call): boolean {
+  return multiSends.has(to) && data.startsWith(multiSendSelector)
+}
 
 const headLength = 1 + 20 + 32 + 32
 
 /** Packed one after the other: operation, to, value, length of data, data. */
-const readMultiSend = (data: Hex): readonly Call[] | undefined => {
+function readMultiSend(data: Hex): readonly Call[] | undefined {
   const [packed] = decodeAbiParameters([{ type: 'bytes' }], sliceHex(data, 4))
   const calls: Call[] = []
   const end = size(packed)

@@ -19,17 +19,19 @@ export const callRule: Rule = ({ calls: terms }, { sender, draft }) => {
   return undefined
 }
 
-const unknown = (callData: Hex): Refusal => ({
-  code: 'CALL_DATA_UNKNOWN',
-  message: `the operation's call data (${callData.slice(0, 10)}…) is not of an account that can be read.`,
-})
+function unknown(callData: Hex): Refusal {
+  return {
+    code: 'CALL_DATA_UNKNOWN',
+    message: `the operation's call data (${callData.slice(0, 10)}…) is not of an account that can be read.`,
+  }
+}
 
-const judgeCall = (
+function judgeCall(
   call: Call,
   terms: CallTerms,
   sender: Address,
   which: string,
-): Refusal | undefined => {
+): Refusal | undefined {
   if (call.delegate && !terms.allowDelegateCalls)
     return {
       code: 'DELEGATE_CALL_NOT_ALLOWED',
@@ -48,9 +50,11 @@ const judgeCall = (
   }
 }
 
-const selectorOf = ({ data }: Call): string => data.slice(0, 10)
+function selectorOf({ data }: Call): string {
+  return data.slice(0, 10)
+}
 
-const isAllowed = (call: Call, allowed: AllowedCall, sender: Address): boolean => {
+function isAllowed(call: Call, allowed: AllowedCall, sender: Address): boolean {
   const { target, maxValue } = allowed
   if (target !== 'any' && call.to !== (target === 'sender' ? sender : target)) return false
   if (maxValue !== undefined && call.value > maxValue) return false
@@ -69,10 +73,10 @@ const isAllowed = (call: Call, allowed: AllowedCall, sender: Address): boolean =
   )
 }
 
-const decode = (
+function decode(
   inputs: NonNullable<NonNullable<AllowedCall['function']>['inputs']>,
   data: Hex,
-): readonly unknown[] | undefined => {
+): readonly unknown[] | undefined {
   if (size(data) === 4) return undefined
   try {
     return decodeAbiParameters(inputs, sliceHex(data, 4))

@@ -4,7 +4,7 @@ import type { Database } from '../database.js'
  * Turns the alarm of a tank or of a fund's credit on or off. True when that is a change; of several
  * processes that notice the same, one hears true.
  */
-export const setAlarm = async (trx: Database, holder: string, isLow: boolean): Promise<boolean> => {
+export async function setAlarm(trx: Database, holder: string, isLow: boolean): Promise<boolean> {
   if (isLow) {
     const added = await trx
       .insertInto('alarms')
@@ -22,7 +22,7 @@ export const setAlarm = async (trx: Database, holder: string, isLow: boolean): P
 }
 
 /** Since when the alarm of a tank or fund is on; undefined = it is off. */
-export const alarmSince = async (db: Database, holder: string): Promise<Date | undefined> => {
+export async function alarmSince(db: Database, holder: string): Promise<Date | undefined> {
   const row = await db
     .selectFrom('alarms')
     .select('since')

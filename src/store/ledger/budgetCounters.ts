@@ -15,18 +15,19 @@ export type CounterKey = {
 /** What a change adds to a counter, in the budget's unit. */
 export type CounterChange = CounterKey & { readonly used: bigint; readonly settled: bigint }
 
-export const counterName = ({ policyId, budget, subject, bucket }: CounterKey): string =>
-  `${policyId} ${budget} ${subject} ${bucket}`
+export function counterName({ policyId, budget, subject, bucket }: CounterKey): string {
+  return `${policyId} ${budget} ${subject} ${bucket}`
+}
 
 /**
  * Adds to counters, and makes those that are missing when `create`; else what is missing was
  * deleted with its policy. Rows are locked in one order, so transactions cannot deadlock here.
  */
-export const addToCounters = async (
+export async function addToCounters(
   trx: Trx,
   changes: readonly CounterChange[],
   { create }: { readonly create: boolean },
-): Promise<void> => {
+): Promise<void> {
   const real = changes.filter(({ used, settled }) => create || used !== 0n || settled !== 0n)
   if (real.length === 0) return
   if (create) {
@@ -44,14 +45,15 @@ export const addToCounters = async (
 }
 
 /** Adds to counters and makes those that are missing, as a statement or a part of one. */
-export const additions = (changes: readonly CounterChange[]) =>
-  sql`insert into budget_counters as c (policy_id, budget, subject, bucket, used, settled)
+export function additions(changes: readonly CounterChange[]) {
+  return sql`insert into budget_counters as c (policy_id, budget, subject, bucket, used, settled)
       select * from ${tableOf(changes)}
       on conflict (policy_id, budget, subject, bucket) do update
         set used = c.used + excluded.used, settled = c.settled + excluded.settled`
+}
 
 /** The changes as a table, in the order in which rows are locked. */
-const tableOf = (changes: readonly CounterChange[]) => {
+function tableOf(changes: readonly CounterChange[]) {
   const sorted = [...changes].sort(inOrder)
   return sql`unnest(
       ${sorted.map(({ policyId }) => policyId)}::uuid[], ${sorted.map(({ budget }) => budget)}::text[],
@@ -61,7 +63,7 @@ const tableOf = (changes: readonly CounterChange[]) => {
 }
 
 /** As PostgreSQL sorts uuids and, with collation C, ASCII text. */
-const inOrder = (a: CounterKey, b: CounterKey): number => {
+function inOrder(a: CounterKey, b: CounterKey): number {
   for (const column of ['policyId', 'budget', 'subject', 'bucket'] as const) {
     if (a[column] < b[column]) return -1
     if (a[column] > b[column]) return 1
@@ -73,7 +75,7 @@ const inOrder = (a: CounterKey, b: CounterKey): number => {
 export type CounterQuery = Omit<CounterKey, 'bucket'> & { readonly oldest: bigint }
 
 /** Forgets counters that no window reaches any more: those that begin before `before`. */
-export const pruneCounters = async (trx: Trx, before: number): Promise<void> => {
+export async function pruneCounters(trx: Trx, before: number): Promise<void> {
   await sql`delete from budget_counters c
     where (bucket > 0 and bucket < ${before})
       or not exists (select from policies p where p.id = c.policy_id

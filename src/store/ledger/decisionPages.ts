@@ -23,11 +23,11 @@ export type DecisionQuery = DecisionFilter & {
 }
 
 /** An app's decisions, newest first. A cursor that names no decision of the app gives none. */
-export const listDecisions = async (
+export async function listDecisions(
   db: Database,
   appId: string,
   query: DecisionQuery,
-): Promise<Page<StoredDecision>> => {
+): Promise<Page<StoredDecision>> {
   const { limit, before, sponsored, code, chainId, sender, userOpHash, policyId } = query
   const { from, until } = query
   const rows = await db

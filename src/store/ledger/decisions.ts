@@ -9,34 +9,34 @@ export type StoredDecision = Selectable<Schema['decisions']>
 export type NewDecision = Omit<Insertable<Schema['decisions']>, 'created_at'>
 
 /** Stores a decision that reserves nothing, with its webhook calls, in the caller's transaction. */
-export const insertDecision = async (
+export async function insertDecision(
   trx: Database,
   decision: NewDecision,
   calls: readonly NewWebhookCall[],
-): Promise<void> => {
+): Promise<void> {
   await trx.insertInto('decisions').values(decision).execute()
   await insertWebhookCalls(trx, [{ decision, calls }])
 }
 
 /** What `sponsorship.signed` says. */
-export const signedEvent = (decision: NewDecision) => ({
-  decisionId: decision.id,
-  chainId: Number(decision.chain_id),
-  entryPoint: decision.entry_point,
-  sender: decision.sender,
-  nonce: String(decision.nonce),
-  userOpHash: decision.user_op_hash,
-  maxCostWei: String(decision.max_cost),
-  validUntil: Number(decision.valid_until),
-})
+export function signedEvent(decision: NewDecision) {
+  return {
+    decisionId: decision.id,
+    chainId: Number(decision.chain_id),
+    entryPoint: decision.entry_point,
+    sender: decision.sender,
+    nonce: String(decision.nonce),
+    userOpHash: decision.user_op_hash,
+    maxCostWei: String(decision.max_cost),
+    validUntil: Number(decision.valid_until),
+  }
+}
 
-export const findDecision = async (
-  db: Database,
-  id: string,
-): Promise<StoredDecision | undefined> =>
-  isUuid(id)
+export async function findDecision(db: Database, id: string): Promise<StoredDecision | undefined> {
+  return isUuid(id)
     ? db.selectFrom('decisions').selectAll().where('id', '=', id).executeTakeFirst()
     : undefined
+}
 
 export type DecisionFilter = {
   /** Whose decisions; undefined = all accounts, for the operator. */
@@ -68,8 +68,8 @@ export type DecisionEntry = StoredDecision & {
   readonly actual_cost: bigint | null
 }
 
-const entries = (db: Database) =>
-  db
+function entries(db: Database) {
+  return db
     .selectFrom('decisions as d')
     .leftJoin('reservations as r', 'r.id', 'd.reservation_id')
     .selectAll('d')
@@ -80,13 +80,14 @@ const entries = (db: Database) =>
         'actual_cost',
       ),
     ])
+}
 
 /** The newest first. `next` continues the list; undefined at its end. Ids may be any text. */
-export const listDecisions = async (
+export async function listDecisions(
   db: Database,
   filter: DecisionFilter,
   { limit, after }: Page,
-): Promise<{ readonly decisions: readonly DecisionEntry[]; readonly next: string | undefined }> => {
+): Promise<{ readonly decisions: readonly DecisionEntry[]; readonly next: string | undefined }> {
   const { accountId, appId, policyId } = filter
   const ids = [accountId, appId, policyId, after].filter((id) => id !== undefined)
   if (!ids.every(isUuid)) return { decisions: [], next: undefined }
@@ -122,12 +123,12 @@ export const listDecisions = async (
 }
 
 /** One decision, of the account's when `accountId` is given. */
-export const findDecisionEntry = async (
+export async function findDecisionEntry(
   db: Database,
   id: string,
   accountId?: string,
-): Promise<DecisionEntry | undefined> =>
-  isUuid(id)
+): Promise<DecisionEntry | undefined> {
+  return isUuid(id)
     ? entries(db)
         .where('d.id', '=', id)
         .$if(accountId !== undefined, (query) =>
@@ -137,13 +138,14 @@ export const findDecisionEntry = async (
         )
         .executeTakeFirst()
     : undefined
+}
 
 /**
  * Deletes up to `limit` decisions made before `before`, with their webhook calls and charges, unless
  * their reservation is not final yet. Returns how many. Counters stay: they are sums.
  */
-export const pruneDecisions = (db: Database, before: Date, limit: number): Promise<number> =>
-  db.transaction().execute(async (trx) => {
+export function pruneDecisions(db: Database, before: Date, limit: number): Promise<number> {
+  return db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ id: string; reservation_id: bigint | null }>`
       select d.id, d.reservation_id from decisions d
       left join reservations r on r.id = d.reservation_id
@@ -159,3 +161,4 @@ export const pruneDecisions = (db: Database, before: Date, limit: number): Promi
       and not exists (select from decisions d where d.reservation_id = r.id)`.execute(trx)
     return ids.length
   })
+}

@@ -6,30 +6,38 @@ import type { FundMode, Schema } from '../schema.js'
 /** What an app pays with on a chain; the same for every EntryPoint. */
 export type StoredFund = Selectable<Schema['funds']>
 
-export const findFund = (
+export function findFund(
   db: Database,
   appId: string,
   chainId: number,
-): Promise<StoredFund | undefined> =>
-  db
+): Promise<StoredFund | undefined> {
+  return db
     .selectFrom('funds')
     .selectAll()
     .where('app_id', '=', appId)
     .where('chain_id', '=', BigInt(chainId))
     .executeTakeFirst()
+}
 
 /** All funds of a chain. */
-export const listFunds = (db: Database, chainId: number): Promise<StoredFund[]> =>
-  db
+export function listFunds(db: Database, chainId: number): Promise<StoredFund[]> {
+  return db
     .selectFrom('funds')
     .selectAll()
     .where('chain_id', '=', BigInt(chainId))
     .orderBy('created_at')
     .execute()
+}
 
 /** All funds of an app. */
-export const listFundsOfApp = (db: Database, appId: string): Promise<StoredFund[]> =>
-  db.selectFrom('funds').selectAll().where('app_id', '=', appId).orderBy('chain_id').execute()
+export function listFundsOfApp(db: Database, appId: string): Promise<StoredFund[]> {
+  return db
+    .selectFrom('funds')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .orderBy('chain_id')
+    .execute()
+}
 
 type FundChange = {
   readonly mode?: FundMode
@@ -38,12 +46,12 @@ type FundChange = {
 }
 
 /** Changes the app's fund, which pays from its own tank until something else is said. */
-export const putFund = (
+export function putFund(
   db: Database,
   appId: string,
   chainId: number,
   { mode, alarmWei, alarmDays }: FundChange,
-): Promise<StoredFund> => {
+): Promise<StoredFund> {
   const change = {
     ...(mode !== undefined && { mode }),
     ...(alarmWei !== undefined && { alarm_wei: alarmWei }),
@@ -73,10 +81,10 @@ export type Credit = {
  * Writes down a credit inside the caller's transaction. The amount that stands under the reference
  * already, or undefined when this one is new; then a positive one is also added to `credited`.
  */
-export const insertCredit = async (
+export async function insertCredit(
   trx: Database,
   { fundId, amount, reference }: Credit,
-): Promise<bigint | undefined> => {
+): Promise<bigint | undefined> {
   const inserted = await trx
     .insertInto('credits')
     .values({ fund_id: fundId, amount, reference })
@@ -106,7 +114,7 @@ export const insertCredit = async (
 export type CreditUse = { readonly used: bigint; readonly settled: bigint }
 
 /** What the ledger took from the fund's credit. */
-export const readCreditUse = async (db: Database, fundId: string): Promise<CreditUse> => {
+export async function readCreditUse(db: Database, fundId: string): Promise<CreditUse> {
   const row = await db
     .selectFrom('budget_counters')
     .select(({ fn }) => [
@@ -119,11 +127,11 @@ export const readCreditUse = async (db: Database, fundId: string): Promise<Credi
 }
 
 /** wei that sponsorships of an app from one payer cost since `since` days ago, and for how many days. */
-export const recentSpending = async (
+export async function recentSpending(
   db: Database,
   { appId, chainId, paymaster }: SpendingQuery,
   days: number,
-): Promise<{ readonly spent: bigint; readonly days: number }> => {
+): Promise<{ readonly spent: bigint; readonly days: number }> {
   const { rows } = await sql<{ spent: bigint; days: number }>`
     select coalesce(sum(actual_cost), 0)::numeric(78, 0) as spent,
       coalesce(extract(epoch from now() - min(created_at)) / 86400, 0)::double precision as days

@@ -15,7 +15,7 @@ export type Grant = {
 }
 
 /** A later grant for the same operation replaces an earlier one. */
-export const putGrants = async (trx: Database, grants: readonly Grant[]): Promise<void> => {
+export async function putGrants(trx: Database, grants: readonly Grant[]): Promise<void> {
   // One statement must not change a row twice.
   const latest = new Map(grants.map((grant) => [`${grant.chainId} ${grant.userOpHash}`, grant]))
   if (latest.size === 0) return
@@ -36,11 +36,11 @@ export const putGrants = async (trx: Database, grants: readonly Grant[]): Promis
 }
 
 /** The grant for an operation that the app sends at `now` (Unix seconds). */
-export const findGrant = async (
+export async function findGrant(
   db: Database,
   { chainId, userOpHash, appId }: Pick<Grant, 'chainId' | 'userOpHash' | 'appId'>,
   now: number,
-): Promise<Grant | undefined> => {
+): Promise<Grant | undefined> {
   const row = await db
     .selectFrom('grants')
     .selectAll()
@@ -62,11 +62,11 @@ export const findGrant = async (
 }
 
 /** wei per gas that was granted at most, for those of these operations that were granted any. */
-export const grantedFees = async (
+export async function grantedFees(
   db: Database,
   chainId: number,
   hashes: readonly Hex[],
-): Promise<ReadonlyMap<Hex, bigint>> => {
+): Promise<ReadonlyMap<Hex, bigint>> {
   if (hashes.length === 0) return new Map()
   const rows = await db
     .selectFrom('grants')
@@ -78,6 +78,6 @@ export const grantedFees = async (
 }
 
 /** Forgets grants that ended before `before` (Unix seconds); the chain can take none of them any more. */
-export const pruneGrants = async (db: Database, before: number): Promise<void> => {
+export async function pruneGrants(db: Database, before: number): Promise<void> {
   await db.deleteFrom('grants').where('valid_until', '<', BigInt(before)).execute()
 }

@@ -18,7 +18,9 @@ import { settleLedger, undoLedger } from './ledger.js'
 import { hasOpenReservations } from './reservations.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 
 const now = 1_000_000
 const until = BigInt(now + 300)
@@ -32,19 +34,21 @@ beforeEach(async () => {
   chainId++
 })
 
-const slot = (nonce = 0n, sender = alice) => ({
-  chainId,
-  entryPoint,
-  paymaster: tank,
-  appId,
-  sender,
-  nonce,
-})
+function slot(nonce = 0n, sender = alice) {
+  return {
+    chainId,
+    entryPoint,
+    paymaster: tank,
+    appId,
+    sender,
+    nonce,
+  }
+}
 
 type Given = { nonce?: bigint; amount?: bigint; policy?: string; unit?: BudgetUnit; price?: bigint }
 
 /** Reserves 100 (or `amount`) of a budget that has room for all. */
-const sponsor = (given: Given = {}): Promise<Answered> => {
+function sponsor(given: Given = {}): Promise<Answered> {
   const { nonce, amount = 100n, policy = policyId, unit = 'wei', price } = given
   const claim = budgetClaim({ policyId: policy, limit: 10n ** 40n, amount, unit, price })
   return askLedger(database(), {
@@ -58,8 +62,8 @@ const sponsor = (given: Given = {}): Promise<Answered> => {
 
 type Event = { hash: `0x${string}`; cost: bigint; block: bigint; nonce?: bigint }
 
-const include = (...events: Event[]) =>
-  database()
+function include(...events: Event[]) {
+  return database()
     .transaction()
     .execute((trx) => {
       const included = events.map(({ nonce, ...event }) =>
@@ -67,19 +71,22 @@ const include = (...events: Event[]) =>
       )
       return settleLedger(trx, chainId, included, undefined)
     })
+}
 
 /** The index reaches a block; what is 10 blocks older is final. */
-const reach = (number: bigint, timestamp = now) =>
-  database()
+function reach(number: bigint, timestamp = now) {
+  return database()
     .transaction()
     .execute((trx) => settleLedger(trx, chainId, [], { number, timestamp, final: number - 10n }))
+}
 
-const undo = (fork: bigint) =>
-  database()
+function undo(fork: bigint) {
+  return database()
     .transaction()
     .execute((trx) => undoLedger(trx, chainId, fork))
+}
 
-const books = async (policy = policyId) => {
+async function books(policy = policyId) {
   const row = await database()
     .selectFrom('budget_counters')
     .select(['used', 'settled'])
@@ -88,7 +95,7 @@ const books = async (policy = policyId) => {
   return [row.used, row.settled]
 }
 
-const states = async () => {
+async function states() {
   const rows = await database()
     .selectFrom('reservations')
     .select(['state', 'actual_cost'])

@@ -29,12 +29,12 @@ export type LedgerProgress = {
  *   then a reorg can bring it back, at a higher price.
  * Called once per transaction: it locks all reservations before any counter.
  */
-export const settleLedger = async (
+export async function settleLedger(
   trx: Trx,
   chainId: number,
   included: readonly Settled[],
   progress: LedgerProgress | undefined,
-): Promise<void> => {
+): Promise<void> {
   const found = await reservationsTaken(trx, chainId, included)
   const over = progress === undefined ? [] : await reservationsOver(trx, chainId, progress)
   const ids = await lockReservations(trx, [...new Set([...found, ...over])])
@@ -50,7 +50,7 @@ export const settleLedger = async (
 }
 
 /** Undoes what was read from blocks above `fork`; what had ended there can be included again. */
-export const undoLedger = async (trx: Trx, chainId: number, fork: bigint): Promise<void> => {
+export async function undoLedger(trx: Trx, chainId: number, fork: bigint): Promise<void> {
   const undone = sql`state in ('included', 'expired') and block_number > ${fork}`
   const { rows } = await sql<{ id: bigint }>`select id from reservations
     where chain_id = ${chainId} and ${undone}`.execute(trx)
@@ -73,7 +73,7 @@ export const undoLedger = async (trx: Trx, chainId: number, fork: bigint): Promi
  * Locks their payers and then, of these reservations, those that can still change. What is not among
  * the given was reserved while we waited, after what we have to say.
  */
-const lockReservations = async (trx: Trx, ids: readonly bigint[]): Promise<bigint[]> => {
+async function lockReservations(trx: Trx, ids: readonly bigint[]): Promise<bigint[]> {
   if (ids.length === 0) return []
   await lockPayersOf(trx, ids)
   const { rows } = await sql<{ id: bigint }>`select id from reservations
@@ -86,11 +86,11 @@ const lockReservations = async (trx: Trx, ids: readonly bigint[]): Promise<bigin
  * Of the slots whose nonce was taken, and of operations that we sponsored, however long ago: an
  * inclusion can be found late, then its block is final. Settled ones have been through this.
  */
-const reservationsTaken = async (
+async function reservationsTaken(
   trx: Trx,
   chainId: number,
   included: readonly Settled[],
-): Promise<bigint[]> => {
+): Promise<bigint[]> {
   if (included.length === 0) return []
   const { rows } = await sql<{ id: bigint }>`select id from reservations
     where state <> 'settled' and id in (
@@ -103,11 +103,11 @@ const reservationsTaken = async (
   return rows.map(({ id }) => id)
 }
 
-const reservationsOver = async (
+async function reservationsOver(
   trx: Trx,
   chainId: number,
   { timestamp, final }: LedgerProgress,
-): Promise<bigint[]> => {
+): Promise<bigint[]> {
   const { rows } = await sql<{ id: bigint }>`select id from reservations
       where chain_id = ${chainId} and state = 'open' and valid_until < ${timestamp}
     union all
@@ -116,7 +116,8 @@ const reservationsOver = async (
   return rows.map(({ id }) => id)
 }
 
-const events = (included: readonly Settled[]) => sql`unnest(
+function events(included: readonly Settled[]) {
+  return sql`unnest(
     ${included.map(({ entryPoint }) => entryPoint)}::text[],
     ${included.map(({ outcome }) => outcome.sender)}::text[],
     ${included.map(({ outcome }) => outcome.nonce)}::numeric[],
@@ -124,12 +125,13 @@ const events = (included: readonly Settled[]) => sql`unnest(
     ${included.map(({ outcome, cost = outcome.actualGasCost }) => cost)}::numeric[],
     ${included.map(({ outcome }) => outcome.event.blockNumber)}::bigint[]
   ) as e (entry_point, sender, nonce, hash, cost, block_number)`
+}
 
-const include = async (
+async function include(
   trx: Trx,
   ids: readonly bigint[],
   included: readonly Settled[],
-): Promise<void> => {
+): Promise<void> {
   if (ids.length === 0) return
   await sql`update reservations r set block_number = e.block_number, user_op_hash = e.hash,
       state = case state when 'released' then 'settled' else 'included' end, updated_at = now(),
@@ -148,11 +150,11 @@ const include = async (
       and d.id = c.decision_id`.execute(trx)
 }
 
-const end = async (
+async function end(
   trx: Trx,
   ids: readonly bigint[],
   { number, timestamp, final }: LedgerProgress,
-): Promise<void> => {
+): Promise<void> {
   if (ids.length === 0) return
   const ended = sql`id = any(${ids}::bigint[])`
   await sql`update reservations set state = 'expired', block_number = ${number}, updated_at = now()
@@ -166,11 +168,11 @@ const end = async (
  * Changes locked reservations and adds what that made of them to what their payers' reservations lock,
  * and what it made of their charges to the counters.
  */
-const rebook = async (
+async function rebook(
   trx: Trx,
   ids: readonly bigint[],
   change: () => Promise<void>,
-): Promise<void> => {
+): Promise<void> {
   const shares = await sharesOf(trx, ids)
   const before = await booked(trx, ids)
   await change()
@@ -190,7 +192,7 @@ const rebook = async (
 }
 
 /** What these reservations count for. Of one reservation's charges to a counter the dearest does. */
-const booked = async (trx: Trx, ids: readonly bigint[]): Promise<CounterChange[]> => {
+async function booked(trx: Trx, ids: readonly bigint[]): Promise<CounterChange[]> {
   const { rows } = await sql<CounterChange>`
     select policy_id as "policyId", budget, subject, bucket,
       sum(used)::numeric(78, 0) as used, sum(settled)::numeric(78, 0) as settled

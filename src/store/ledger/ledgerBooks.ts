@@ -40,11 +40,11 @@ type Row = {
 }
 
 /** All of it in one statement, which is one moment of the ledger. */
-export const readLedger = async (
+export async function readLedger(
   db: Database,
   payer: Payer,
   { slots, moments, counters }: LedgerQuery,
-): Promise<LedgerBooks> => {
+): Promise<LedgerBooks> {
   const { chainId, entryPoint, paymaster } = payer
   const { rows } = await sql<Row>`
     select ${liveOfEach(payer, slots)} as slots, ${lockedAtEach(payer, moments)} as locked,
@@ -83,7 +83,8 @@ export const readLedger = async (
 }
 
 /** Numbers as text, because JSON has them as floating point. */
-const liveOfEach = ({ chainId, entryPoint, paymaster }: Payer, slots: readonly Slot[]) => sql`(
+function liveOfEach({ chainId, entryPoint, paymaster }: Payer, slots: readonly Slot[]) {
+  return sql`(
       select coalesce(jsonb_agg(jsonb_build_object('place', s.place, 'id', r.id::text,
         'state', r.state, 'maxCost', r.max_cost::text, 'validUntil', r.valid_until::text,
         'blockNumber', r.block_number::text)), '[]')
@@ -95,9 +96,11 @@ const liveOfEach = ({ chainId, entryPoint, paymaster }: Payer, slots: readonly S
       join reservations r on r.chain_id = ${BigInt(chainId)} and r.entry_point = ${entryPoint}
         and r.sender = s.sender and r.nonce = s.nonce and r.app_id = s.app_id
         and r.paymaster = ${paymaster} and ${live})`
+}
 
 /** As text, because the driver reads an array of numerics as floating point. */
-const usedOfEach = (queries: readonly CounterQuery[]) => sql`array(
+function usedOfEach(queries: readonly CounterQuery[]) {
+  return sql`array(
       select (select coalesce(sum(c.used), 0) from budget_counters c
         where c.policy_id = q.policy_id and c.budget = q.budget and c.subject = q.subject
           and c.bucket >= q.oldest)::text
@@ -108,3 +111,4 @@ const usedOfEach = (queries: readonly CounterQuery[]) => sql`array(
         ${queries.map(({ oldest }) => oldest)}::bigint[]
       ) with ordinality as q (policy_id, budget, subject, oldest, place)
       order by q.place)`
+}

@@ -19,11 +19,11 @@ export type LockedAt = Moment & { readonly locked: bigint }
  * it, or reserves anything under these policies, in any process. Everybody locks the policies first and
  * then the payer, so none waits for another in a circle.
  */
-export const lockPayer = async (
+export async function lockPayer(
   trx: Trx,
   payer: Payer,
   policies: readonly string[],
-): Promise<void> => {
+): Promise<void> {
   // The condition is judged before the payer is looked for, so policies come first also for a new one.
   // What follows is long, and its plan is the same for one sponsorship and for many: planning it for
   // each would cost more than carrying it out.
@@ -44,11 +44,11 @@ export const lockPayer = async (
  * inclusions and expiry are taken at one block: what was included later, or can still be, has not been
  * charged to that deposit.
  */
-export const lockedAt = async (
+export async function lockedAt(
   db: Trx,
   payer: Payer,
   moments: readonly Moment[],
-): Promise<bigint[]> => {
+): Promise<bigint[]> {
   const { rows } = await sql<{ locked: string[] }>`
     select ${lockedAtEach(payer, moments)} as locked`.execute(db)
   const locked = rows[0]?.locked.map(BigInt) ?? []
@@ -60,7 +60,8 @@ export const lockedAt = async (
  * The same as an array of texts, empty when the payer is not known. The amount that is kept is that of
  * one moment; only what ended between that one and the moment asked for is looked at.
  */
-export const lockedAtEach = (payer: Payer, moments: readonly Moment[]) => sql`array(
+export function lockedAtEach(payer: Payer, moments: readonly Moment[]) {
+  return sql`array(
     select (p.locked + passed.amount + taken.amount)::text
     from payers p cross join unnest(
         ${moments.map(({ blockNumber }) => blockNumber)}::bigint[],
@@ -80,14 +81,16 @@ export const lockedAtEach = (payer: Payer, moments: readonly Moment[]) => sql`ar
           or r.valid_until >= greatest(p.timestamp, m.timestamp))) as taken
     where ${is(payer, 'p')}
     order by m.place)`
+}
 
 /** Writes what a locked payer's reservations lock at the latest moment that is known, as a part of a statement. */
-export const keepLocked = (payer: Payer, { blockNumber, timestamp, locked }: LockedAt) =>
-  sql`update payers r set locked = ${locked}::numeric, block_number = ${blockNumber}::bigint,
+export function keepLocked(payer: Payer, { blockNumber, timestamp, locked }: LockedAt) {
+  return sql`update payers r set locked = ${locked}::numeric, block_number = ${blockNumber}::bigint,
     timestamp = ${BigInt(timestamp)}::bigint where ${is(payer)}`
+}
 
 /** Nobody else changes reservations of the payers of these ones before the transaction ends. */
-export const lockPayersOf = async (trx: Trx, ids: readonly bigint[]): Promise<void> => {
+export async function lockPayersOf(trx: Trx, ids: readonly bigint[]): Promise<void> {
   await sql`select from payers where (chain_id, entry_point, paymaster) in (
       select chain_id, entry_point, paymaster from reservations where id = any(${ids}::bigint[]))
     order by chain_id, entry_point, paymaster for no key update`.execute(trx)
@@ -97,7 +100,7 @@ export const lockPayersOf = async (trx: Trx, ids: readonly bigint[]): Promise<vo
 type Share = { readonly payer: Payer; readonly locked: bigint }
 
 /** Of these reservations, by payer; the payers are locked. */
-export const sharesOf = async (trx: Trx, ids: readonly bigint[]): Promise<Share[]> => {
+export async function sharesOf(trx: Trx, ids: readonly bigint[]): Promise<Share[]> {
   const { rows } = await sql<{ chainId: bigint; locked: bigint } & Omit<Payer, 'chainId'>>`
     select p.chain_id as "chainId", p.entry_point as "entryPoint", p.paymaster,
       sum(${locks('p')}) as locked
@@ -112,11 +115,11 @@ export const sharesOf = async (trx: Trx, ids: readonly bigint[]): Promise<Share[
 }
 
 /** Adds to the payers' amounts what became of `before`. */
-export const addShares = async (
+export async function addShares(
   trx: Trx,
   before: readonly Share[],
   after: readonly Share[],
-): Promise<void> => {
+): Promise<void> {
   const changes = [...before.map((share) => ({ ...share, locked: -share.locked })), ...after]
   await sql`update payers p set locked = p.locked + d.locked
     from (select chain_id, entry_point, paymaster, sum(locked) as locked from unnest(
@@ -131,14 +134,16 @@ export const addShares = async (
 }
 
 /** What reservation `r` locks at the moment that a row of that name tells, in wei. */
-const locks = (moment: 'm' | 'p'): RawBuilder<bigint> => {
+function locks(moment: 'm' | 'p'): RawBuilder<bigint> {
   const at = sql.ref(`${moment}.timestamp`)
   const block = sql.ref(`${moment}.block_number`)
   return sql<bigint>`case when r.state in ('open', 'included', 'expired') and r.valid_until >= ${at}
       and (r.state <> 'included' or r.block_number > ${block}) then r.max_cost else 0 end`
 }
 
-const is = ({ chainId, entryPoint, paymaster }: Payer, table = 'r') => sql<boolean>`
+function is({ chainId, entryPoint, paymaster }: Payer, table = 'r') {
+  return sql<boolean>`
   ${sql.ref(`${table}.chain_id`)} = ${BigInt(chainId)}
   and ${sql.ref(`${table}.entry_point`)} = ${entryPoint}
   and ${sql.ref(`${table}.paymaster`)} = ${paymaster}`
+}

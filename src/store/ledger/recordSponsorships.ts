@@ -52,11 +52,11 @@ export type SponsorshipChanges = {
  * statement: their reservations, the decisions, their charges, what they add to the counters, what the
  * payer's reservations lock then, and the events for those who subscribed.
  */
-export const recordSponsorships = async (
+export async function recordSponsorships(
   trx: Database,
   payer: Payer,
   { slots, counters, locked, sponsorships }: SponsorshipChanges,
-): Promise<void> => {
+): Promise<void> {
   const decisions = sponsorships.map(({ decision }) => decision)
   const event = eventParts(
     decisions.map((decision) => ({
@@ -101,10 +101,11 @@ export const recordSponsorships = async (
 }
 
 /** Members of a statement's `with`, of which `reservation` has all that were made or changed. */
-const reservations = (
+function reservations(
   { chainId, entryPoint, paymaster }: Payer,
   slots: readonly ReservationChange[],
-) => sql`slot as (
+) {
+  return sql`slot as (
       select * from unnest(
         ${slots.map(({ id }) => id ?? null)}::bigint[],
         ${slots.map(({ slot }) => slot.appId)}::uuid[],
@@ -129,8 +130,9 @@ const reservations = (
       returning r.id, r.app_id, r.sender, r.nonce
     ),
     reservation as (select * from made union all select * from changed)`
+}
 
-const chargesOf = (sponsorships: readonly GrantedSponsorship[]) => {
+function chargesOf(sponsorships: readonly GrantedSponsorship[]) {
   const charges = sponsorships.flatMap(({ decision, charges }) =>
     charges.map((charge) => ({ ...charge, decisionId: decision.id })),
   )

@@ -45,24 +45,25 @@ export const live = sql<boolean>`state in ('open', 'included', 'expired')`
  * Until the transaction ends, no other reservation is decided for these names (policies, credits,
  * tokens), in any process. Locks are taken in one order.
  */
-export const lockReserving = async (trx: Trx, names: readonly string[]): Promise<void> => {
+export async function lockReserving(trx: Trx, names: readonly string[]): Promise<void> {
   await advisoryLocks(names).execute(trx)
 }
 
 /** The same as a statement. */
-export const advisoryLocks = (names: readonly string[]) =>
-  sql`select pg_advisory_xact_lock(key) from (
+export function advisoryLocks(names: readonly string[]) {
+  return sql`select pg_advisory_xact_lock(key) from (
     select distinct hashtextextended('reserve ' || name, 0) as key
     from unnest(${names}::text[]) as name order by key) as keys`
+}
 
 /** What a reservation holds of a counter. */
 export type Held = CounterKey & { readonly reservationId: bigint; readonly amount: bigint }
 
 /** The dearest charge of each of these reservations to each counter. */
-export const chargesHeld = async (
+export async function chargesHeld(
   trx: Trx,
   reservationIds: readonly bigint[],
-): Promise<readonly Held[]> => {
+): Promise<readonly Held[]> {
   const { rows } = await sql<Held>`
     select reservation_id as "reservationId", policy_id as "policyId", budget, subject, bucket,
       max(amount) as amount
@@ -72,7 +73,7 @@ export const chargesHeld = async (
 }
 
 /** Can any operation that we sponsored still be included on the chain? */
-export const hasOpenReservations = async (db: Trx, chainId: number): Promise<boolean> => {
+export async function hasOpenReservations(db: Trx, chainId: number): Promise<boolean> {
   const row = await db
     .selectFrom('reservations')
     .select('id')

@@ -8,14 +8,14 @@ import { isUuid } from '../uuid.js'
 export type StoredTank = Selectable<Schema['tanks']>
 export type NewTank = Omit<Insertable<Schema['tanks']>, 'id' | 'created_at'>
 
-export const findTank = (
+export function findTank(
   db: Database,
   appId: string | null,
   chainId: number,
   entryPoint: Address,
   kind: TankKind,
-): Promise<StoredTank | undefined> =>
-  db
+): Promise<StoredTank | undefined> {
+  return db
     .selectFrom('tanks')
     .selectAll()
     .where((eb) => (appId === null ? eb('app_id', 'is', null) : eb('app_id', '=', appId)))
@@ -23,9 +23,10 @@ export const findTank = (
     .where('entry_point', '=', entryPoint)
     .where('kind', '=', kind)
     .executeTakeFirst()
+}
 
 /** Stores the tank and returns it, or the one that its app has there already. */
-export const insertTank = async (db: Database, tank: NewTank): Promise<StoredTank> => {
+export async function insertTank(db: Database, tank: NewTank): Promise<StoredTank> {
   const inserted = await db
     .insertInto('tanks')
     .values(tank)
@@ -40,21 +41,22 @@ export const insertTank = async (db: Database, tank: NewTank): Promise<StoredTan
 }
 
 /** All tanks of a chain. */
-export const listTanks = (db: Database, chainId: number): Promise<StoredTank[]> =>
-  db
+export function listTanks(db: Database, chainId: number): Promise<StoredTank[]> {
+  return db
     .selectFrom('tanks')
     .selectAll()
     .where('chain_id', '=', BigInt(chainId))
     .orderBy('created_at')
     .execute()
+}
 
 /** Is this paymaster a tank of ours that takes tokens? */
-export const isTokenTank = async (
+export async function isTokenTank(
   db: Database,
   chainId: number,
   entryPoint: Address,
   address: Address,
-): Promise<boolean> => {
+): Promise<boolean> {
   const row = await db
     .selectFrom('tanks')
     .select('id')
@@ -67,15 +69,21 @@ export const isTokenTank = async (
 }
 
 /** All tanks of an app. */
-export const listTanksOfApp = (db: Database, appId: string): Promise<StoredTank[]> =>
-  db.selectFrom('tanks').selectAll().where('app_id', '=', appId).orderBy('created_at').execute()
+export function listTanksOfApp(db: Database, appId: string): Promise<StoredTank[]> {
+  return db
+    .selectFrom('tanks')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .orderBy('created_at')
+    .execute()
+}
 
-export const findTankById = async (
+export async function findTankById(
   db: Database,
   appId: string,
   id: string,
-): Promise<StoredTank | undefined> =>
-  isUuid(id)
+): Promise<StoredTank | undefined> {
+  return isUuid(id)
     ? db
         .selectFrom('tanks')
         .selectAll()
@@ -83,3 +91,4 @@ export const findTankById = async (
         .where('id', '=', id)
         .executeTakeFirst()
     : undefined
+}

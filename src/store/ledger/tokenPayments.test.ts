@@ -23,7 +23,9 @@ import {
 import { insertTokenQuote, promisedTokens } from './tokenQuotes.js'
 
 const testDatabase = useDatabase()
-const database = () => testDatabase().database
+function database() {
+  return testDatabase().database
+}
 
 const token: Address = `0x${'70'.repeat(20)}`
 const tank: Address = `0x${'7b'.repeat(20)}`
@@ -51,17 +53,19 @@ type Quoted = {
   readonly maxCharge?: bigint
 }
 
-const slot = ({ nonce = 0n, sender = alice, paymaster = tank }: Quoted) => ({
-  chainId,
-  entryPoint,
-  paymaster,
-  appId,
-  sender,
-  nonce,
-})
+function slot({ nonce = 0n, sender = alice, paymaster = tank }: Quoted) {
+  return {
+    chainId,
+    entryPoint,
+    paymaster,
+    appId,
+    sender,
+    nonce,
+  }
+}
 
 /** A signed quote of at most 100 units; its operation's hash. */
-const quote = async (given: Quoted = {}): Promise<Hex> => {
+async function quote(given: Quoted = {}): Promise<Hex> {
   const { mode = 'afterwards', maxCharge = 100n } = given
   const { decisionId, hash } = await askLedger(database(), {
     slot: slot(given),
@@ -76,7 +80,7 @@ const quote = async (given: Quoted = {}): Promise<Hex> => {
 
 type Taken = PaidOperation['taken']
 
-const include = async (hash: Hex, taken: Taken, block = 5n, given: Quoted = {}): Promise<void> => {
+async function include(hash: Hex, taken: Taken, block = 5n, given: Quoted = {}): Promise<void> {
   const { sender, paymaster } = slot(given)
   const paid = { entryPoint, userOpHash: hash, paymaster, sender, blockNumber: block }
   await database()
@@ -88,12 +92,17 @@ const include = async (hash: Hex, taken: Taken, block = 5n, given: Quoted = {}):
     })
 }
 
-const books = () => listCollected(database(), { chainId, appId })
-const promised = (block = 5n) => promisedTokens(database(), { chainId, token }, block)
-const reorgTo = (fork: bigint) =>
-  database()
+function books() {
+  return listCollected(database(), { chainId, appId })
+}
+function promised(block = 5n) {
+  return promisedTokens(database(), { chainId, token }, block)
+}
+function reorgTo(fork: bigint) {
+  return database()
     .transaction()
     .execute((trx) => rollBack(trx, chainId, fork))
+}
 
 describe('the books of tokens', () => {
   test('a payment is booked once, however often it is read', async () => {

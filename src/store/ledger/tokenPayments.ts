@@ -20,11 +20,11 @@ export type PaidOperation = {
  * are passed over. Whose and which token it is, says the quote. A tank that says nothing got nothing
  * in mode `afterwards`, and otherwise kept what it had taken beforehand.
  */
-export const bookTokenPayments = async (
+export async function bookTokenPayments(
   trx: Kysely<Schema>,
   chainId: number,
   paid: readonly PaidOperation[],
-): Promise<void> => {
+): Promise<void> {
   if (paid.length === 0) return
   await sql`insert into token_payments
       (chain_id, user_op_hash, app_id, tank, sender, token, charged, cost, missed, block_number)
@@ -53,22 +53,22 @@ export const bookTokenPayments = async (
 }
 
 /** Forgets what was read from blocks above `fork`. */
-export const undoTokenPayments = async (
+export async function undoTokenPayments(
   trx: Kysely<Schema>,
   chainId: number,
   fork: bigint,
-): Promise<void> => {
+): Promise<void> {
   await sql`delete from token_payments
     where chain_id = ${chainId} and block_number > ${fork}`.execute(trx)
 }
 
 /** When the sender last kept a tank from its charge, since `since`. */
-export const lastMissed = async (
+export async function lastMissed(
   db: Database,
   chainId: number,
   sender: Address,
   since: Date,
-): Promise<Date | undefined> => {
+): Promise<Date | undefined> {
   const row = await db
     .selectFrom('token_payments')
     .select('booked_at')
@@ -83,11 +83,11 @@ export const lastMissed = async (
 }
 
 /** Which tanks of a chain ever took a token. */
-export const collectingTanks = async (
+export async function collectingTanks(
   db: Database,
   chainId: number,
   token: Address,
-): Promise<Address[]> => {
+): Promise<Address[]> {
   const rows = await db
     .selectFrom('token_payments')
     .select('tank')
@@ -114,10 +114,10 @@ export type Collected = {
 
 export type CollectedFilter = { readonly chainId?: number; readonly appId?: string }
 
-export const listCollected = async (
+export async function listCollected(
   db: Database,
   { chainId, appId }: CollectedFilter,
-): Promise<readonly Collected[]> => {
+): Promise<readonly Collected[]> {
   const ofChain = chainId === undefined ? sql`true` : sql`chain_id = ${chainId}`
   const ofApp = appId === undefined ? sql`true` : sql`app_id = ${appId}::uuid`
   const { rows } = await sql<Collected>`

@@ -17,10 +17,10 @@ export type NewTokenQuote = {
 }
 
 /** Stores a quote in the transaction of its decision. */
-export const insertTokenQuote = async (
+export async function insertTokenQuote(
   trx: Database,
   { decisionId, chainId, token, mode, rate, markup, maxCharge }: NewTokenQuote,
-): Promise<void> => {
+): Promise<void> {
   const row = { chain_id: BigInt(chainId), token, mode, rate, markup, max_charge: maxCharge }
   await trx
     .insertInto('token_quotes')
@@ -29,18 +29,19 @@ export const insertTokenQuote = async (
 }
 
 /** Until the transaction ends, nobody else quotes this token, in any process. */
-export const lockToken = (trx: Database, chainId: number, token: Address): Promise<void> =>
-  lockReserving(trx, [`token ${chainId} ${token}`])
+export function lockToken(trx: Database, chainId: number, token: Address): Promise<void> {
+  return lockReserving(trx, [`token ${chainId} ${token}`])
+}
 
 /**
  * Smallest token units that quotes may still bring in which the tanks did not hold at `block`: of
  * each reservation the dearest quote, while it is open or was included later.
  */
-export const promisedTokens = async (
+export async function promisedTokens(
   db: Database,
   { chainId, token, appId }: { chainId: number; token: Address; appId?: string },
   block: bigint,
-): Promise<bigint> => {
+): Promise<bigint> {
   const ofApp = appId === undefined ? sql`true` : sql`r.app_id = ${appId}::uuid`
   const { rows } = await sql<{ promised: bigint }>`
     select coalesce(sum(most), 0)::numeric(78, 0) as promised from (

@@ -10,13 +10,13 @@ export type NewWebhookCall = Omit<
 >
 
 /** The calls of decisions, in the transaction that stores these. */
-export const insertWebhookCalls = async (
+export async function insertWebhookCalls(
   trx: Database,
   decided: readonly {
     readonly decision: { readonly id: string; readonly app_id: string }
     readonly calls: readonly NewWebhookCall[]
   }[],
-): Promise<void> => {
+): Promise<void> {
   const rows = decided.flatMap(({ decision: { id, app_id }, calls }) =>
     calls.map((call) => ({ ...call, decision_id: id, app_id })),
   )
@@ -33,21 +33,22 @@ export const insertWebhookCalls = async (
       ${rows.map((row) => row.started_at)}::timestamptz[])`.execute(trx)
 }
 
-export const listWebhookCalls = (db: Database, decisionId: string): Promise<StoredWebhookCall[]> =>
-  db
+export function listWebhookCalls(db: Database, decisionId: string): Promise<StoredWebhookCall[]> {
+  return db
     .selectFrom('webhook_calls')
     .selectAll()
     .where('decision_id', '=', decisionId)
     .orderBy('id')
     .execute()
+}
 
 /** The calls of one webhook of the app, newest first, also when the webhook was deleted. */
-export const listCallsOfWebhook = async (
+export async function listCallsOfWebhook(
   db: Database,
   appId: string,
   webhookId: string,
   { limit, before }: PageQuery,
-): Promise<Page<StoredWebhookCall>> => {
+): Promise<Page<StoredWebhookCall>> {
   const rows = await db
     .selectFrom('webhook_calls')
     .selectAll()

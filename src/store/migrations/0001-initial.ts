@@ -5,7 +5,7 @@ import { faultPoint } from '../../base/faults.js'
  * The first schema. Money is numeric(78,0) (uint256 wei), hashes and addresses lower-case text,
  * secrets bytea (hashed or encrypted before they come here).
  */
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   faultPoint('migration:applied')
 }

@@ -6,7 +6,7 @@ import { faultPoint } from '../../base/faults.js'
  * tank or for operations without any paymaster. Credits only ever add to `credited`; what is taken
  * is counted by the ledger.
  */
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   faultPoint('migration:applied')
 }

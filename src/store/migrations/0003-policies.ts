@@ -5,7 +5,7 @@ import { faultPoint } from '../../base/faults.js'
  * Policies, and the ledger of what sponsorships reserve and cost. Sponsorships that still hold a
  * deposit when the schema is upgraded become reservations.
  */
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   faultPoint('migration:applied')
 }

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely'
  * Administration: what keys may do, the audit log, webhooks with a payload, a deadline and a second
  * secret, and the outbox of events with its subscriptions and deliveries.
  */
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely'
  * Several transactions in flight per executor: fillers of nonce gaps and refills share the outbox
  * with bundles, and a bundle can be cancelled by a transaction of the same nonce that does nothing.
  */
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 /** Leases for what only one process may do, and what admission needs to stay fast in a full pool. */
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 

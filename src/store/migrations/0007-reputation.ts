@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely'
  * one. `counted` are the entities whose ops_seen counts the operation; `factory` is null where the
  * sender exists.
  */
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 

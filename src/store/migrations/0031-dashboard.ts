@@ -22,7 +22,7 @@ const statements = [
   `create index on dashboard_rules (app_id, created_at)`,
 ]
 
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   faultPoint('migration:applied')
 }

@@ -39,7 +39,7 @@ const statements = [
   `create index token_payments_missed on token_payments (chain_id, sender, booked_at) where missed`,
 ]
 
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   faultPoint('migration:applied')
 }

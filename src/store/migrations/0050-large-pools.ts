@@ -15,7 +15,7 @@ const statements = [
     where state = 'pooled' and valid_until > 0`,
 ]
 
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   faultPoint('migration:applied')
 }

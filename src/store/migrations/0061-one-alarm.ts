@@ -18,7 +18,7 @@ const statements = [
   `alter table tanks drop column low_threshold, drop column low_since`,
 ]
 
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   faultPoint('migration:applied')
 }

@@ -11,7 +11,7 @@ const statements = [
     where state in ('pooled', 'bundled') and app_id > '00000000-0000-0000-0000-000000000000'`,
 ]
 
-export const up = async (db: Kysely<unknown>): Promise<void> => {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   faultPoint('migration:applied')
 }

@@ -41,7 +41,7 @@ export type OpenBundle = {
 export type NewAttempt = Omit<Attempt, 'age'>
 
 /** Open bundles of a chain with all their attempts, in nonce order. */
-export const openBundles = async (db: Kysely<Schema>, chainId: number): Promise<OpenBundle[]> => {
+export async function openBundles(db: Kysely<Schema>, chainId: number): Promise<OpenBundle[]> {
   const rows = await db
     .selectFrom('bundles as b')
     .innerJoin('bundle_transactions as t', 't.bundle_id', 'b.id')
@@ -102,11 +102,11 @@ export type OwnTransaction = {
 }
 
 /** Of these transactions, those that are ours, whatever became of their bundles. */
-export const ownTransactions = async (
+export async function ownTransactions(
   db: Kysely<Schema>,
   chainId: number,
   hashes: readonly Hex[],
-): Promise<Map<Hex, OwnTransaction>> => {
+): Promise<Map<Hex, OwnTransaction>> {
   if (hashes.length === 0) return new Map()
   const rows = await db
     .selectFrom('bundle_transactions as t')
@@ -121,10 +121,10 @@ export const ownTransactions = async (
 }
 
 /** The newest transaction that carries the bundle, by which a client can watch it. */
-export const latestAttempt = async (
+export async function latestAttempt(
   db: Kysely<Schema>,
   bundleId: bigint,
-): Promise<Hex | undefined> => {
+): Promise<Hex | undefined> {
   const row = await db
     .selectFrom('bundle_transactions')
     .select('hash')
@@ -138,10 +138,10 @@ export const latestAttempt = async (
 }
 
 /** The transaction that ended a bundle. */
-export const minedTransaction = async (
+export async function minedTransaction(
   db: Kysely<Schema>,
   bundleId: bigint,
-): Promise<Hex | undefined> => {
+): Promise<Hex | undefined> {
   const row = await db
     .selectFrom('bundles')
     .select('transaction_hash')

@@ -8,19 +8,20 @@ export type ChainBlock = { readonly number: bigint; readonly hash: Hex }
  * The blocks up to which the chain was indexed, newest first. Block 0 is among them as the chain's
  * identity; the others reach back as far as a fork is still expected.
  */
-export const indexedBlocks = async (db: Kysely<Schema>, chainId: number): Promise<ChainBlock[]> =>
-  db
+export async function indexedBlocks(db: Kysely<Schema>, chainId: number): Promise<ChainBlock[]> {
+  return db
     .selectFrom('chain_blocks')
     .select(['number', 'hash'])
     .where('chain_id', '=', BigInt(chainId))
     .orderBy('number', 'desc')
     .execute()
+}
 
-export const putBlock = async (
+export async function putBlock(
   trx: Kysely<Schema>,
   chainId: number,
   block: ChainBlock,
-): Promise<void> => {
+): Promise<void> {
   await trx
     .insertInto('chain_blocks')
     .values({ chain_id: BigInt(chainId), ...block })
@@ -36,11 +37,11 @@ export const putBlock = async (
  * Forgets final blocks: all below the newest one that is `number` or older, which stays as the place
  * to return to after the deepest reorg. Block 0 stays too.
  */
-export const pruneBlocks = async (
+export async function pruneBlocks(
   trx: Kysely<Schema>,
   chainId: number,
   number: bigint,
-): Promise<void> => {
+): Promise<void> {
   await trx
     .deleteFrom('chain_blocks')
     .where('chain_id', '=', BigInt(chainId))

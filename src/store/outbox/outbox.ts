@@ -21,12 +21,12 @@ export type NewBundle = {
  * else sees them. Undefined when one of the operations was replaced or dropped meanwhile; nothing has
  * changed then.
  */
-export const storeBundle = async (
+export async function storeBundle(
   database: Kysely<Schema>,
   bundle: NewBundle,
   attempt: NewAttempt,
   hashes: readonly Hex[],
-): Promise<bigint | undefined> => {
+): Promise<bigint | undefined> {
   const { chainId } = bundle
   try {
     return await database.transaction().execute(async (trx) => {
@@ -44,41 +44,42 @@ export const storeBundle = async (
 }
 
 /** Stores a further transaction for the nonce of an open bundle, before it is sent. */
-export const storeAttempt = (
+export function storeAttempt(
   database: Kysely<Schema>,
   chainId: number,
   bundleId: bigint,
   attempt: NewAttempt,
-): Promise<void> => insertAttempt(database, chainId, bundleId, attempt)
+): Promise<void> {
+  return insertAttempt(database, chainId, bundleId, attempt)
+}
 
 /** Ends a bundle that cannot be included any more; its operations return to the pool. */
-export const abandonBundle = (
-  database: Kysely<Schema>,
-  bundleId: bigint,
-): Promise<readonly Hex[]> =>
-  database.transaction().execute(async (trx) => {
+export function abandonBundle(database: Kysely<Schema>, bundleId: bigint): Promise<readonly Hex[]> {
+  return database.transaction().execute(async (trx) => {
     await closeBundle(trx, bundleId, 'abandoned', null)
     return releaseOperations(trx, bundleId)
   })
+}
 
 /** Ends a bundle that no block can take; that counts as a failure of its operations. */
-export const refuseBundle = (
+export function refuseBundle(
   database: Kysely<Schema>,
   bundleId: bigint,
   maxAttempts: number,
-): Promise<readonly Hex[]> =>
-  database.transaction().execute(async (trx) => {
+): Promise<readonly Hex[]> {
+  return database.transaction().execute(async (trx) => {
     await closeBundle(trx, bundleId, 'abandoned', null)
     return blameOperations(trx, bundleId, maxAttempts)
   })
+}
 
 /** Ends an open bundle. `transactionHash` is the attempt that was mined, if one was. */
-export const closeBundle = async (
+export async function closeBundle(
   trx: Kysely<Schema>,
   bundleId: bigint,
   state: Exclude<BundleState, 'signed'>,
   transactionHash: Hex | null,
-): Promise<void> => {
+): Promise<void> {
   await trx
     .updateTable('bundles')
     .set({ state, transaction_hash: transactionHash, updated_at: sql<Date>`now()` })
@@ -90,26 +91,28 @@ export const closeBundle = async (
  * What is still in a bundle that ended through no fault of its operations returns to the pool, but
  * for what the operator cancelled.
  */
-export const releaseOperations = (trx: Kysely<Schema>, bundleId: bigint): Promise<readonly Hex[]> =>
-  takeOut(trx, bundleId, sql<boolean>`false`, 0)
+export function releaseOperations(trx: Kysely<Schema>, bundleId: bigint): Promise<readonly Hex[]> {
+  return takeOut(trx, bundleId, sql<boolean>`false`, 0)
+}
 
 /**
  * What is still in a bundle that failed counts an attempt and returns to the pool; after
  * `maxAttempts` of them it is dropped, and keeps its last bundle as evidence.
  */
-export const blameOperations = (
+export function blameOperations(
   trx: Kysely<Schema>,
   bundleId: bigint,
   maxAttempts: number,
-): Promise<readonly Hex[]> =>
-  takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
+): Promise<readonly Hex[]> {
+  return takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
+}
 
-const takeOut = async (
+async function takeOut(
   trx: Kysely<Schema>,
   bundleId: bigint,
   spent: ReturnType<typeof sql<boolean>>,
   failures: 0 | 1,
-): Promise<readonly Hex[]> => {
+): Promise<readonly Hex[]> {
   const cancelled = sql<boolean>`o.cancel_requested_at is not null`
   const { rows } = await sql<{ hash: Hex; chain_id: bigint; state: string }>`
     update operations o set
@@ -134,11 +137,11 @@ const takeOut = async (
   return rows.map(({ hash }) => hash)
 }
 
-const insertBundle = async (
+async function insertBundle(
   trx: Kysely<Schema>,
   bundle: NewBundle,
   operationCount: number,
-): Promise<bigint> => {
+): Promise<bigint> {
   const { id } = await trx
     .insertInto('bundles')
     .values({
@@ -156,12 +159,12 @@ const insertBundle = async (
   return id
 }
 
-const insertAttempt = async (
+async function insertAttempt(
   trx: Kysely<Schema>,
   chainId: number,
   bundleId: bigint,
   attempt: NewAttempt,
-): Promise<void> => {
+): Promise<void> {
   await trx
     .insertInto('bundle_transactions')
     .values({

@@ -11,11 +11,7 @@ import type { Schema } from '../schema.js'
  * hold their operations; operations that others had carried return to the pool. An operation whose
  * sender and nonce another one has taken meanwhile gives way to it.
  */
-export const rollBack = async (
-  trx: Kysely<Schema>,
-  chainId: number,
-  fork: bigint,
-): Promise<Hex[]> => {
+export async function rollBack(trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<Hex[]> {
   await lockPool(trx, chainId)
   await forgetBounds(trx, chainId)
   const { rows } = await sql<{ hash: Hex }>`
@@ -47,7 +43,7 @@ export const rollBack = async (
  * The chain began anew (a development chain was reset). Nothing of the old one is sent again: open
  * bundles are abandoned, what they held may be tried on the new chain, what was included is gone.
  */
-export const forgetChain = async (trx: Kysely<Schema>, chainId: number): Promise<void> => {
+export async function forgetChain(trx: Kysely<Schema>, chainId: number): Promise<void> {
   await sql`update bundles set state = 'abandoned', updated_at = now()
     where chain_id = ${chainId} and state = 'signed'`.execute(trx)
   await sql`update operations set state = 'pooled', bundle_id = null, updated_at = now()
@@ -58,7 +54,7 @@ export const forgetChain = async (trx: Kysely<Schema>, chainId: number): Promise
   await forgetAbove(trx, chainId, -1n)
 }
 
-const forgetAbove = async (trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<void> => {
+async function forgetAbove(trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<void> {
   await undoLedger(trx, chainId, fork)
   await undoTokenPayments(trx, chainId, fork)
   await sql`delete from inclusions where chain_id = ${chainId} and block_number > ${fork}`.execute(

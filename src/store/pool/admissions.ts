@@ -50,7 +50,7 @@ const patience = { turn: '2s', idle: '3s' }
  * changes only by what bundling takes out. A process that stands still inside is cut off by the
  * database, so the others do not wait for it for long.
  */
-export const lockPool = async (trx: QueryExecutorProvider, chainId: number): Promise<void> => {
+export async function lockPool(trx: QueryExecutorProvider, chainId: number): Promise<void> {
   await sql`select set_config('lock_timeout', ${patience.turn}, true),
     set_config('idle_in_transaction_session_timeout', ${patience.idle}, true),
     pg_advisory_xact_lock(hashtextextended(${`pool ${chainId}`}, 0))`.execute(trx)
@@ -75,11 +75,11 @@ type FactsRow = {
  * All that decides about the candidates, in their order, in one statement. Each is looked up by itself:
  * the server may join a new table, of which it knows nothing, by reading all of it for each.
  */
-export const readFacts = async (
+export async function readFacts(
   trx: QueryExecutorProvider,
   chainId: number,
   candidates: readonly Omit<NewOperation, 'counted'>[],
-): Promise<AdmissionFacts[]> => {
+): Promise<AdmissionFacts[]> {
   const list = candidates.map(({ hash, entryPoint, appId, operation }) => ({
     hash,
     entry_point: entryPoint,
@@ -134,18 +134,18 @@ export const readFacts = async (
 }
 
 /** Live operations of the chain. */
-export const countPool = async (trx: Kysely<Schema>, chainId: number): Promise<bigint> => {
+export async function countPool(trx: Kysely<Schema>, chainId: number): Promise<bigint> {
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
     where chain_id = ${chainId} and state in ('pooled', 'bundled')`.execute(trx)
   return rows[0]!.count
 }
 
 /** Live operations of an app. */
-export const countApp = async (
+export async function countApp(
   trx: Kysely<Schema>,
   chainId: number,
   appId: string,
-): Promise<bigint> => {
+): Promise<bigint> {
   // The last condition is that of the index; every id is above it.
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
     where chain_id = ${chainId} and app_id = ${appId} and state in ('pooled', 'bundled')
@@ -154,12 +154,12 @@ export const countApp = async (
 }
 
 /** wei that a paymaster's live operations may take from its deposit. */
-export const sumPaymaster = async (
+export async function sumPaymaster(
   trx: Kysely<Schema>,
   chainId: number,
   entryPoint: Address,
   paymaster: Address,
-): Promise<bigint> => {
+): Promise<bigint> {
   const { rows } = await sql<{ sum: bigint }>`select coalesce(sum(prefund), 0) as sum
     from operations where chain_id = ${chainId} and entry_point = ${entryPoint}
     and paymaster = ${paymaster} and state in ('pooled', 'bundled')`.execute(trx)
@@ -170,11 +170,11 @@ export const sumPaymaster = async (
  * Of these operations, those that are pooled and that no bundle is taking at this moment; they stay
  * so until the transaction ends. It never waits for bundling, so the two cannot block each other.
  */
-export const holdPooled = async (
+export async function holdPooled(
   trx: Kysely<Schema>,
   chainId: number,
   hashes: readonly Hex[],
-): Promise<Set<Hex>> => {
+): Promise<Set<Hex>> {
   const rows = await trx
     .selectFrom('operations')
     .select('hash')
@@ -192,11 +192,11 @@ export const holdPooled = async (
  * lowest priority fee and the `count` with the lowest maximum; both are returned with all that wait
  * behind them (same account and nonce key, higher nonce), held as by `holdPooled`.
  */
-export const holdCheapest = async (
+export async function holdCheapest(
   trx: Kysely<Schema>,
   chainId: number,
   count: number,
-): Promise<PooledOperation[]> => {
+): Promise<PooledOperation[]> {
   const lowest = (fee: 'max_fee_per_gas' | 'max_priority_fee_per_gas') =>
     sql`(select hash from operations where chain_id = ${chainId} and state = 'pooled'
       order by ${sql.ref(fee)}, hash limit ${count})`
@@ -215,10 +215,10 @@ export const holdCheapest = async (
   return [...new Map([...cheapest, ...successors].map((each) => [each.hash, each])).values()]
 }
 
-const hold = async (
+async function hold(
   trx: Kysely<Schema>,
   which: ReturnType<typeof sql>,
-): Promise<PooledOperation[]> => {
+): Promise<PooledOperation[]> {
   const { rows } = await sql<{
     hash: Hex
     entry_point: Address
@@ -254,11 +254,11 @@ export type Standing = {
 }
 
 /** Operations that were pooled before give way. */
-export const displaceOperations = async (
+export async function displaceOperations(
   trx: QueryExecutorProvider,
   chainId: number,
   displaced: ReadonlyMap<Hex, Standing>,
-): Promise<void> => {
+): Promise<void> {
   if (displaced.size === 0) return
   const list = [...displaced].map(([hash, standing]) => ({ hash, ...standing }))
   await sql`update operations o set state = d.state, reason_code = d.code, reason = d.reason,
@@ -273,12 +273,12 @@ export const displaceOperations = async (
  * An operation that was dropped or replaced before comes back, but keeps the count of bundles that
  * failed with it.
  */
-export const putOperations = async (
+export async function putOperations(
   trx: QueryExecutorProvider,
   chainId: number,
   entries: readonly { readonly entry: NewOperation; readonly standing: Standing }[],
   bounds: ReadonlyMap<string, bigint>,
-): Promise<void> => {
+): Promise<void> {
   if (entries.length === 0) return
   const list = entries.map(({ entry, standing }) => ({
     hash: entry.hash,
@@ -326,6 +326,6 @@ export const putOperations = async (
 }
 
 /** After operations became live by another way than admission, the pool must be counted anew. */
-export const forgetBounds = async (trx: Kysely<Schema>, chainId: number): Promise<void> => {
+export async function forgetBounds(trx: Kysely<Schema>, chainId: number): Promise<void> {
   await sql`delete from pool_bounds where chain_id = ${chainId}`.execute(trx)
 }

@@ -8,12 +8,12 @@ import { dropSuccessors } from './successors.js'
  * Takes a pooled operation out of the pool; of a bundled one it only notes the wish, which the bundler
  * carries out. Returns the state that the operation was in; undefined when there is no such one.
  */
-export const requestCancellation = (
+export function requestCancellation(
   db: Kysely<Schema>,
   chainId: number,
   hash: Hex,
-): Promise<OperationState | undefined> =>
-  db.transaction().execute(async (trx) => {
+): Promise<OperationState | undefined> {
+  return db.transaction().execute(async (trx) => {
     const found = await trx
       .selectFrom('operations')
       .select('state')
@@ -40,3 +40,4 @@ export const requestCancellation = (
     }
     return found?.state
   })
+}

@@ -21,11 +21,11 @@ type Filed = {
 }
 
 /** Keeps a receipt; a newer one of the same transaction (mined again after a reorg) replaces it. */
-export const putReceipt = async (
+export async function putReceipt(
   trx: Kysely<Schema>,
   chainId: number,
   receipt: Filed,
-): Promise<void> => {
+): Promise<void> {
   await trx
     .insertInto('transaction_receipts')
     .values({
@@ -50,12 +50,12 @@ export const putReceipt = async (
  * outcomes. `bundleId` is the bundle of ours that carried them, null when it was somebody else's.
  * Returns the hashes that were not known as included before.
  */
-export const putInclusions = async (
+export async function putInclusions(
   trx: Kysely<Schema>,
   chainId: number,
   included: readonly Included[],
   bundleId: bigint | null,
-): Promise<Hex[]> => {
+): Promise<Hex[]> {
   if (included.length === 0) return []
   const { rows } = await sql<{ user_op_hash: Hex; inserted: boolean }>`
     insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
@@ -95,29 +95,31 @@ export const putInclusions = async (
 export type Included = { readonly entryPoint: Address; readonly outcome: OperationOutcome }
 
 /** `logs` as `toJson` writes them, with bigints of their own. */
-const toRow = ({ entryPoint, outcome }: Included) => ({
-  user_op_hash: outcome.userOpHash,
-  entry_point: entryPoint,
-  sender: outcome.sender,
-  nonce: String(outcome.nonce),
-  paymaster: outcome.paymaster,
-  success: outcome.success,
-  actual_gas_cost: String(outcome.actualGasCost),
-  actual_gas_used: String(outcome.actualGasUsed),
-  reason: outcome.reason,
-  transaction_hash: outcome.event.transactionHash,
-  block_number: String(outcome.event.blockNumber),
-  block_hash: outcome.event.blockHash,
-  log_index: outcome.event.logIndex,
-  logs: outcome.logs,
-})
+function toRow({ entryPoint, outcome }: Included) {
+  return {
+    user_op_hash: outcome.userOpHash,
+    entry_point: entryPoint,
+    sender: outcome.sender,
+    nonce: String(outcome.nonce),
+    paymaster: outcome.paymaster,
+    success: outcome.success,
+    actual_gas_cost: String(outcome.actualGasCost),
+    actual_gas_used: String(outcome.actualGasUsed),
+    reason: outcome.reason,
+    transaction_hash: outcome.event.transactionHash,
+    block_number: String(outcome.event.blockNumber),
+    block_hash: outcome.event.blockHash,
+    log_index: outcome.event.logIndex,
+    logs: outcome.logs,
+  }
+}
 
 /** A transaction's receipt as `putReceipt` got it. */
-export const findReceipt = async <Receipt>(
+export async function findReceipt<Receipt>(
   db: Kysely<Schema>,
   chainId: number,
   transactionHash: Hex,
-): Promise<Receipt | undefined> => {
+): Promise<Receipt | undefined> {
   const row = await db
     .selectFrom('transaction_receipts')
     .select('receipt')
@@ -128,11 +130,11 @@ export const findReceipt = async <Receipt>(
 }
 
 /** How and where an operation was included. */
-export const findInclusion = async (
+export async function findInclusion(
   db: Kysely<Schema>,
   chainId: number,
   hash: Hex,
-): Promise<StoredInclusion | undefined> => {
+): Promise<StoredInclusion | undefined> {
   const row = await db
     .selectFrom('inclusions')
     .selectAll()

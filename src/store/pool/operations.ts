@@ -11,8 +11,9 @@ import { dropSuccessors, nonceKeyUnit } from './successors.js'
 type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
 
 /** What is paid for an operation per gas. */
-export const offerOf = ({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees =>
-  offer ?? operation
+export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees {
+  return offer ?? operation
+}
 
 /** One operation with what became of it. Times are the database's. */
 export type StoredOperation = {
@@ -76,11 +77,11 @@ export type Drop = {
   readonly nonceUsed?: boolean
 }
 
-export const findOperation = async (
+export async function findOperation(
   db: Kysely<Schema>,
   chainId: number,
   hash: Hex,
-): Promise<StoredOperation | undefined> => {
+): Promise<StoredOperation | undefined> {
   const row = await db
     .selectFrom('operations')
     .selectAll()
@@ -91,10 +92,10 @@ export const findOperation = async (
 }
 
 /** The operations of a bundle that are still in it. */
-export const operationsInBundle = async (
+export async function operationsInBundle(
   db: Kysely<Schema>,
   bundleId: bigint,
-): Promise<StoredOperation[]> => {
+): Promise<StoredOperation[]> {
   const rows = await db
     .selectFrom('operations')
     .selectAll()
@@ -109,10 +110,10 @@ export const operationsInBundle = async (
  * of each sender and nonce key, of senders that have nothing in an open bundle (a second bundle
  * could be mined before the first), and able to pay `baseFee` (wei per gas).
  */
-export const pooledOperations = async (
+export async function pooledOperations(
   db: Kysely<Schema>,
   { chainId, entryPoint, baseFee, limit }: PoolQuery,
-): Promise<StoredOperation[]> => {
+): Promise<StoredOperation[]> {
   const rows = await db
     .selectFrom('operations as o')
     .selectAll('o')
@@ -147,7 +148,7 @@ type PoolQuery = {
 export const operationsChannel = 'purser_operations'
 
 /** Wakes the bundlers of a chain; the payload is the chain id. */
-export const announceOperations = async (db: Kysely<Schema>, chainId: number): Promise<void> => {
+export async function announceOperations(db: Kysely<Schema>, chainId: number): Promise<void> {
   await sql`select pg_notify(${operationsChannel}, ${String(chainId)})`.execute(db)
 }
 
@@ -155,11 +156,11 @@ export const announceOperations = async (db: Kysely<Schema>, chainId: number): P
  * Pooled operations leave the pool for a reason, and with them what waits behind them; those that
  * changed meanwhile are left alone. Returns those that left.
  */
-export const dropOperations = async (
+export async function dropOperations(
   db: Kysely<Schema>,
   chainId: number,
   drops: readonly Drop[],
-): Promise<Hex[]> => {
+): Promise<Hex[]> {
   if (drops.length === 0) return []
   return inTransaction(db, async (trx) => {
     const dropped: Hex[] = []
@@ -184,12 +185,12 @@ export const dropOperations = async (
  * Drops pooled operations whose time is over at `now` (Unix seconds of the chain), and with them what
  * waits behind them.
  */
-export const dropExpired = async (
+export async function dropExpired(
   db: Kysely<Schema>,
   chainId: number,
   now: number,
-): Promise<Hex[]> =>
-  inTransaction(db, async (trx) => {
+): Promise<Hex[]> {
+  return inTransaction(db, async (trx) => {
     const rows = await trx
       .updateTable('operations')
       .set({
@@ -210,17 +211,18 @@ export const dropExpired = async (
     await emitOperationEvents(trx, chainId, hashes)
     return hashes
   })
+}
 
 /**
  * Puts pooled operations into a bundle. Returns how many it could take: fewer than asked when one
  * was replaced or dropped meanwhile, and then the caller must roll back.
  */
-export const claimOperations = async (
+export async function claimOperations(
   db: Kysely<Schema>,
   chainId: number,
   hashes: readonly Hex[],
   bundleId: bigint,
-): Promise<number> => {
+): Promise<number> {
   const rows = await db
     .updateTable('operations')
     .set({ state: 'bundled', bundle_id: bundleId, updated_at: sql<Date>`now()` })
@@ -233,11 +235,11 @@ export const claimOperations = async (
 }
 
 /** All pooled operations of an EntryPoint, the oldest first. */
-export const poolOf = async (
+export async function poolOf(
   db: Kysely<Schema>,
   chainId: number,
   entryPoint: Address,
-): Promise<StoredOperation[]> => {
+): Promise<StoredOperation[]> {
   const rows = await db
     .selectFrom('operations')
     .selectAll()
@@ -250,7 +252,7 @@ export const poolOf = async (
 }
 
 /** Drops all that is pooled on a chain, for tests of a bundler from outside. */
-export const clearPool = async (db: Kysely<Schema>, chainId: number): Promise<void> => {
+export async function clearPool(db: Kysely<Schema>, chainId: number): Promise<void> {
   await db
     .updateTable('operations')
     .set({ state: 'dropped', reason_code: 'CLEARED', reason: 'the pool was cleared' })
@@ -260,11 +262,11 @@ export const clearPool = async (db: Kysely<Schema>, chainId: number): Promise<vo
 }
 
 /** Of these hashes, those that we were sent, whatever their state, or have sponsored. */
-export const knownHashes = async (
+export async function knownHashes(
   db: Kysely<Schema>,
   chainId: number,
   hashes: readonly Hex[],
-): Promise<Set<Hex>> => {
+): Promise<Set<Hex>> {
   if (hashes.length === 0) return new Set()
   const { rows } = await sql<{ hash: Hex }>`
     select hash from operations where chain_id = ${chainId} and hash = any(${hashes}::text[])
@@ -275,11 +277,11 @@ export const knownHashes = async (
 }
 
 /** Of these hashes, those of operations that are pooled, bundled or included. */
-export const acceptedHashes = async (
+export async function acceptedHashes(
   db: Kysely<Schema>,
   chainId: number,
   hashes: readonly Hex[],
-): Promise<Set<Hex>> => {
+): Promise<Set<Hex>> {
   const rows = await db
     .selectFrom('operations')
     .select('hash')
@@ -291,7 +293,7 @@ export const acceptedHashes = async (
 }
 
 /** Is anything pooled or in an open bundle? */
-export const hasLiveOperations = async (db: Kysely<Schema>, chainId: number): Promise<boolean> => {
+export async function hasLiveOperations(db: Kysely<Schema>, chainId: number): Promise<boolean> {
   const row = await db
     .selectFrom('operations')
     .select('hash')
@@ -305,19 +307,24 @@ export const hasLiveOperations = async (db: Kysely<Schema>, chainId: number): Pr
 /** Members that JSON leaves out when they are undefined. */
 const absent = { factory: undefined, paymaster: undefined, authorization: undefined }
 
-const toStored = (row: Selectable<Schema['operations']>): StoredOperation => ({
-  hash: row.hash,
-  entryPoint: row.entry_point,
-  operation: { ...absent, ...(fromJson(row.operation) as Operation) },
-  offer: { maxFeePerGas: row.max_fee_per_gas, maxPriorityFeePerGas: row.max_priority_fee_per_gas },
-  state: row.state,
-  reasonCode: row.reason_code,
-  reason: row.reason,
-  attempts: row.attempts,
-  bundleId: row.bundle_id,
-  receivedAt: row.received_at,
-  validUntil: Number(row.valid_until),
-  factory: row.factory ?? undefined,
-  seenBlock: row.seen_block,
-  firstValidation: (row.first_validation as FirstValidation | null) ?? undefined,
-})
+function toStored(row: Selectable<Schema['operations']>): StoredOperation {
+  return {
+    hash: row.hash,
+    entryPoint: row.entry_point,
+    operation: { ...absent, ...(fromJson(row.operation) as Operation) },
+    offer: {
+      maxFeePerGas: row.max_fee_per_gas,
+      maxPriorityFeePerGas: row.max_priority_fee_per_gas,
+    },
+    state: row.state,
+    reasonCode: row.reason_code,
+    reason: row.reason,
+    attempts: row.attempts,
+    bundleId: row.bundle_id,
+    receivedAt: row.received_at,
+    validUntil: Number(row.valid_until),
+    factory: row.factory ?? undefined,
+    seenBlock: row.seen_block,
+    firstValidation: (row.first_validation as FirstValidation | null) ?? undefined,
+  }
+}

@@ -26,11 +26,11 @@ const live = sql`o.state in ('pooled', 'bundled') and o.chain_id = e.chain_id
   and o.entry_point = e.entry_point`
 
 /** What is known of these entities; of one that was never seen, zeros. */
-export const readEntityFacts = async (
+export async function readEntityFacts(
   db: QueryExecutorProvider,
   chainId: number,
   entities: readonly Named[],
-): Promise<EntityFacts[]> => {
+): Promise<EntityFacts[]> {
   const entryPoints = entities.map(({ entryPoint }) => entryPoint)
   const addresses = entities.map(({ address }) => address)
   const { rows } = await sql<{
@@ -91,11 +91,11 @@ export type ReputationChanges = {
  * Counts in one statement, which takes the rows in one order, so that transactions that count at the
  * same time cannot deadlock; call it at most once in a transaction, as its last statement.
  */
-export const countReputations = async (
+export async function countReputations(
   trx: QueryExecutorProvider,
   chainId: number,
   { seen = [], unseen = [], included = [], excluded = [], blamed = [] }: ReputationChanges,
-): Promise<void> => {
+): Promise<void> {
   const operations = [
     ...seen.map((hash) => ({ hash, seen: 1, included: 0 })),
     ...unseen.map((hash) => ({ hash, seen: -1, included: 0 })),
@@ -129,11 +129,11 @@ export const countReputations = async (
 const crashPenalty = 10_000
 
 /** GREP-040: the entity made a bundle fail that it had been found valid for. */
-export const banEntity = async (
+export async function banEntity(
   db: Kysely<Schema>,
   chainId: number,
   { entryPoint, address }: Named,
-): Promise<void> => {
+): Promise<void> {
   await sql`
     insert into reputations as r (chain_id, entry_point, address, ops_seen, ops_included)
     values (${chainId}, ${entryPoint}, ${address}, ${crashPenalty}, 0)
@@ -147,11 +147,11 @@ const throttledBehind = 30
 const inclusionRate = 10
 
 /** EREP-070: throttles an entity until it has had 20 inclusions more, or the hours have passed over it. */
-export const throttleEntity = async (
+export async function throttleEntity(
   db: Kysely<Schema>,
   chainId: number,
   { entryPoint, address }: Named,
-): Promise<void> => {
+): Promise<void> {
   await sql`
     insert into reputations as r (chain_id, entry_point, address, ops_seen, ops_included)
     values (${chainId}, ${entryPoint}, ${address}, ${inclusionRate * throttledBehind}, 0)
@@ -171,12 +171,12 @@ export type StoredReputation = {
  * All entities that an EntryPoint's operations were counted for; with `suspectsOnly` those that may be
  * throttled or banned, tanks never.
  */
-export const readReputations = async (
+export async function readReputations(
   db: Kysely<Schema>,
   chainId: number,
   entryPoint: Address,
   suspectsOnly = false,
-): Promise<StoredReputation[]> => {
+): Promise<StoredReputation[]> {
   const { rows } = await sql<{
     address: Address
     ops_seen: bigint
@@ -205,7 +205,7 @@ export const readReputations = async (
  * Takes a 24th of every counter for each hour that passed by the database's clock since the last
  * time, whoever calls it and however often; what came to nothing is forgotten.
  */
-export const decayReputations = async (db: Kysely<Schema>, chainId: number): Promise<void> => {
+export async function decayReputations(db: Kysely<Schema>, chainId: number): Promise<void> {
   for (;;) {
     const { numAffectedRows = 0n } = await sql`
       update reputations set hour = hour + 1,
@@ -218,12 +218,12 @@ export const decayReputations = async (db: Kysely<Schema>, chainId: number): Pro
 }
 
 /** Sets counters, for tests of a bundler from outside. */
-export const setReputations = async (
+export async function setReputations(
   db: Kysely<Schema>,
   chainId: number,
   entryPoint: Address,
   entities: readonly Pick<StoredReputation, 'address' | 'opsSeen' | 'opsIncluded'>[],
-): Promise<void> => {
+): Promise<void> {
   for (const { address, opsSeen, opsIncluded } of entities)
     await sql`
       insert into reputations (chain_id, entry_point, address, ops_seen, ops_included)
@@ -233,6 +233,6 @@ export const setReputations = async (
 }
 
 /** Forgets all reputations of a chain. */
-export const clearReputations = async (db: Kysely<Schema>, chainId: number): Promise<void> => {
+export async function clearReputations(db: Kysely<Schema>, chainId: number): Promise<void> {
   await db.deleteFrom('reputations').where('chain_id', '=', BigInt(chainId)).execute()
 }

@@ -10,11 +10,11 @@ export const nonceKeyUnit = sql.raw(`${2n ** 64n}::numeric`)
  * higher sequence, and nothing else with the lower nonce. It could not go before somebody sends that
  * nonce again.
  */
-export const dropSuccessors = async (
+export async function dropSuccessors(
   trx: Kysely<Schema>,
   chainId: number,
   hashes: readonly Hex[],
-): Promise<Hex[]> => {
+): Promise<Hex[]> {
   if (hashes.length === 0) return []
   const { rows } = await sql<{ hash: Hex }>`
     update operations s set state = 'dropped', reason_code = 'PREDECESSOR_DROPPED',
@@ -44,13 +44,13 @@ export type Pending = {
 }
 
 /** Live operations of an account on one EntryPoint, by nonce. */
-export const pendingOfSender = async (
+export async function pendingOfSender(
   db: Kysely<Schema>,
   chainId: number,
   entryPoint: Address,
   sender: Address,
-): Promise<readonly Pending[]> =>
-  db
+): Promise<readonly Pending[]> {
+  return db
     .selectFrom('operations')
     .select(['hash', 'nonce', 'prefund', 'paymaster'])
     .where('chain_id', '=', BigInt(chainId))
@@ -59,3 +59,4 @@ export const pendingOfSender = async (
     .where(sql<boolean>`state in ('pooled', 'bundled')`)
     .orderBy('nonce')
     .execute()
+}

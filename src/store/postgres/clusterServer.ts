@@ -35,7 +35,7 @@ const settings = {
 /** The log starts anew beyond this many bytes. */
 const LONGEST_LOG = 1_000_000
 
-const isAlive = (pid: number): boolean => {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -48,7 +48,7 @@ const isAlive = (pid: number): boolean => {
  * Is process `pid` the server of the cluster in `folder`? A pid file that was left behind may name
  * any process: in a container the same few numbers come again after each start.
  */
-const servesCluster = (pid: number, folder: string): boolean => {
+function servesCluster(pid: number, folder: string): boolean {
   if (process.platform !== 'linux') return isAlive(pid)
   try {
     if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'postgres') return false
@@ -60,9 +60,11 @@ const servesCluster = (pid: number, folder: string): boolean => {
   }
 }
 
-const pidFile = (folder: string): string => join(folder, 'postmaster.pid')
+function pidFile(folder: string): string {
+  return join(folder, 'postmaster.pid')
+}
 
-const recordedPid = (folder: string): number | undefined => {
+function recordedPid(folder: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(pidFile(folder), 'utf8'), 10)
     return pid > 0 ? pid : undefined
@@ -72,13 +74,13 @@ const recordedPid = (folder: string): number | undefined => {
 }
 
 /** The process that serves the cluster in `folder`, whoever started it. */
-export const serverPid = (folder: string): number | undefined => {
+export function serverPid(folder: string): number | undefined {
   const pid = recordedPid(folder)
   return pid !== undefined && servesCluster(pid, folder) ? pid : undefined
 }
 
 /** PostgreSQL takes any live process of its own user in the pid file for another server. */
-const removeMisleadingPid = (folder: string): void => {
+function removeMisleadingPid(folder: string): void {
   const pid = recordedPid(folder)
   if (pid !== undefined && isAlive(pid) && !servesCluster(pid, folder)) rmSync(pidFile(folder))
 }
@@ -98,7 +100,7 @@ export type Server = {
  * Starts the cluster's server; it may still be recovering when this returns.
  * @throws ConfigError when the program cannot be run
  */
-export const spawnServer = async (cluster: Cluster): Promise<Server> => {
+export async function spawnServer(cluster: Cluster): Promise<Server> {
   const { folder, log, binaries } = cluster
   removeMisleadingPid(folder)
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0
@@ -145,7 +147,7 @@ const endings = [
 /**
  * Ends server `pid` of the cluster within 3 s. The harder endings lose nothing committed either.
  */
-export const endServer = async (folder: string, pid: number): Promise<void> => {
+export async function endServer(folder: string, pid: number): Promise<void> {
   for (const [signal, patience] of endings) {
     if (!servesCluster(pid, folder)) return
     process.kill(pid, signal)

@@ -2,12 +2,15 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-const draftName = (target: string): string => `${basename(target)}.draft-`
+function draftName(target: string): string {
+  return `${basename(target)}.draft-`
+}
 
-const removeFolder = (folder: string): Promise<void> =>
-  rm(folder, { recursive: true, force: true, maxRetries: 3 })
+function removeFolder(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true, maxRetries: 3 })
+}
 
-const syncFolder = async (folder: string): Promise<void> => {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
     await handle.sync()
@@ -17,7 +20,7 @@ const syncFolder = async (folder: string): Promise<void> => {
 }
 
 /** Drafts of processes that were killed. Whoever still fills one is late and uses `target` then. */
-const removeDrafts = async (target: string): Promise<void> => {
+async function removeDrafts(target: string): Promise<void> {
   const parent = dirname(target)
   for (const name of await readdir(parent)) {
     // One that its owner is still writing to may resist; the next start tries again.
@@ -30,10 +33,10 @@ const removeDrafts = async (target: string): Promise<void> => {
  * name beside it and then renamed. Of several processes that try at once one wins, and the others
  * find its folder.
  */
-export const createFolderOnce = async (
+export async function createFolderOnce(
   target: string,
   fill: (draft: string) => Promise<void>,
-): Promise<void> => {
+): Promise<void> {
   if (!existsSync(target)) {
     const parent = dirname(target)
     const draft = await mkdtemp(join(parent, draftName(target)))

@@ -10,21 +10,23 @@ const names = ['fsync', 'full_page_writes', 'synchronous_commit']
  * What a commit on this server does not survive, a sentence each; none = it survives the loss of
  * power. `synchronous_commit` is what our own sessions have, see `openDatabase`.
  */
-export const durabilityRisks = (settings: Settings): string[] => [
-  ...(settings.fsync === 'off'
-    ? [
-        'fsync is off: a crash of its machine can lose acknowledged operations and ruin the database.',
-      ]
-    : []),
-  ...(settings.full_page_writes === 'off'
-    ? ['full_page_writes is off: a crash of its machine can ruin the database.']
-    : []),
-  ...(settings.synchronous_commit === 'off'
-    ? ['synchronous_commit is off: a crash can lose the operations acknowledged last.']
-    : []),
-]
+export function durabilityRisks(settings: Settings): string[] {
+  return [
+    ...(settings.fsync === 'off'
+      ? [
+          'fsync is off: a crash of its machine can lose acknowledged operations and ruin the database.',
+        ]
+      : []),
+    ...(settings.full_page_writes === 'off'
+      ? ['full_page_writes is off: a crash of its machine can ruin the database.']
+      : []),
+    ...(settings.synchronous_commit === 'off'
+      ? ['synchronous_commit is off: a crash can lose the operations acknowledged last.']
+      : []),
+  ]
+}
 
-export const durabilitySettings = async (database: Database): Promise<Settings> => {
+export async function durabilitySettings(database: Database): Promise<Settings> {
   const { rows } = await sql<{ name: string; setting: string }>`
     select name, setting from pg_settings where name = any(${names}::text[])`.execute(database)
   return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))

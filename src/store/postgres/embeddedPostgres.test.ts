@@ -43,13 +43,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const start = async (dataFolder = folder) => {
+async function start(dataFolder = folder) {
   const postgres = await startEmbeddedPostgres(dataFolder, silent)
   running.push(postgres)
   return postgres
 }
 
-const query = async <Row>({ connection }: { connection: Connection }, text: string) => {
+async function query<Row>({ connection }: { connection: Connection }, text: string) {
   const database = openDatabase(connection, silent, 1)
   try {
     return (await sql.raw<Row>(text).execute(database)).rows
@@ -58,7 +58,9 @@ const query = async <Row>({ connection }: { connection: Connection }, text: stri
   }
 }
 
-const cluster = (dataFolder = folder) => join(dataFolder, 'postgres/cluster')
+function cluster(dataFolder = folder) {
+  return join(dataFolder, 'postgres/cluster')
+}
 
 describe('the embedded PostgreSQL', () => {
   test('runs in a folder that other users cannot enter, durable and without a port', async () => {

@@ -29,7 +29,7 @@ const RESTART_AFTER = 1_000
 const LONGEST_SOCKET_PATH = 103
 
 /** The folder to find the socket in, under a name that is short enough for a socket's address. */
-const socketFolder = (folder: string): { path: string; release: () => void } => {
+function socketFolder(folder: string): { path: string; release: () => void } {
   const length = Buffer.byteLength(join(folder, '.s.PGSQL.5432'))
   if (length <= LONGEST_SOCKET_PATH) return { path: folder, release: () => {} }
   if (process.platform !== 'linux')
@@ -45,7 +45,7 @@ type Session = { readonly client: pg.Client; readonly socket: Socket; isOpen: bo
 type Attempt = Session | 'absent' | 'busy'
 
 /** Joins those who use the server, when there is one. */
-const attach = async (connection: Connection): Promise<Attempt> => {
+async function attach(connection: Connection): Promise<Attempt> {
   const socket = new Socket()
   const client = new pg.Client({
     ...clientConfig(connection),
@@ -77,7 +77,7 @@ const attach = async (connection: Connection): Promise<Attempt> => {
 }
 
 /** Whoever else uses the server holds PRESENCE; our own part in it must not count. */
-const isLast = async ({ client, socket }: Session): Promise<boolean> => {
+async function isLast({ client, socket }: Session): Promise<boolean> {
   socket.ref()
   await client.query('select pg_advisory_unlock_shared($1)', [PRESENCE])
   const { rows } = await client.query('select pg_try_advisory_lock($1) as alone', [PRESENCE])
@@ -85,16 +85,19 @@ const isLast = async ({ client, socket }: Session): Promise<boolean> => {
 }
 
 /** Somebody who left ended it, another was quicker, or processes of a killed one are about to end. */
-const mayStartLater = ({ wasEnded, lastWords }: Server): boolean =>
-  wasEnded() ||
-  /lock file "[^"]*" already exists|shared memory block .* is still in use/.test(lastWords())
+function mayStartLater({ wasEnded, lastWords }: Server): boolean {
+  return (
+    wasEnded() ||
+    /lock file "[^"]*" already exists|shared memory block .* is still in use/.test(lastWords())
+  )
+}
 
 /** Finds the cluster's server, or starts it, and joins those who use it; undefined when aborted. */
-const joinServer = async (
+async function joinServer(
   cluster: Cluster,
   connection: Connection,
   signal: AbortSignal,
-): Promise<Session | undefined> => {
+): Promise<Session | undefined> {
   const deadline = Date.now() + START_DEADLINE
   let server: Server | undefined
   for (;;) {
@@ -116,11 +119,11 @@ const joinServer = async (
   }
 }
 
-const leave = async (
+async function leave(
   session: Session | undefined,
   cluster: Cluster,
   connection: Connection,
-): Promise<void> => {
+): Promise<void> {
   // Of all servers only this one: when it ends under us, the next may be another process's already.
   const pid = serverPid(cluster.folder)
   const last = session?.isOpen ? session : await attach(connection)
@@ -138,10 +141,10 @@ const leave = async (
  * started again, and recovers what was committed.
  * @throws ConfigError with PostgreSQL's own reason when it does not start
  */
-export const startEmbeddedPostgres = async (
+export async function startEmbeddedPostgres(
   dataFolder: string,
   logger: Logger,
-): Promise<EmbeddedPostgres> => {
+): Promise<EmbeddedPostgres> {
   const cluster = await prepareCluster(dataFolder)
   const socket = socketFolder(cluster.folder)
   const connection = { socketFolder: socket.path, user: CLUSTER_USER, database: 'postgres' }

@@ -17,7 +17,7 @@ export type PostgresBinaries = {
 const SHARED = '/var/lib/purser-postgresql'
 const require = createRequire(import.meta.url)
 
-const packagedBinaries = (): { folder: string; version: string } => {
+function packagedBinaries(): { folder: string; version: string } {
   const name = `${process.platform}-${process.arch}`
   try {
     // Through its parent package: package managers that do not hoist show it to nobody else.
@@ -34,14 +34,14 @@ const packagedBinaries = (): { folder: string; version: string } => {
 }
 
 /** May any user pass through `folder` and every folder above it? */
-export const isReachableByAll = (folder: string): boolean => {
+export function isReachableByAll(folder: string): boolean {
   for (let path = folder; ; path = dirname(path)) {
     if ((statSync(path).mode & constants.S_IXOTH) === 0) return false
     if (path === dirname(path)) return true
   }
 }
 
-const copyFolder = async (from: string, to: string): Promise<void> => {
+async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   await chmod(to, 0o755)
   for (const entry of await readdir(from, { withFileTypes: true })) {
@@ -57,7 +57,7 @@ const copyFolder = async (from: string, to: string): Promise<void> => {
 }
 
 /** @throws ConfigError when somebody else could have changed what PostgreSQL's user would run */
-const requireOwnedByRoot = (folder: string): void => {
+function requireOwnedByRoot(folder: string): void {
   const { uid, mode } = statSync(folder)
   if (uid !== 0 || (mode & (constants.S_IWGRP | constants.S_IWOTH)) !== 0)
     throw new ConfigError(`${folder} must belong to root and be writable by root only; remove it.`)
@@ -68,7 +68,7 @@ const requireOwnedByRoot = (folder: string): void => {
  * our package: then one copy per release is kept where everyone can. The installed package serves
  * otherwise.
  */
-const runnableBinaries = async (installed: string, version: string): Promise<string> => {
+async function runnableBinaries(installed: string, version: string): Promise<string> {
   if (process.getuid?.() !== 0 || isReachableByAll(installed)) return installed
   const target = join(SHARED, version)
   const created = await mkdir(SHARED, { recursive: true })
@@ -79,7 +79,7 @@ const runnableBinaries = async (installed: string, version: string): Promise<str
 }
 
 /** Never takes a right link away: a PostgreSQL that is just starting may be looking for it. */
-const ensureLink = async (source: string, link: string): Promise<void> => {
+async function ensureLink(source: string, link: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === source) return
   const draft = `${link}.${randomUUID()}`
   await symlink(source, draft)
@@ -91,7 +91,7 @@ const ensureLink = async (source: string, link: string): Promise<void> => {
  * until an install script makes them. Install scripts may be off and the package read-only: the
  * links are made in a folder of ours, which the loader is told of.
  */
-const linkLibraries = async (binaries: string, links: string): Promise<void> => {
+async function linkLibraries(binaries: string, links: string): Promise<void> {
   await mkdir(links, { recursive: true })
   await chmod(links, 0o755)
   const listed = JSON.parse(readFileSync(join(binaries, 'pg-symlinks.json'), 'utf8')) as {
@@ -109,7 +109,7 @@ const linkLibraries = async (binaries: string, links: string): Promise<void> => 
  * @param links folder for library links, ours to write
  * @throws ConfigError when none is installed for this platform
  */
-export const preparePostgresBinaries = async (links: string): Promise<PostgresBinaries> => {
+export async function preparePostgresBinaries(links: string): Promise<PostgresBinaries> {
   const { folder: installed, version } = packagedBinaries()
   const folder = await runnableBinaries(installed, version)
   await linkLibraries(folder, links)

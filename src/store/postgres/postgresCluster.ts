@@ -32,7 +32,7 @@ const UNPRIVILEGED = 65_534
 export const HERE = isLinux ? '/proc/self/cwd' : undefined
 
 /** Environment and user of the cluster's programs, started in `cwd`. */
-export const spawnOptions = ({ binaries, links, runAs }: Omit<Cluster, 'folder'>, cwd: string) => {
+export function spawnOptions({ binaries, links, runAs }: Omit<Cluster, 'folder'>, cwd: string) {
   const libraries = [HERE ? `${HERE}/../lib` : links, binaries.libraries].join(':')
   return {
     cwd,
@@ -47,13 +47,13 @@ export const spawnOptions = ({ binaries, links, runAs }: Omit<Cluster, 'folder'>
   } satisfies SpawnOptions
 }
 
-const ownerOf = (folder: string): { uid: number; gid: number } | undefined => {
+function ownerOf(folder: string): { uid: number; gid: number } | undefined {
   const status = statSync(folder, { throwIfNoEntry: false })
   return status && { uid: status.uid, gid: status.gid }
 }
 
 /** The user whose processes serve the cluster: ourselves, unless we are root. */
-const chooseUser = (folder: string): Cluster['runAs'] => {
+function chooseUser(folder: string): Cluster['runAs'] {
   const own = process.getuid?.()
   const owner = ownerOf(folder)
   if (own === 0) return owner ?? { uid: UNPRIVILEGED, gid: UNPRIVILEGED }
@@ -65,28 +65,39 @@ const chooseUser = (folder: string): Cluster['runAs'] => {
 }
 
 /** The line that tells why, of what PostgreSQL wrote. */
-export const lastWords = (text: string): string => {
+export function lastWords(text: string): string {
   const lines = text.trim().split('\n')
   const reason = lines.findLast((line) => /FATAL|PANIC|error:|error while/.test(line))
   return (reason ?? lines.at(-1) ?? '').trim()
 }
 
-const initialize = (cluster: Cluster) => async (draft: string) => {
-  const { binaries, runAs } = cluster
-  if (runAs) await chown(draft, runAs.uid, runAs.gid)
-  const names = ['-U', CLUSTER_USER, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions']
-  try {
-    await promisify(execFile)(
-      binaries.initdb,
-      ['-D', HERE ?? draft, ...names],
-      spawnOptions(cluster, draft),
-    )
-  } catch (error) {
-    const { stderr, message } = error as { stderr?: string; message: string }
-    throw new ConfigError(
-      `PostgreSQL could not create its cluster in ${cluster.folder}: ${lastWords(stderr || message)}`,
-      { cause: error },
-    )
+function initialize(cluster: Cluster) {
+  return async (draft: string) => {
+    const { binaries, runAs } = cluster
+    if (runAs) await chown(draft, runAs.uid, runAs.gid)
+    const names = [
+      '-U',
+      CLUSTER_USER,
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-instructions',
+    ]
+    try {
+      await promisify(execFile)(
+        binaries.initdb,
+        ['-D', HERE ?? draft, ...names],
+        spawnOptions(cluster, draft),
+      )
+    } catch (error) {
+      const { stderr, message } = error as { stderr?: string; message: string }
+      throw new ConfigError(
+        `PostgreSQL could not create its cluster in ${cluster.folder}: ${lastWords(stderr || message)}`,
+        { cause: error },
+      )
+    }
   }
 }
 
@@ -94,7 +105,7 @@ const initialize = (cluster: Cluster) => async (draft: string) => {
  * The cluster in `dataFolder`/postgres, created when there is none.
  * @throws ConfigError when it cannot be created or belongs to somebody else
  */
-export const prepareCluster = async (dataFolder: string): Promise<Cluster> => {
+export async function prepareCluster(dataFolder: string): Promise<Cluster> {
   await mkdir(dataFolder, { recursive: true, mode: 0o700 })
   const root = join(resolve(dataFolder), 'postgres')
   await mkdir(root, { recursive: true })

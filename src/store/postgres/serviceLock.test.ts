@@ -8,10 +8,12 @@ import { clientConfig } from '../database.js'
 import { holdServiceLock } from './serviceLock.js'
 
 const shared = useDatabase()
-const hold = () => holdServiceLock(shared().connection, silent)
+function hold() {
+  return holdServiceLock(shared().connection, silent)
+}
 
 /** Process ids of the sessions that hold the lock on this database. */
-const holders = async (): Promise<number[]> => {
+async function holders(): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`select pid from pg_locks
     where locktype = 'advisory' and granted and classid <> 0
       and database = (select oid from pg_database where datname = current_database())`.execute(
@@ -20,7 +22,7 @@ const holders = async (): Promise<number[]> => {
   return rows.map(({ pid }) => pid)
 }
 
-const terminateHolder = async (): Promise<void> => {
+async function terminateHolder(): Promise<void> {
   const [pid] = await holders()
   await sql`select pg_terminate_backend(${pid}::int, 5000)`.execute(shared().database)
 }

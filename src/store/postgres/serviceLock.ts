@@ -22,7 +22,7 @@ type Held = {
   readonly ended: Promise<void>
 }
 
-const acquire = async (connection: Connection): Promise<Held | undefined> => {
+async function acquire(connection: Connection): Promise<Held | undefined> {
   const client = new pg.Client({
     ...clientConfig(connection),
     keepAlive: true,
@@ -46,10 +46,10 @@ const acquire = async (connection: Connection): Promise<Held | undefined> => {
  * for a moment, so only repeated refusals count.
  * @throws Error when the database cannot be reached at first
  */
-export const holdServiceLock = async (
+export async function holdServiceLock(
   connection: Connection,
   logger: Logger,
-): Promise<ServiceLock | undefined> => {
+): Promise<ServiceLock | undefined> {
   const releasing = new AbortController()
   const { signal } = releasing
   const first = await acquire(connection)

@@ -8,40 +8,39 @@ export type Account = {
   readonly revokedAt: Date | null
 }
 
-export const insertAccount = (
-  db: Database,
-  name: string,
-  authTokenHash: Buffer,
-): Promise<Account> =>
-  db
+export function insertAccount(db: Database, name: string, authTokenHash: Buffer): Promise<Account> {
+  return db
     .insertInto('accounts')
     .values({ name, auth_token_hash: authTokenHash, revoked_at: null })
     .returning(['id', 'name', 'created_at as createdAt', 'revoked_at as revokedAt'])
     .executeTakeFirstOrThrow()
+}
 
-export const listAccounts = (db: Database): Promise<Account[]> =>
-  db
+export function listAccounts(db: Database): Promise<Account[]> {
+  return db
     .selectFrom('accounts')
     .select(['id', 'name', 'created_at as createdAt', 'revoked_at as revokedAt'])
     .orderBy('created_at')
     .execute()
+}
 
 /** An account, revoked ones too. */
-export const findAccount = async (db: Database, id: string): Promise<Account | undefined> =>
-  isUuid(id)
+export async function findAccount(db: Database, id: string): Promise<Account | undefined> {
+  return isUuid(id)
     ? db
         .selectFrom('accounts')
         .select(['id', 'name', 'created_at as createdAt', 'revoked_at as revokedAt'])
         .where('id', '=', id)
         .executeTakeFirst()
     : undefined
+}
 
 /** A new token in place of the old one. @returns false when there is no such live account */
-export const replaceToken = async (
+export async function replaceToken(
   db: Database,
   id: string,
   authTokenHash: Buffer,
-): Promise<boolean> => {
+): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numUpdatedRows } = await db
     .updateTable('accounts')
@@ -53,7 +52,7 @@ export const replaceToken = async (
 }
 
 /** @returns false when there is no such account, or it is revoked already */
-export const revokeAccount = async (db: Database, id: string): Promise<boolean> => {
+export async function revokeAccount(db: Database, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numUpdatedRows } = await db
     .updateTable('accounts')
@@ -65,13 +64,14 @@ export const revokeAccount = async (db: Database, id: string): Promise<boolean> 
 }
 
 /** The live account with this token. */
-export const findAccountByToken = (
+export function findAccountByToken(
   db: Database,
   authTokenHash: Buffer,
-): Promise<{ accountId: string } | undefined> =>
-  db
+): Promise<{ accountId: string } | undefined> {
+  return db
     .selectFrom('accounts')
     .select('id as accountId')
     .where('auth_token_hash', '=', authTokenHash)
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
+}

@@ -18,11 +18,11 @@ const columns = [
 ] as const
 
 /** @returns undefined when there is no such live account */
-export const insertApp = async (
+export async function insertApp(
   db: Database,
   accountId: string,
   name: string,
-): Promise<App | undefined> => {
+): Promise<App | undefined> {
   if (!isUuid(accountId)) return undefined
   const account = await db
     .selectFrom('accounts')
@@ -39,27 +39,29 @@ export const insertApp = async (
 }
 
 /** @param accountId whose apps; absent = all there are */
-export const listApps = (db: Database, accountId?: string): Promise<App[]> =>
-  db
+export function listApps(db: Database, accountId?: string): Promise<App[]> {
+  return db
     .selectFrom('apps')
     .select(columns)
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
     .orderBy('created_at')
     .execute()
+}
 
 /** undefined = there is no such live app. */
-export const renameApp = (db: Database, id: string, name: string): Promise<App | undefined> =>
-  db
+export function renameApp(db: Database, id: string, name: string): Promise<App | undefined> {
+  return db
     .updateTable('apps')
     .set({ name })
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .returning(columns)
     .executeTakeFirst()
+}
 
 /** The app with this id when it and its account live. */
-export const findApp = async (db: Database, id: string): Promise<App | undefined> =>
-  isUuid(id)
+export async function findApp(db: Database, id: string): Promise<App | undefined> {
+  return isUuid(id)
     ? db
         .selectFrom('apps')
         .innerJoin('accounts', 'accounts.id', 'apps.account_id')
@@ -75,15 +77,21 @@ export const findApp = async (db: Database, id: string): Promise<App | undefined
         .where('accounts.revoked_at', 'is', null)
         .executeTakeFirst()
     : undefined
+}
 
 export type AppOwner = Pick<App, 'accountId'>
 
 /** Whose app it is, also when it has ended. */
-export const findAppOwner = (db: Database, id: string): Promise<AppOwner | undefined> =>
-  db.selectFrom('apps').select('account_id as accountId').where('id', '=', id).executeTakeFirst()
+export function findAppOwner(db: Database, id: string): Promise<AppOwner | undefined> {
+  return db
+    .selectFrom('apps')
+    .select('account_id as accountId')
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
 
 /** @returns false when there is no such app, or it is revoked already */
-export const revokeApp = async (db: Database, id: string): Promise<boolean> => {
+export async function revokeApp(db: Database, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numUpdatedRows } = await db
     .updateTable('apps')

@@ -7,8 +7,9 @@ import { audited, findBrokenAudit, listAudit } from './audit.js'
 const shared = useDatabase()
 const entry = { action: 'app.create', objectId: 'x', accountId: null, appId: null }
 
-const write = (after: unknown) =>
-  audited(shared().database, testActor, ({ record }) => record({ ...entry, after }))
+function write(after: unknown) {
+  return audited(shared().database, testActor, ({ record }) => record({ ...entry, after }))
+}
 
 test('entries chain, also when many write at once', async () => {
   await Promise.all(

@@ -34,18 +34,19 @@ export type Change = {
 }
 
 /** Runs a change whose audit entries are stored exactly when the change is. */
-export const audited = <Result>(
+export function audited<Result>(
   db: Database,
   actor: Actor,
   run: (change: Change) => Promise<Result>,
-): Promise<Result> =>
-  inTransaction(db, (trx) => run({ trx, record: (entry) => append(trx, actor, entry) }))
+): Promise<Result> {
+  return inTransaction(db, (trx) => run({ trx, record: (entry) => append(trx, actor, entry) }))
+}
 
 /** Any number that nobody else locks on this database; spells "audit". */
 const LOCK = 0x6175646974n
 
 /** One writer at a time, so that each entry's hash covers the one before it. */
-const append = async (trx: Database, actor: Actor, entry: AuditEntry): Promise<void> => {
+async function append(trx: Database, actor: Actor, entry: AuditEntry): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
   const last = await trx
     .selectFrom('audit_log')
@@ -79,15 +80,16 @@ const append = async (trx: Database, actor: Actor, entry: AuditEntry): Promise<v
 
 type Hashed = Omit<Insertable<Schema['audit_log']>, 'id' | 'hash'>
 
-const hashOf = (previous: Buffer | undefined, row: Hashed): Buffer =>
-  createHash('sha256')
+function hashOf(previous: Buffer | undefined, row: Hashed): Buffer {
+  return createHash('sha256')
     .update(previous ?? '')
     .update(canonical(row))
     .digest()
+}
 
 /** The same text before and after a stay in the database, which reorders the members of jsonb. */
-const canonical = (row: Hashed): string =>
-  JSON.stringify([
+function canonical(row: Hashed): string {
+  return JSON.stringify([
     row.at.toISOString(),
     row.actor,
     row.actor_id,
@@ -100,8 +102,9 @@ const canonical = (row: Hashed): string =>
     sorted(row.before),
     sorted(row.after),
   ])
+}
 
-const sorted = (value: unknown): unknown => {
+function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (value === null || typeof value !== 'object') return value
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -109,19 +112,20 @@ const sorted = (value: unknown): unknown => {
 }
 
 /** As JSON has it: dates as ISO text, wei as decimal text. */
-const plain = (value: unknown): unknown =>
-  value === undefined
+function plain(value: unknown): unknown {
+  return value === undefined
     ? null
     : JSON.parse(
         JSON.stringify(value, (_name, item) => (typeof item === 'bigint' ? String(item) : item)),
       )
+}
 
 /** Newest first; with an account only what concerns it. */
-export const listAudit = async (
+export async function listAudit(
   db: Database,
   accountId: string | undefined,
   { limit, before }: PageQuery,
-): Promise<Page<StoredAudit>> => {
+): Promise<Page<StoredAudit>> {
   const rows = await db
     .selectFrom('audit_log')
     .selectAll()
@@ -134,7 +138,7 @@ export const listAudit = async (
 }
 
 /** The first entry whose hash does not follow from the entries before it; undefined = all is well. */
-export const findBrokenAudit = async (db: Database): Promise<bigint | undefined> => {
+export async function findBrokenAudit(db: Database): Promise<bigint | undefined> {
   let previous: Buffer | undefined
   let after = 0n
   for (;;) {

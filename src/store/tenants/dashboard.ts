@@ -8,7 +8,7 @@ export type StoredRule = Selectable<Schema['dashboard_rules']>
 export type RuleKind = StoredRule['kind']
 
 /** The app's dashboard, made where missing; no other transaction changes its rules meanwhile. */
-export const lockDashboard = async (trx: Database, appId: string): Promise<StoredDashboard> => {
+export async function lockDashboard(trx: Database, appId: string): Promise<StoredDashboard> {
   await trx
     .insertInto('dashboards')
     .values({ app_id: appId, chain_id: null, policy_id: null })
@@ -22,19 +22,19 @@ export const lockDashboard = async (trx: Database, appId: string): Promise<Store
     .executeTakeFirstOrThrow()
 }
 
-export const setDashboard = async (
+export async function setDashboard(
   trx: Database,
   appId: string,
   change: Partial<Pick<StoredDashboard, 'chain_id' | 'policy_id'>>,
-): Promise<void> => {
+): Promise<void> {
   await trx.updateTable('dashboards').set(change).where('app_id', '=', appId).execute()
 }
 
 /** Live apps of the account with the chain that each was made for. */
-export const listDashboards = async (
+export async function listDashboards(
   db: Database,
   accountId: string,
-): Promise<readonly { readonly name: string; readonly chainId: number | null }[]> => {
+): Promise<readonly { readonly name: string; readonly chainId: number | null }[]> {
   const rows = await db
     .selectFrom('apps as a')
     .leftJoin('dashboards as d', 'd.app_id', 'a.id')
@@ -50,33 +50,35 @@ export const listDashboards = async (
 }
 
 /** The oldest first. */
-export const listRules = (db: Database, appId: string): Promise<StoredRule[]> =>
-  db
+export function listRules(db: Database, appId: string): Promise<StoredRule[]> {
+  return db
     .selectFrom('dashboard_rules')
     .selectAll()
     .where('app_id', '=', appId)
     .orderBy('created_at')
     .orderBy('id')
     .execute()
+}
 
-export const insertRule = (
+export function insertRule(
   trx: Database,
   rule: Pick<StoredRule, 'app_id' | 'kind' | 'name' | 'data'>,
-): Promise<StoredRule> =>
-  trx
+): Promise<StoredRule> {
+  return trx
     .insertInto('dashboard_rules')
     .values({ ...rule, data: JSON.stringify(rule.data) })
     .returningAll()
     .executeTakeFirstOrThrow()
+}
 
 /** @returns undefined when the app has no such rule */
-export const updateRule = async (
+export async function updateRule(
   trx: Database,
   appId: string,
   id: string,
   { data, ...change }: Partial<Pick<StoredRule, 'name' | 'active' | 'data'>>,
-): Promise<StoredRule | undefined> =>
-  isUuid(id)
+): Promise<StoredRule | undefined> {
+  return isUuid(id)
     ? trx
         .updateTable('dashboard_rules')
         .set({ ...change, ...(data !== undefined && { data: JSON.stringify(data) }) })
@@ -85,7 +87,8 @@ export const updateRule = async (
         .returningAll()
         .executeTakeFirst()
     : undefined
+}
 
-export const deleteRule = async (trx: Database, appId: string, id: string): Promise<void> => {
+export async function deleteRule(trx: Database, appId: string, id: string): Promise<void> {
   await sql`delete from dashboard_rules where app_id = ${appId} and id = ${id}`.execute(trx)
 }

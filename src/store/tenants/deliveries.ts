@@ -33,10 +33,10 @@ type Claim = {
 const window = 1_000
 
 /** Takes deliveries that are due; of several processes each gets others. Counts the attempt. */
-export const claimDeliveries = async (
+export async function claimDeliveries(
   db: Database,
   { limit, perSubscription, lease, busy }: Claim,
-): Promise<readonly ClaimedDelivery[]> => {
+): Promise<readonly ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`with due as (
       select d.id, d.subscription_id, d.next_attempt_at
       from event_deliveries d
@@ -72,13 +72,13 @@ export type Attempt = {
 }
 
 /** @param next milliseconds until the next attempt; undefined = there is none */
-export const finishDelivery = async (
+export async function finishDelivery(
   db: Database,
   id: bigint,
   state: 'pending' | 'delivered' | 'failed',
   { outcome, httpStatus, reason }: Attempt,
   next = 0,
-): Promise<void> => {
+): Promise<void> {
   await db
     .updateTable('event_deliveries')
     .set({
@@ -94,7 +94,7 @@ export const finishDelivery = async (
 }
 
 /** Gives back what was taken and not tried to the end, so that it is taken anew at once. */
-export const returnDelivery = async (db: Database, id: bigint): Promise<void> => {
+export async function returnDelivery(db: Database, id: bigint): Promise<void> {
   await db
     .updateTable('event_deliveries')
     .set((eb) => ({
@@ -114,11 +114,11 @@ export type Replay = {
 }
 
 /** Queues deliveries of a subscription again, whatever became of them; returns how many. */
-export const replayDeliveries = async (
+export async function replayDeliveries(
   db: Database,
   subscriptionId: string,
   { eventId, since }: Replay,
-): Promise<number> => {
+): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('event_deliveries as d')
     .from('events as e')
@@ -138,11 +138,11 @@ export type StoredDelivery = Selectable<Schema['event_deliveries']> & {
 }
 
 /** Newest first. */
-export const listDeliveries = async (
+export async function listDeliveries(
   db: Database,
   subscriptionId: string,
   { limit, before }: PageQuery,
-): Promise<Page<StoredDelivery>> => {
+): Promise<Page<StoredDelivery>> {
   const rows = await db
     .selectFrom('event_deliveries as d')
     .innerJoin('events as e', 'e.id', 'd.event_id')

@@ -59,7 +59,7 @@ export type NewKey = {
 } & Partial<KeyRestrictions>
 
 /** @returns undefined when there is no such live app */
-export const insertKey = async (db: Database, key: NewKey): Promise<Key | undefined> => {
+export async function insertKey(db: Database, key: NewKey): Promise<Key | undefined> {
   const { appId, name, hash, last4, rotatedFrom = null } = key
   if ((await findApp(db, appId)) === undefined) return undefined
   return db
@@ -77,26 +77,29 @@ export const insertKey = async (db: Database, key: NewKey): Promise<Key | undefi
     .executeTakeFirstOrThrow()
 }
 
-const toColumns = (limits: KeyRestrictions) => ({
-  scopes: [...limits.scopes],
-  methods: limits.methods && [...limits.methods],
-  allowed_origins: limits.allowedOrigins && [...limits.allowedOrigins],
-  allowed_ips: limits.allowedIps && [...limits.allowedIps],
-  expires_at: limits.expiresAt,
-})
+function toColumns(limits: KeyRestrictions) {
+  return {
+    scopes: [...limits.scopes],
+    methods: limits.methods && [...limits.methods],
+    allowed_origins: limits.allowedOrigins && [...limits.allowedOrigins],
+    allowed_ips: limits.allowedIps && [...limits.allowedIps],
+    expires_at: limits.expiresAt,
+  }
+}
 
 /** @param appId whose keys; absent = all there are */
-export const listKeys = (db: Database, appId?: string): Promise<Key[]> =>
-  db
+export function listKeys(db: Database, appId?: string): Promise<Key[]> {
+  return db
     .selectFrom('keys')
     .select(columns)
     .$if(appId !== undefined, (query) => query.where('app_id', '=', appId ?? ''))
     .orderBy('created_at')
     .execute()
+}
 
 /** A key of the app, revoked ones too. */
-export const findKey = async (db: Database, appId: string, id: string): Promise<Key | undefined> =>
-  isUuid(id)
+export async function findKey(db: Database, appId: string, id: string): Promise<Key | undefined> {
+  return isUuid(id)
     ? db
         .selectFrom('keys')
         .select(columns)
@@ -104,15 +107,16 @@ export const findKey = async (db: Database, appId: string, id: string): Promise<
         .where('id', '=', id)
         .executeTakeFirst()
     : undefined
+}
 
 /** undefined = the app has no such live key. */
-export const updateKey = async (
+export async function updateKey(
   db: Database,
   appId: string,
   id: string,
   { name, ...limits }: KeyRestrictions & { readonly name: string },
-): Promise<Key | undefined> =>
-  isUuid(id)
+): Promise<Key | undefined> {
+  return isUuid(id)
     ? db
         .updateTable('keys')
         .set({ name, ...toColumns(limits) })
@@ -122,9 +126,10 @@ export const updateKey = async (
         .returning(columns)
         .executeTakeFirst()
     : undefined
+}
 
 /** @returns false when there is no such key, or it is revoked already */
-export const revokeKey = async (db: Database, id: string): Promise<boolean> => {
+export async function revokeKey(db: Database, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numUpdatedRows } = await db
     .updateTable('keys')
@@ -142,8 +147,8 @@ export type KeyOwner = {
 } & KeyRestrictions
 
 /** Whose key this is and what it may do, when key, app and account all live. */
-export const findKeyOwner = (db: Database, hash: Buffer): Promise<KeyOwner | undefined> =>
-  db
+export function findKeyOwner(db: Database, hash: Buffer): Promise<KeyOwner | undefined> {
+  return db
     .selectFrom('keys')
     .innerJoin('apps', 'apps.id', 'keys.app_id')
     .innerJoin('accounts', 'accounts.id', 'apps.account_id')
@@ -158,14 +163,15 @@ export const findKeyOwner = (db: Database, hash: Buffer): Promise<KeyOwner | und
     .where('apps.revoked_at', 'is', null)
     .where('accounts.revoked_at', 'is', null)
     .executeTakeFirst()
+}
 
 /** The key ends then; for the one that a newer key replaces. */
-export const endKeyAt = async (
+export async function endKeyAt(
   db: Database,
   appId: string,
   id: string,
   expiresAt: Date,
-): Promise<void> => {
+): Promise<void> {
   await db
     .updateTable('keys')
     .set({ expires_at: expiresAt })
@@ -175,7 +181,8 @@ export const endKeyAt = async (
 }
 
 /** Whose app the key is of, for commands that know only the key. */
-export const findKeyById = async (db: Database, id: string): Promise<Key | undefined> =>
-  isUuid(id)
+export async function findKeyById(db: Database, id: string): Promise<Key | undefined> {
+  return isUuid(id)
     ? db.selectFrom('keys').select(columns).where('id', '=', id).executeTakeFirst()
     : undefined
+}

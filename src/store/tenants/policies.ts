@@ -21,8 +21,8 @@ export type NewPolicy = {
 export type PolicyChange = Partial<Pick<NewPolicy, 'name' | 'active' | 'position' | 'terms'>>
 
 /** The caller makes sure that the app is the account's. */
-export const insertPolicy = (db: Database, policy: NewPolicy): Promise<StoredPolicy> =>
-  db
+export function insertPolicy(db: Database, policy: NewPolicy): Promise<StoredPolicy> {
+  return db
     .insertInto('policies')
     .values({
       account_id: policy.accountId,
@@ -38,14 +38,15 @@ export const insertPolicy = (db: Database, policy: NewPolicy): Promise<StoredPol
     })
     .returningAll()
     .executeTakeFirstOrThrow()
+}
 
 /** The account's policies in the order in which they are asked; of one app when `appId` is given. */
-export const listPolicies = (
+export function listPolicies(
   db: Database,
   accountId: string,
   appId?: string | null,
-): Promise<StoredPolicy[]> =>
-  db
+): Promise<StoredPolicy[]> {
+  return db
     .selectFrom('policies')
     .selectAll()
     .where('account_id', '=', accountId)
@@ -57,13 +58,14 @@ export const listPolicies = (
     .orderBy('created_at')
     .orderBy('id')
     .execute()
+}
 
 /** `version` is another one after every change. */
 export type BindingPolicy = StoredPolicy & { readonly version: string }
 
 /** All policies that bind an app: those of its account first, then its own, each in order. */
-export const policiesForApp = (db: Database, appId: string): Promise<BindingPolicy[]> =>
-  db
+export function policiesForApp(db: Database, appId: string): Promise<BindingPolicy[]> {
+  return db
     .selectFrom('policies as p')
     .innerJoin('apps as a', 'a.account_id', 'p.account_id')
     .selectAll('p')
@@ -75,13 +77,14 @@ export const policiesForApp = (db: Database, appId: string): Promise<BindingPoli
     .orderBy('p.created_at')
     .orderBy('p.id')
     .execute()
+}
 
-export const findPolicy = async (
+export async function findPolicy(
   db: Database,
   accountId: string,
   id: string,
-): Promise<StoredPolicy | undefined> =>
-  isUuid(id)
+): Promise<StoredPolicy | undefined> {
+  return isUuid(id)
     ? db
         .selectFrom('policies')
         .selectAll()
@@ -89,15 +92,16 @@ export const findPolicy = async (
         .where('account_id', '=', accountId)
         .executeTakeFirst()
     : undefined
+}
 
 /** @returns undefined when the account has no such policy */
-export const updatePolicy = async (
+export async function updatePolicy(
   db: Database,
   accountId: string,
   id: string,
   { terms, ...change }: PolicyChange,
-): Promise<StoredPolicy | undefined> =>
-  isUuid(id)
+): Promise<StoredPolicy | undefined> {
+  return isUuid(id)
     ? db
         .updateTable('policies')
         .set({
@@ -110,13 +114,10 @@ export const updatePolicy = async (
         .returningAll()
         .executeTakeFirst()
     : undefined
+}
 
 /** Its counters go with it. @returns false when the account has no such policy */
-export const deletePolicy = async (
-  db: Database,
-  accountId: string,
-  id: string,
-): Promise<boolean> => {
+export async function deletePolicy(db: Database, accountId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   return inTransaction(db, async (trx) => {
     const { numDeletedRows } = await trx

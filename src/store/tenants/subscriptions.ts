@@ -9,12 +9,12 @@ export type StoredSubscription = Selectable<Schema['event_subscriptions']>
 export type NewSubscription = Pick<StoredSubscription, 'app_id' | 'url' | 'event_types' | 'secret'>
 
 /** Stores a subscription, unless the app has `limit` of them already: then undefined. */
-export const insertSubscription = (
+export function insertSubscription(
   db: Database,
   subscription: NewSubscription,
   limit: number,
-): Promise<StoredSubscription | undefined> =>
-  inTransaction(db, async (trx) => {
+): Promise<StoredSubscription | undefined> {
+  return inTransaction(db, async (trx) => {
     await trx
       .selectFrom('apps')
       .select('id')
@@ -29,36 +29,39 @@ export const insertSubscription = (
       .returningAll()
       .executeTakeFirstOrThrow()
   })
+}
 
-export const listSubscriptions = (db: Database, appId: string): Promise<StoredSubscription[]> =>
-  db
+export function listSubscriptions(db: Database, appId: string): Promise<StoredSubscription[]> {
+  return db
     .selectFrom('event_subscriptions')
     .selectAll()
     .where('app_id', '=', appId)
     .orderBy('created_at')
     .execute()
+}
 
 /** undefined = this app has no such subscription; so do the functions below. */
-export const findSubscription = (
+export function findSubscription(
   db: Database,
   appId: string,
   id: string,
-): Promise<StoredSubscription | undefined> =>
-  db
+): Promise<StoredSubscription | undefined> {
+  return db
     .selectFrom('event_subscriptions')
     .selectAll()
     .where('app_id', '=', appId)
     .where('id', '=', id)
     .executeTakeFirst()
+}
 
 /** One that is made active again begins with a clean record. */
-export const updateSubscription = (
+export function updateSubscription(
   db: Database,
   appId: string,
   id: string,
   changes: Partial<Pick<StoredSubscription, 'event_types' | 'active'>>,
-): Promise<StoredSubscription | undefined> =>
-  db
+): Promise<StoredSubscription | undefined> {
+  return db
     .updateTable('event_subscriptions')
     .set({
       ...changes,
@@ -69,16 +72,17 @@ export const updateSubscription = (
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+}
 
 /** The old secret goes on signing beside the new one until `overlapUntil`. */
-export const replaceSubscriptionSecret = (
+export function replaceSubscriptionSecret(
   db: Database,
   appId: string,
   id: string,
   secret: Buffer,
   overlapUntil: Date,
-): Promise<StoredSubscription | undefined> =>
-  db
+): Promise<StoredSubscription | undefined> {
+  return db
     .updateTable('event_subscriptions')
     .set((eb) => ({
       secret,
@@ -90,22 +94,24 @@ export const replaceSubscriptionSecret = (
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+}
 
 /** What was not delivered to it is forgotten. */
-export const deleteSubscription = (
+export function deleteSubscription(
   db: Database,
   appId: string,
   id: string,
-): Promise<StoredSubscription | undefined> =>
-  db
+): Promise<StoredSubscription | undefined> {
+  return db
     .deleteFrom('event_subscriptions')
     .where('app_id', '=', appId)
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+}
 
 /** Remembers that it works. */
-export const noteWorking = async (db: Database, id: string): Promise<void> => {
+export async function noteWorking(db: Database, id: string): Promise<void> {
   await db
     .updateTable('event_subscriptions')
     .set({ failing_since: null })
@@ -118,7 +124,7 @@ export const noteWorking = async (db: Database, id: string): Promise<void> => {
  * Remembers that it fails, and ends it when nothing else was heard of it for `days`.
  * @returns whether it was ended
  */
-export const noteFailing = async (db: Database, id: string, days: number): Promise<boolean> => {
+export async function noteFailing(db: Database, id: string, days: number): Promise<boolean> {
   const row = await db
     .updateTable('event_subscriptions')
     .set({ failing_since: sql<Date>`coalesce(failing_since, now())` })
@@ -130,11 +136,7 @@ export const noteFailing = async (db: Database, id: string, days: number): Promi
   return true
 }
 
-export const disableSubscription = async (
-  db: Database,
-  id: string,
-  reason: string,
-): Promise<void> => {
+export async function disableSubscription(db: Database, id: string, reason: string): Promise<void> {
   await db
     .updateTable('event_subscriptions')
     .set({ active: false, disabled_reason: reason, updated_at: sql<Date>`now()` })

@@ -15,12 +15,12 @@ export type NewWebhook = Pick<StoredWebhook, 'app_id' | 'url' | 'request_type' |
  * Stores a webhook, unless the app has `limit` of them already: then undefined. The app's row is
  * locked, so that creations at the same time are counted one after the other.
  */
-export const insertWebhook = (
+export function insertWebhook(
   db: Database,
   webhook: NewWebhook,
   limit: number,
-): Promise<StoredWebhook | undefined> =>
-  inTransaction(db, async (trx) => {
+): Promise<StoredWebhook | undefined> {
+  return inTransaction(db, async (trx) => {
     await trx
       .selectFrom('apps')
       .select('id')
@@ -35,55 +35,65 @@ export const insertWebhook = (
     if (Number(count) >= limit) return undefined
     return trx.insertInto('webhooks').values(webhook).returningAll().executeTakeFirstOrThrow()
   })
+}
 
-export const listWebhooks = (db: Database, appId: string): Promise<StoredWebhook[]> =>
-  db.selectFrom('webhooks').selectAll().where('app_id', '=', appId).orderBy('created_at').execute()
+export function listWebhooks(db: Database, appId: string): Promise<StoredWebhook[]> {
+  return db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .orderBy('created_at')
+    .execute()
+}
 
-export const listActiveWebhooks = (db: Database, appId: string): Promise<StoredWebhook[]> =>
-  db
+export function listActiveWebhooks(db: Database, appId: string): Promise<StoredWebhook[]> {
+  return db
     .selectFrom('webhooks')
     .selectAll()
     .where('app_id', '=', appId)
     .where('active', '=', true)
     .orderBy('created_at')
     .execute()
+}
 
 /** undefined = this app has no such webhook; so do the functions below. */
-export const findWebhook = (
+export function findWebhook(
   db: Database,
   appId: string,
   id: string,
-): Promise<StoredWebhook | undefined> =>
-  db
+): Promise<StoredWebhook | undefined> {
+  return db
     .selectFrom('webhooks')
     .selectAll()
     .where('app_id', '=', appId)
     .where('id', '=', id)
     .executeTakeFirst()
+}
 
-export const updateWebhook = (
+export function updateWebhook(
   db: Database,
   appId: string,
   id: string,
   changes: Partial<WebhookColumns & Pick<StoredWebhook, 'active'>>,
-): Promise<StoredWebhook | undefined> =>
-  db
+): Promise<StoredWebhook | undefined> {
+  return db
     .updateTable('webhooks')
     .set({ ...changes, updated_at: sql<Date>`now()` })
     .where('app_id', '=', appId)
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+}
 
 /** The old secret goes on signing beside the new one until `overlapUntil`. */
-export const replaceWebhookSecret = (
+export function replaceWebhookSecret(
   db: Database,
   appId: string,
   id: string,
   secret: Buffer,
   overlapUntil: Date,
-): Promise<StoredWebhook | undefined> =>
-  db
+): Promise<StoredWebhook | undefined> {
+  return db
     .updateTable('webhooks')
     .set((eb) => ({
       secret,
@@ -95,15 +105,17 @@ export const replaceWebhookSecret = (
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+}
 
-export const deleteWebhook = (
+export function deleteWebhook(
   db: Database,
   appId: string,
   id: string,
-): Promise<StoredWebhook | undefined> =>
-  db
+): Promise<StoredWebhook | undefined> {
+  return db
     .deleteFrom('webhooks')
     .where('app_id', '=', appId)
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+}

@@ -4,17 +4,24 @@ import { describe, expect, it } from 'vitest'
 import { fromHex, keccak } from '../../evm/index.js'
 import { createAssociation } from './association.js'
 
-const bytes = (length: number) =>
-  fc
+function bytes(length: number) {
+  return fc
     .uint8Array({ minLength: length, maxLength: length })
     .map((array): Hex => `0x${Buffer.from(array).toString('hex')}`)
+}
 const address = bytes(20)
 const word = bytes(32)
 
 const MAX = 2n ** 256n
-const slot = (value: bigint): Hex => numberToHex(((value % MAX) + MAX) % MAX, { size: 32 })
-const hashed = (input: Hex) => ({ input: fromHex(input), hash: keccak(fromHex(input)) })
-const mapped = (owner: Address, key: Hex): Hex => `${pad(owner)}${key.slice(2)}`
+function slot(value: bigint): Hex {
+  return numberToHex(((value % MAX) + MAX) % MAX, { size: 32 })
+}
+function hashed(input: Hex) {
+  return { input: fromHex(input), hash: keccak(fromHex(input)) }
+}
+function mapped(owner: Address, key: Hex): Hex {
+  return `${pad(owner)}${key.slice(2)}`
+}
 
 describe('association of slots with an address', () => {
   it('holds from keccak(A ‖ x) to 128 slots behind it', () => {

@@ -6,57 +6,70 @@ import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import { type FrameRecord, fromHex } from '../../evm/index.js'
 import { gasInBundle, gasOfStaked, savers } from './bundleGas.js'
 
-const addressOf = (index: number): Address => numberToHex(index, { size: 20 })
+function addressOf(index: number): Address {
+  return numberToHex(index, { size: 20 })
+}
 const ENTRY_POINT = addressOf(0xe9)
 const PAYMASTER = addressOf(0xa0)
 const LIBRARY = addressOf(0x11b)
 const entryPoint = createEntryPoint('0.9', ENTRY_POINT)
 const { validateUserOp, validatePaymasterUserOp } = entryPoint.callLayout
 
-const opOf = (sender: Address) => ({ ...operationOf(sender), paymaster: PAYMASTER })
+function opOf(sender: Address) {
+  return { ...operationOf(sender), paymaster: PAYMASTER }
+}
 
 /** A call by the EntryPoint. */
-const call = (to: Address, input: Hex, fields: Partial<FrameRecord> = {}): FrameRecord => ({
-  kind: 'CALL',
-  depth: 1,
-  from: ENTRY_POINT,
-  to,
-  storageAddress: to,
-  value: 0n,
-  gas: 1_000_000,
-  gasUsed: 10_000,
-  input: fromHex(input),
-  output: new Uint8Array(),
-  error: undefined,
-  opcodes: new Uint32Array(8),
-  reads: new Map(),
-  writes: new Map(),
-  transientReads: new Set(),
-  transientWrites: new Set(),
-  accesses: [],
-  calls: [],
-  ...fields,
-})
+function call(to: Address, input: Hex, fields: Partial<FrameRecord> = {}): FrameRecord {
+  return {
+    kind: 'CALL',
+    depth: 1,
+    from: ENTRY_POINT,
+    to,
+    storageAddress: to,
+    value: 0n,
+    gas: 1_000_000,
+    gasUsed: 10_000,
+    input: fromHex(input),
+    output: new Uint8Array(),
+    error: undefined,
+    opcodes: new Uint32Array(8),
+    reads: new Map(),
+    writes: new Map(),
+    transientReads: new Set(),
+    transientWrites: new Set(),
+    accesses: [],
+    calls: [],
+    ...fields,
+  }
+}
 
-const bundle = (paymasters: readonly Partial<FrameRecord>[]): FrameRecord =>
-  call(ENTRY_POINT, '0x', {
+function bundle(paymasters: readonly Partial<FrameRecord>[]): FrameRecord {
+  return call(ENTRY_POINT, '0x', {
     depth: 0,
     calls: paymasters.flatMap((fields, i) => [
       call(addressOf(i + 1), validateUserOp),
       call(PAYMASTER, validatePaymasterUserOp, fields),
     ]),
   })
+}
 
-const usedIn = (paymasters: readonly Partial<FrameRecord>[]) => {
+function usedIn(paymasters: readonly Partial<FrameRecord>[]) {
   const ops = paymasters.map((_, i) => opOf(addressOf(i + 1)))
   const used = gasInBundle(entryPoint, ops, bundle(paymasters))
   return used.map((gas) => gas.get(PAYMASTER))
 }
 
-const slot = (index: number): Hex => numberToHex(index, { size: 32 })
-const reads = (...slots: number[]) => new Map(slots.map((each) => [slot(each), 0n]))
-const writes = (...slots: number[]) => new Map(slots.map((each) => [slot(each), 1]))
-const looksAt = (address: Address, codeSize = 100) => {
+function slot(index: number): Hex {
+  return numberToHex(index, { size: 32 })
+}
+function reads(...slots: number[]) {
+  return new Map(slots.map((each) => [slot(each), 0n]))
+}
+function writes(...slots: number[]) {
+  return new Map(slots.map((each) => [slot(each), 1]))
+}
+function looksAt(address: Address, codeSize = 100) {
   return {
     address,
     codeSize,

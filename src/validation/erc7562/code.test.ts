@@ -8,7 +8,9 @@ const visited: VisitedCode = new Map([
   [ACCOUNT, { role: 'account', address: ACCOUNT }],
   [LIBRARY, { role: 'account', address: ACCOUNT }],
 ])
-const hash = (digit: string): Hex => `0x${digit.repeat(64)}`
+function hash(digit: string): Hex {
+  return `0x${digit.repeat(64)}`
+}
 const first = new Map([
   [ACCOUNT, hash('1')],
   [LIBRARY, hash('2')],

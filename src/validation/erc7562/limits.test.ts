@@ -15,10 +15,12 @@ const good = operationOf(SENDER, {
   verificationGasLimit: 499_999n,
   paymasterVerificationGasLimit: 499_999n,
 })
-const judged = (
+function judged(
   fields: Partial<Operation>,
   limits = canonical as typeof canonical | typeof lenient,
-) => judgeFields(entryPoint, { ...good, ...fields }, limits)
+) {
+  return judgeFields(entryPoint, { ...good, ...fields }, limits)
+}
 
 describe('limits of an operation’s fields', () => {
   it('let an ordinary operation pass', () => {

@@ -8,7 +8,9 @@ const policy = { minimumStake: 10n ** 18n, minimumUnstakeDelay: 86_400n }
 const paymaster = { role: 'paymaster', address: `0x${'a1'.repeat(20)}` } as const
 const contract = `0x${'b2'.repeat(20)}` as const
 const slot = `0x${'00'.repeat(31)}07` as const
-const toError = (broken: Violation) => toViolationError(broken, policy)
+function toError(broken: Violation) {
+  return toViolationError(broken, policy)
+}
 
 describe('errors of violations', () => {
   it('say -32502 for a banned opcode, and where it is', () => {

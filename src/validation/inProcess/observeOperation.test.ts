@@ -9,7 +9,9 @@ const { callLayout } = entryPoint
 const sender: Address = '0x00000000000000000000000000000000000000aa'
 const paymaster: Address = '0x00000000000000000000000000000000000000bb'
 const op = { sender, paymaster, callData: '0x' } as const
-const word = (value: bigint) => value.toString(16).padStart(64, '0')
+function word(value: bigint) {
+  return value.toString(16).padStart(64, '0')
+}
 
 const from = entryPoint.address
 const toAccount = { depth: 1, from, to: sender, input: fromHex(`${callLayout.validateUserOp}00`) }
@@ -19,13 +21,16 @@ const toPaymaster = {
   to: paymaster,
   input: fromHex(`${callLayout.validatePaymasterUserOp}00`),
 }
-const answer = (...words: bigint[]): WatchedEnd => ({
-  success: true,
-  gasUsed: 7,
-  output: fromHex(`0x${words.map(word).join('')}`),
-})
-const range = (validAfter: bigint, validUntil: bigint) =>
-  (validAfter << 208n) | (validUntil << 160n)
+function answer(...words: bigint[]): WatchedEnd {
+  return {
+    success: true,
+    gasUsed: 7,
+    output: fromHex(`0x${words.map(word).join('')}`),
+  }
+}
+function range(validAfter: bigint, validUntil: bigint) {
+  return (validAfter << 208n) | (validUntil << 160n)
+}
 const flag = 1n << 47n
 
 test.each([

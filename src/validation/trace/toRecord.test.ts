@@ -11,32 +11,41 @@ const account: Address = '0x00000000000000000000000000000000000000a1'
 const library: Address = '0x00000000000000000000000000000000000000b2'
 const token: Address = '0x00000000000000000000000000000000000000c3'
 const delegate: Address = '0x00000000000000000000000000000000000000d4'
-const slot = (digit: string) => `0x${digit.padStart(64, '0')}` as const
+function slot(digit: string) {
+  return `0x${digit.padStart(64, '0')}` as const
+}
 
-const frame = (parts: Partial<TracedFrame>): TracedFrame => ({
-  type: 'CALL',
-  from: entryPoint,
-  to: account,
-  gas: '0x30d40',
-  gasUsed: '0x1f',
-  input: '0x19822f7c',
-  accessedSlots: { reads: {}, writes: {}, transientReads: {}, transientWrites: {} },
-  extCodeAccessInfo: [],
-  usedOpcodes: {},
-  contractSize: {},
-  outOfGas: false,
-  ...parts,
-})
+function frame(parts: Partial<TracedFrame>): TracedFrame {
+  return {
+    type: 'CALL',
+    from: entryPoint,
+    to: account,
+    gas: '0x30d40',
+    gasUsed: '0x1f',
+    input: '0x19822f7c',
+    accessedSlots: { reads: {}, writes: {}, transientReads: {}, transientWrites: {} },
+    extCodeAccessInfo: [],
+    usedOpcodes: {},
+    contractSize: {},
+    outOfGas: false,
+    ...parts,
+  }
+}
 
-const facts = (address: Address) => ({
-  precompile: BigInt(address) < 0x20n,
-  delegate: address === token ? delegate : undefined,
-})
+function facts(address: Address) {
+  return {
+    precompile: BigInt(address) < 0x20n,
+    delegate: address === token ? delegate : undefined,
+  }
+}
 
-const recordOf = (calls: readonly TracedFrame[], root: Partial<TracedFrame> = {}) =>
-  toRecord(frame({ from: account, to: entryPoint, calls, ...root }), facts)
+function recordOf(calls: readonly TracedFrame[], root: Partial<TracedFrame> = {}) {
+  return toRecord(frame({ from: account, to: entryPoint, calls, ...root }), facts)
+}
 
-const firstCall = (parts: Partial<TracedFrame>) => recordOf([frame(parts)]).root.calls[0]!
+function firstCall(parts: Partial<TracedFrame>) {
+  return recordOf([frame(parts)]).root.calls[0]!
+}
 
 describe('a trace of the node, as a record', () => {
   test('keeps kind, money, gas and bytes of each frame', () => {

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readAnswer } from './approvalAnswer.js'
 
-const read = (body: string) => readAnswer({ ok: true, status: 200, body })
+function read(body: string) {
+  return readAnswer({ ok: true, status: 200, body })
+}
 
 test('true approves and false denies, each with its reason', () => {
   expect(read('{"arePoliciesVerified":true}')).toEqual({ outcome: 'approved', reason: undefined })

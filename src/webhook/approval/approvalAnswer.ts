@@ -6,7 +6,7 @@ type Answer = { readonly outcome: WebhookOutcome; readonly reason: string | unde
 const maxReasonLength = 200
 
 /** What a response says. Only a JSON object whose arePoliciesVerified is a boolean is an answer. */
-export const readAnswer = (response: OutboundResponse): Answer => {
+export function readAnswer(response: OutboundResponse): Answer {
   if (!response.ok) return { outcome: response.outcome, reason: response.reason }
   let answer: unknown
   try {
@@ -28,7 +28,7 @@ export const readAnswer = (response: OutboundResponse): Answer => {
 }
 
 /** Without control characters, cut to 200 characters, U+FFFD for what the database cannot hold. */
-const tidy = (reason: string): string | undefined => {
+function tidy(reason: string): string | undefined {
   const text = Buffer.from(reason)
     .toString()
     .replace(/\p{Cc}+/gu, ' ')

@@ -6,8 +6,8 @@ import { newSecret } from '../signing/signature.js'
 import { type ApprovalRequestInput, approvalRequest, type WebhookData } from './approvalRequest.js'
 
 const secret = newSecret()
-const build = (webhookData: WebhookData, more: Partial<ApprovalRequestInput> = {}) =>
-  approvalRequest({
+function build(webhookData: WebhookData, more: Partial<ApprovalRequestInput> = {}) {
+  return approvalRequest({
     url: 'https://app.example/approve?tenant=7&q=a%20b',
     requestType: 'GET',
     secrets: [secret],
@@ -18,9 +18,11 @@ const build = (webhookData: WebhookData, more: Partial<ApprovalRequestInput> = {
     userAgent: 'Purser/1.2.3',
     ...more,
   })
+}
 
-const verify = (content: string, headers: Readonly<Record<string, string>>) =>
-  new Webhook(secret).verify(content, headers, { jsonParse: false })
+function verify(content: string, headers: Readonly<Record<string, string>>) {
+  return new Webhook(secret).verify(content, headers, { jsonParse: false })
+}
 
 const anyData = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 5 })
 

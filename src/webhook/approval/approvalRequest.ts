@@ -24,7 +24,7 @@ export type ApprovalRequestInput = {
  * the registered URL's own query, then the data; signed is all that stands behind `?`. Throws
  * InvalidParamsError when the data is too long for a query.
  */
-export const approvalRequest = (input: ApprovalRequestInput): OutboundRequest => {
+export function approvalRequest(input: ApprovalRequestInput): OutboundRequest {
   const { requestType, secrets, decisionId, timestamp, webhookData, extension, userAgent } = input
   const url = new URL(input.url)
   const sign = (content: string) => ({
@@ -52,7 +52,7 @@ const maxQueryBytes = 8192
  * the registered URL uses stays its own: a caller must not speak in the app's name. No other key of
  * webhookData means anything.
  */
-const queryOf = (webhookData: WebhookData, registered: URLSearchParams): string => {
+function queryOf(webhookData: WebhookData, registered: URLSearchParams): string {
   const { params } = webhookData
   const nested = typeof params === 'object' && params !== null && !Array.isArray(params)
   const scalars = new Map([...scalarsOf(webhookData), ...(nested ? scalarsOf(params) : [])])
@@ -69,10 +69,13 @@ const queryOf = (webhookData: WebhookData, registered: URLSearchParams): string 
   return query
 }
 
-const scalarsOf = (source: object): [string, string][] =>
-  Object.entries(source)
+function scalarsOf(source: object): [string, string][] {
+  return Object.entries(source)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
     .map(([name, value]) => [name, String(value)])
+}
 
 /** A lone surrogate, which no URL can hold, becomes U+FFFD. */
-const encode = (text: string): string => encodeURIComponent(Buffer.from(text).toString())
+function encode(text: string): string {
+  return encodeURIComponent(Buffer.from(text).toString())
+}

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const make = () => {
+function make() {
   const opened: string[] = []
   const circuits = createCircuits(
     (result) => result === 'failed',

@@ -33,10 +33,10 @@ const remembered = 10_000
  * @param isFailure whether a call's result counts against the webhook
  * @param onOpen hears each time that a webhook's circuit opens
  */
-export const createCircuits = (
+export function createCircuits(
   isFailure: (result: unknown) => boolean,
   onOpen: (webhookId: string) => void,
-): Circuits => {
+): Circuits {
   const makePolicy = (webhookId: string) => {
     const breaker = circuitBreaker(handleWhenResult(isFailure), {
       halfOpenAfter,
@@ -69,11 +69,13 @@ export const createCircuits = (
 }
 
 /** Opens when one of both would. */
-const either = (a: IBreaker, b: IBreaker): IBreaker => ({
-  state: undefined,
-  success: (state) => {
-    a.success(state)
-    b.success(state)
-  },
-  failure: (state) => [a.failure(state), b.failure(state)].some(Boolean),
-})
+function either(a: IBreaker, b: IBreaker): IBreaker {
+  return {
+    state: undefined,
+    success: (state) => {
+      a.success(state)
+      b.success(state)
+    },
+    failure: (state) => [a.failure(state), b.failure(state)].some(Boolean),
+  }
+}

@@ -11,7 +11,7 @@ type Stored = {
 }
 
 /** The secrets that sign now, the newest first. */
-export const signingSecrets = (masterKey: Buffer, stored: Stored, now: Date): string[] => {
+export function signingSecrets(masterKey: Buffer, stored: Stored, now: Date): string[] {
   const { secret, previous_secret, previous_secret_until } = stored
   const overlaps =
     previous_secret !== null && previous_secret_until !== null && previous_secret_until > now

@@ -6,19 +6,21 @@ const prefix = 'whsec_'
 export const secretPurpose = 'webhook signature'
 
 /** A signing secret as Standard Webhooks writes it: `whsec_` and 32 random bytes in base64. */
-export const newSecret = (): string => prefix + randomBytes(32).toString('base64')
+export function newSecret(): string {
+  return prefix + randomBytes(32).toString('base64')
+}
 
 /**
  * The three headers of Standard Webhooks over `content`, the exact bytes that the receiver signs
  * too; one signature per secret, so that a receiver may know either while they change over.
  * `timestamp` is in Unix seconds.
  */
-export const signatureHeaders = (
+export function signatureHeaders(
   secrets: readonly string[],
   id: string,
   timestamp: number,
   content: string,
-): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> => {
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
   const sign = (secret: string): string => {
     const key = Buffer.from(secret.slice(prefix.length), 'base64')
     return createHmac('sha256', key).update(`${id}.${timestamp}.${content}`).digest('base64')

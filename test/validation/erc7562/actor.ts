@@ -210,7 +210,9 @@ const scriptType = {
   ],
 } as const
 
-const word = (text: string): Hex => stringToHex(text, { size: 32 })
+function word(text: string): Hex {
+  return stringToHex(text, { size: 32 })
+}
 
 /** `act` as an actor reads it from a signature, paymaster data or constructor argument. */
 export function script(act: Act | undefined): Hex {

@@ -7,7 +7,9 @@ import { account, accountWithToken, done, id, listOf, name } from '../../adminSc
 import { type Route, route } from '../route.js'
 
 const params = z.object({ accountId: id })
-const missing = () => new NotFoundError('Account')
+function missing() {
+  return new NotFoundError('Account')
+}
 
 /** Accounts are the operator's business; all else is an account's. */
 export const accountRoutes: readonly Route[] = [

@@ -31,23 +31,25 @@ const decision = z.object({
   createdAt: time,
 })
 
-const encode = (stored: StoredDecision) => ({
-  decisionId: stored.id,
-  chainId: Number(stored.chain_id),
-  entryPoint: stored.entry_point,
-  sender: stored.sender,
-  nonce: String(stored.nonce),
-  userOpHash: stored.user_op_hash,
-  sponsored: stored.sponsored,
-  code: stored.code,
-  message: stored.message,
-  maxCost: stored.max_cost,
-  validAfter: String(stored.valid_after),
-  validUntil: String(stored.valid_until),
-  policyId: stored.policy_id,
-  details: stored.details,
-  createdAt: stored.created_at,
-})
+function encode(stored: StoredDecision) {
+  return {
+    decisionId: stored.id,
+    chainId: Number(stored.chain_id),
+    entryPoint: stored.entry_point,
+    sender: stored.sender,
+    nonce: String(stored.nonce),
+    userOpHash: stored.user_op_hash,
+    sponsored: stored.sponsored,
+    code: stored.code,
+    message: stored.message,
+    maxCost: stored.max_cost,
+    validAfter: String(stored.valid_after),
+    validUntil: String(stored.valid_until),
+    policyId: stored.policy_id,
+    details: stored.details,
+    createdAt: stored.created_at,
+  }
+}
 
 const call = z.object({
   webhookId: id,

@@ -17,17 +17,21 @@ import {
 import { type Route, route } from '../route.js'
 
 const params = appParams.extend({ keyId: id })
-const missing = () => new NotFoundError('Key')
+function missing() {
+  return new NotFoundError('Key')
+}
 const changes = keyLimits.extend({ name }).partial()
 
 /** Times of requests are text. What is absent stays absent. */
-const toLimits = ({ expiresAt, ...rest }: z.output<typeof changes>): Changes => ({
-  ...defined(rest),
-  ...(expiresAt !== undefined && { expiresAt: futureOf(expiresAt) }),
-})
+function toLimits({ expiresAt, ...rest }: z.output<typeof changes>): Changes {
+  return {
+    ...defined(rest),
+    ...(expiresAt !== undefined && { expiresAt: futureOf(expiresAt) }),
+  }
+}
 type Changes = Partial<KeyRestrictions & { readonly name: string }>
 
-const futureOf = (text: string | null): Date | null => {
+function futureOf(text: string | null): Date | null {
   if (text === null) return null
   const date = new Date(text)
   if (date.getTime() <= Date.now())

@@ -30,16 +30,20 @@ const settings = z.strictObject({
 })
 
 /** Terms are stored as they were written, so what the schema understood is not what goes on. */
-const asWritten = (body: object, raw: unknown): object => ({
-  ...defined(body),
-  ...(typeof raw === 'object' && raw !== null && 'terms' in raw && { terms: raw.terms }),
-})
+function asWritten(body: object, raw: unknown): object {
+  return {
+    ...defined(body),
+    ...(typeof raw === 'object' && raw !== null && 'terms' in raw && { terms: raw.terms }),
+  }
+}
 
-const entryOf = (accountId: string, { policyId, appId }: PolicyView) => ({
-  objectId: policyId,
-  accountId,
-  appId,
-})
+function entryOf(accountId: string, { policyId, appId }: PolicyView) {
+  return {
+    objectId: policyId,
+    accountId,
+    appId,
+  }
+}
 
 /** Rules and budgets, of the account or of one app. */
 export const policyRoutes: readonly Route[] = [

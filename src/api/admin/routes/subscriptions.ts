@@ -18,7 +18,9 @@ import { cursorNumber } from '../cursor.js'
 import { type Route, route } from '../route.js'
 
 const params = appParams.extend({ subscriptionId: id })
-const missing = () => new NotFoundError('Subscription')
+function missing() {
+  return new NotFoundError('Subscription')
+}
 const types = z.array(z.enum(eventTypes)).min(1)
 
 const subscription = z.object({

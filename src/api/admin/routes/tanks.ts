@@ -23,7 +23,7 @@ const tank = z.object({
   createdAt: time,
 })
 
-const encode = async (stored: StoredTank, { database, depositOf }: AdminContext) => {
+async function encode(stored: StoredTank, { database, depositOf }: AdminContext) {
   const chainId = Number(stored.chain_id)
   return {
     id: stored.id,
@@ -47,13 +47,15 @@ const fund = z.object({
   alarmDays: z.int(),
 })
 
-const encodeFund = (stored: StoredFund) => ({
-  chainId: Number(stored.chain_id),
-  mode: stored.mode,
-  credited: stored.credited,
-  alarmWei: stored.alarm_wei,
-  alarmDays: stored.alarm_days,
-})
+function encodeFund(stored: StoredFund) {
+  return {
+    chainId: Number(stored.chain_id),
+    mode: stored.mode,
+    credited: stored.credited,
+    alarmWei: stored.alarm_wei,
+    alarmDays: stored.alarm_days,
+  }
+}
 
 /** Tanks are made, filled and emptied by commands, which hold the keys for it. */
 export const tankRoutes: readonly Route[] = [

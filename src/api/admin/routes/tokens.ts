@@ -22,12 +22,14 @@ const book = z.object({
   lost: wei,
 })
 
-const encode = ({ chainId, appId: _, payments, missed, ...rest }: TokenBook) => ({
-  ...rest,
-  chainId: Number(chainId),
-  payments: Number(payments),
-  missed: Number(missed),
-})
+function encode({ chainId, appId: _, payments, missed, ...rest }: TokenBook) {
+  return {
+    ...rest,
+    chainId: Number(chainId),
+    payments: Number(payments),
+    missed: Number(missed),
+  }
+}
 
 /** Tokens are withdrawn by a command, which holds the owner's key for it. */
 export const tokenRoutes: readonly Route[] = [

@@ -13,7 +13,9 @@ import {
 import { type Route, route } from '../route.js'
 
 const params = appParams.extend({ webhookId: id })
-const missing = () => new WebhookNotFoundError()
+function missing() {
+  return new WebhookNotFoundError()
+}
 
 export const webhookRoutes: readonly Route[] = [
   route({

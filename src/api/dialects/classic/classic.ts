@@ -44,24 +44,26 @@ export const classic: Dialect = {
 }
 
 /** Every member is there: clients of this dialect fail on any that is null. */
-const encodeEstimate = (estimate: GasEstimate) => ({
-  callGasLimit: encodeNumber(estimate.callGasLimit),
-  verificationGasLimit: encodeNumber(estimate.verificationGasLimit),
-  preVerificationGas: encodeNumber(estimate.preVerificationGas),
-  ...(estimate.paymasterVerificationGasLimit !== undefined && {
-    paymasterVerificationGasLimit: encodeNumber(estimate.paymasterVerificationGasLimit),
-  }),
-  ...(estimate.paymasterPostOpGasLimit !== undefined && {
-    paymasterPostOpGasLimit: encodeNumber(estimate.paymasterPostOpGasLimit),
-  }),
-  validUntil: encodeBigNumber(BigInt(estimate.validUntil)),
-  validAfter: encodeBigNumber(BigInt(estimate.validAfter)),
-  maxPriorityFeePerGas: estimate.maxPriorityFeePerGas.toString(),
-  maxFeePerGas: estimate.maxFeePerGas.toString(),
-})
+function encodeEstimate(estimate: GasEstimate) {
+  return {
+    callGasLimit: encodeNumber(estimate.callGasLimit),
+    verificationGasLimit: encodeNumber(estimate.verificationGasLimit),
+    preVerificationGas: encodeNumber(estimate.preVerificationGas),
+    ...(estimate.paymasterVerificationGasLimit !== undefined && {
+      paymasterVerificationGasLimit: encodeNumber(estimate.paymasterVerificationGasLimit),
+    }),
+    ...(estimate.paymasterPostOpGasLimit !== undefined && {
+      paymasterPostOpGasLimit: encodeNumber(estimate.paymasterPostOpGasLimit),
+    }),
+    validUntil: encodeBigNumber(BigInt(estimate.validUntil)),
+    validAfter: encodeBigNumber(BigInt(estimate.validAfter)),
+    maxPriorityFeePerGas: estimate.maxPriorityFeePerGas.toString(),
+    maxFeePerGas: estimate.maxFeePerGas.toString(),
+  }
+}
 
 /** The operation's fields stand flat, as the SDKs declare them, and nested, as the ERC has them. */
-const encodeByHash = (found: VersionedOperation) => {
+function encodeByHash(found: VersionedOperation) {
   const operation = encodeOperation(found.operation, found.version)
   return {
     ...operation,
@@ -73,22 +75,27 @@ const encodeByHash = (found: VersionedOperation) => {
   }
 }
 
-const encodeSponsorship = (result: PaymasterAnswer) => ({
-  ...encodeAnswer(result),
-  paymasterAndData: result.paymasterAndData,
-  ...encodePaymasterFields(result),
-  preVerificationGas: result.operation.preVerificationGas.toString(),
-  verificationGasLimit: encodeNumber(result.operation.verificationGasLimit),
-  callGasLimit: encodeNumber(result.operation.callGasLimit),
-  ...encodeFreeFees(result),
-})
+function encodeSponsorship(result: PaymasterAnswer) {
+  return {
+    ...encodeAnswer(result),
+    paymasterAndData: result.paymasterAndData,
+    ...encodePaymasterFields(result),
+    preVerificationGas: result.operation.preVerificationGas.toString(),
+    verificationGasLimit: encodeNumber(result.operation.verificationGasLimit),
+    callGasLimit: encodeNumber(result.operation.callGasLimit),
+    ...encodeFreeFees(result),
+  }
+}
 
 /** For clients of v0.7 and later, whose operations have no paymasterAndData. */
-const encodePaymasterFields = ({ version, operation }: PaymasterAnswer) =>
-  version !== '0.6' &&
-  operation.paymaster !== undefined && {
-    paymaster: operation.paymaster,
-    paymasterData: operation.paymasterData,
-    paymasterVerificationGasLimit: encodeNumber(operation.paymasterVerificationGasLimit),
-    paymasterPostOpGasLimit: encodeNumber(operation.paymasterPostOpGasLimit),
-  }
+function encodePaymasterFields({ version, operation }: PaymasterAnswer) {
+  return (
+    version !== '0.6' &&
+    operation.paymaster !== undefined && {
+      paymaster: operation.paymaster,
+      paymasterData: operation.paymasterData,
+      paymasterVerificationGasLimit: encodeNumber(operation.paymasterVerificationGasLimit),
+      paymasterPostOpGasLimit: encodeNumber(operation.paymasterPostOpGasLimit),
+    }
+  )
+}

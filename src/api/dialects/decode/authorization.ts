@@ -6,7 +6,7 @@ import { decodeInteger, decodeQuantity } from './quantity.js'
 const maxUint64 = 2n ** 64n - 1n
 
 /** The signed EIP-7702 tuple of an operation. */
-export const decodeAuthorization = (value: unknown, field: string): Authorization => {
+export function decodeAuthorization(value: unknown, field: string): Authorization {
   const object = decodeObject(value, field)
   const of = (name: string) => [member(object, name), `${field}.${name}`] as const
   return {

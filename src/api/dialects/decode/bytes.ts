@@ -7,7 +7,7 @@ export const maxCodeBytes = 128 * 1024
 export const maxProofBytes = 32 * 1024
 
 /** Bytes as lower-case hex with whole bytes. `field` is the path for the error. */
-export const decodeBytes = (value: unknown, field: string, maxBytes: number): Hex => {
+export function decodeBytes(value: unknown, field: string, maxBytes: number): Hex {
   if (value === undefined) throw new InvalidParamsError(field, 'is missing.')
   if (typeof value !== 'string' || !/^0x[0-9a-f]*$/i.test(value))
     throw new InvalidParamsError(field, 'must be a hex string that starts with 0x.')
@@ -19,11 +19,12 @@ export const decodeBytes = (value: unknown, field: string, maxBytes: number): He
 }
 
 /** As decodeBytes; missing is `0x`. */
-export const decodeOptionalBytes = (value: unknown, field: string, maxBytes: number): Hex =>
-  value === undefined ? '0x' : decodeBytes(value, field, maxBytes)
+export function decodeOptionalBytes(value: unknown, field: string, maxBytes: number): Hex {
+  return value === undefined ? '0x' : decodeBytes(value, field, maxBytes)
+}
 
 /** An address in lower case. Any case is taken: clients send both, so checksums are not enforced. */
-export const decodeAddress = (value: unknown, field: string): Address => {
+export function decodeAddress(value: unknown, field: string): Address {
   if (value === undefined || value === null) throw new InvalidParamsError(field, 'is missing.')
   if (typeof value !== 'string' || !/^0x[0-9a-f]{40}$/i.test(value))
     throw new InvalidParamsError(field, 'must be an address: 0x and 40 hex digits.')
@@ -31,14 +32,14 @@ export const decodeAddress = (value: unknown, field: string): Address => {
 }
 
 /** A 32-byte word; shorter hex is padded on the left. */
-export const decodeWord = (value: unknown, field: string): Hex => {
+export function decodeWord(value: unknown, field: string): Hex {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value))
     throw new InvalidParamsError(field, 'must be a hex string of at most 32 bytes.')
   return `0x${value.slice(2).toLowerCase().padStart(64, '0')}`
 }
 
 /** A userOpHash. */
-export const decodeHash = (value: unknown, field: string): Hex => {
+export function decodeHash(value: unknown, field: string): Hex {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{64}$/i.test(value))
     throw new InvalidParamsError(field, 'Missing/invalid userOpHash: 0x and 64 hex digits are due.')
   return value.toLowerCase() as Hex

@@ -9,14 +9,14 @@ import { decodeInteger } from './quantity.js'
 
 type Params = readonly unknown[]
 
-export const decodeMode = ([mode]: Params): { mode: 'manual' | 'auto' } => {
+export function decodeMode([mode]: Params): { mode: 'manual' | 'auto' } {
   if (mode !== 'manual' && mode !== 'auto')
     throw new InvalidParamsError('params[0]', 'must be "manual" or "auto".')
   return { mode }
 }
 
 /** [operations, entryPoint] */
-export const decodeOperations = ([list, address]: Params, context: DecodeContext) => {
+export function decodeOperations([list, address]: Params, context: DecodeContext) {
   const entryPoint = decodeEntryPoint(address, 'params[1]', context)
   const operations = decodeList(list, (each, field) =>
     decodeOperation(each, field, entryPoint.version),
@@ -25,21 +25,22 @@ export const decodeOperations = ([list, address]: Params, context: DecodeContext
 }
 
 /** [entities, entryPoint] */
-export const decodeReputations = ([list, address]: Params, context: DecodeContext) => {
+export function decodeReputations([list, address]: Params, context: DecodeContext) {
   const entryPoint = decodeEntryPoint(address, 'params[1]', context)
   return { entryPoint, entities: decodeList(list, decodeReputation) } satisfies DebugReputations
 }
 
 /** [address, entryPoint] */
-export const decodeEntityAt = ([address, entryPoint]: Params, context: DecodeContext) =>
-  ({
+export function decodeEntityAt([address, entryPoint]: Params, context: DecodeContext) {
+  return {
     address: decodeAddress(address, 'params[0]'),
     entryPoint: decodeEntryPoint(entryPoint, 'params[1]', context),
-  }) satisfies EntityAt
+  } satisfies EntityAt
+}
 
 const most = { min: 0, max: Number.MAX_SAFE_INTEGER }
 
-const decodeReputation = (value: unknown, field: string): EntityReputation => {
+function decodeReputation(value: unknown, field: string): EntityReputation {
   const object = decodeObject(value, field)
   const count = (name: string) => decodeInteger(member(object, name), `${field}.${name}`, most)
   return {
@@ -49,7 +50,7 @@ const decodeReputation = (value: unknown, field: string): EntityReputation => {
   }
 }
 
-const decodeList = <T>(list: unknown, decode: (each: unknown, field: string) => T): T[] => {
+function decodeList<T>(list: unknown, decode: (each: unknown, field: string) => T): T[] {
   if (!Array.isArray(list)) throw new InvalidParamsError('params[0]', 'must be a list.')
   return list.map((each, index) => decode(each, `params[0][${index}]`))
 }

@@ -25,7 +25,7 @@ export const unpackedFields = [
 type Entities = Pick<Operation, 'factory' | 'factoryData' | 'paymaster' | 'paymasterData'>
 
 /** EntryPoint v0.6: `initCode` and `paymasterAndData` start with the address. */
-export const decodePackedEntities = (object: Members, field: string): Entities => {
+export function decodePackedEntities(object: Members, field: string): Entities {
   refuseFilled(
     object,
     field,
@@ -42,12 +42,12 @@ export const decodePackedEntities = (object: Members, field: string): Entities =
   }
 }
 
-const decodeEntity = (
+function decodeEntity(
   object: Members,
   name: string,
   field: string,
   maxBytes: number,
-): EntityAndData => {
+): EntityAndData {
   const bytes = decodeOptionalBytes(memberOrNull(object, name), `${field}.${name}`, maxBytes)
   if (bytes !== '0x' && size(bytes) < 20)
     throw new InvalidParamsError(`${field}.${name}`, 'must be 0x or start with a 20-byte address.')
@@ -55,11 +55,7 @@ const decodeEntity = (
 }
 
 /** EntryPoint v0.7 and later: every part is a field of its own (ERC-7769). */
-export const decodeUnpackedEntities = (
-  object: Members,
-  field: string,
-  version: Version,
-): Entities => {
+export function decodeUnpackedEntities(object: Members, field: string, version: Version): Entities {
   refuseFilled(
     object,
     field,
@@ -92,13 +88,13 @@ export const decodeUnpackedEntities = (
 }
 
 /** The marker of an EIP-7702 sender may come without its trailing zeros. */
-const decodeFactory = (value: unknown, field: string): Operation['factory'] => {
+function decodeFactory(value: unknown, field: string): Operation['factory'] {
   if (isMissing(value)) return undefined
   return value === '0x7702' ? DELEGATION_MARKER : decodeAddress(value, field)
 }
 
 /** EntryPoint v0.9 takes the paymaster's signature as a suffix outside the hash. */
-const decodePaymasterData = (object: Members, field: string, version: Version): Hex => {
+function decodePaymasterData(object: Members, field: string, version: Version): Hex {
   const bytes = (name: string) =>
     decodeOptionalBytes(member(object, name), `${field}.${name}`, maxProofBytes)
   if (version !== '0.9')
@@ -109,12 +105,12 @@ const decodePaymasterData = (object: Members, field: string, version: Version): 
 }
 
 /** A field that this shape lacks may be there when it is empty; clients fill in `0x` and 0. */
-export const refuseFilled = (
+export function refuseFilled(
   object: Members,
   field: string,
   names: readonly string[],
   reason: string,
-): void => {
+): void {
   for (const name of names) {
     const value = member(object, name)
     if (!isMissing(value) && !isZero(value))
@@ -122,5 +118,6 @@ export const refuseFilled = (
   }
 }
 
-const isZero = (value: unknown): boolean =>
-  value === 0 || (typeof value === 'string' && /^(?:0x)?0+$/i.test(value))
+function isZero(value: unknown): boolean {
+  return value === 0 || (typeof value === 'string' && /^(?:0x)?0+$/i.test(value))
+}

@@ -7,11 +7,11 @@ import { decodeAddress } from './bytes.js'
 export type DecodeContext = Pick<ChainServices, 'chainId' | 'entryPoints'>
 
 /** An EntryPoint that the chain has. */
-export const decodeEntryPoint = (
+export function decodeEntryPoint(
   value: unknown,
   field: string,
   { entryPoints }: DecodeContext,
-): EntryPoint => {
+): EntryPoint {
   const address = decodeAddress(value, field)
   const entryPoint = entryPoints.get(address)
   if (entryPoint === undefined)

@@ -3,7 +3,7 @@ import { InvalidParamsError } from '../../../errors/requestErrors.js'
 /** A JSON object of the caller. Read it with `member` only, so that prototypes stay out. */
 export type Members = Readonly<Record<string, unknown>>
 
-export const decodeObject = (value: unknown, field: string): Members => {
+export function decodeObject(value: unknown, field: string): Members {
   if (value === undefined || value === null) throw new InvalidParamsError(field, 'is missing.')
   if (typeof value !== 'object' || Array.isArray(value))
     throw new InvalidParamsError(field, 'must be an object.')
@@ -11,9 +11,11 @@ export const decodeObject = (value: unknown, field: string): Members => {
 }
 
 /** The object's own member; null counts as missing. */
-export const member = (object: Members, name: string): unknown =>
-  memberOrNull(object, name) ?? undefined
+export function member(object: Members, name: string): unknown {
+  return memberOrNull(object, name) ?? undefined
+}
 
 /** The object's own member, where null is a value like any other. */
-export const memberOrNull = (object: Members, name: string): unknown =>
-  Object.hasOwn(object, name) ? object[name] : undefined
+export function memberOrNull(object: Members, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}

@@ -35,7 +35,7 @@ const maxTokens = 100
 const maxExpiryDuration = 3_155_760_000
 
 /** Of pm_sponsorUserOperation: the mode is mandatory. */
-export const decodeMode = (value: unknown, field: string): Mode => {
+export function decodeMode(value: unknown, field: string): Mode {
   const object = decodeObject(value, field)
   if (member(object, 'mode') === undefined)
     throw new InvalidParamsError(`${field}.mode`, 'is mandatory: "SPONSORED" or "ERC20".')
@@ -49,7 +49,7 @@ export const decodeMode = (value: unknown, field: string): Mode => {
 }
 
 /** Of pm_getFeeQuoteOrData: clients that ask for quotes may leave the mode away. */
-export const decodeQuoteContext = (value: unknown, field: string): Mode => {
+export function decodeQuoteContext(value: unknown, field: string): Mode {
   const object = value === undefined || value === null ? {} : decodeObject(value, field)
   const asksForQuotes = member(object, 'mode') === undefined && member(object, 'tokenInfo')
   return decodeContext(asksForQuotes ? { ...object, mode: 'ERC20' } : object, field)
@@ -59,7 +59,7 @@ export const decodeQuoteContext = (value: unknown, field: string): Mode => {
  * Of the other paymaster methods: clients leave the mode or the whole object away. Those of ERC-7677
  * name a token as `token`, without a mode.
  */
-export const decodeContext = (value: unknown, field: string): Mode => {
+export function decodeContext(value: unknown, field: string): Mode {
   const object = value === undefined || value === null ? {} : decodeObject(value, field)
   const name = member(object, 'mode') ?? (member(object, 'token') ? 'ERC20' : 'SPONSORED')
   if (name === 'ERC20') return decodeTokenContext(object, field)
@@ -75,26 +75,26 @@ export const decodeContext = (value: unknown, field: string): Mode => {
   }
 }
 
-const decodeSigningPhase = (object: Members, field: string): SigningPhase | undefined => {
+function decodeSigningPhase(object: Members, field: string): SigningPhase | undefined {
   const value = member(object, 'signingPhase')
   if (value === undefined || value === 'commit' || value === 'finalize') return value
   throw new InvalidParamsError(`${field}.signingPhase`, 'must be "commit" or "finalize".')
 }
 
-const decodeBoolean = (object: Members, name: string, field: string): boolean | undefined => {
+function decodeBoolean(object: Members, name: string, field: string): boolean | undefined {
   const value = member(object, name)
   if (value !== undefined && typeof value !== 'boolean')
     throw new InvalidParamsError(`${field}.${name}`, 'must be true or false.')
   return value
 }
 
-const decodeExpiryDuration = (object: Members, field: string): number | undefined => {
+function decodeExpiryDuration(object: Members, field: string): number | undefined {
   const value = member(object, 'expiryDuration')
   if (value === undefined) return undefined
   return decodeInteger(value, `${field}.expiryDuration`, { min: 1, max: maxExpiryDuration })
 }
 
-const decodeWebhookData = (object: Members, field: string): Members | undefined => {
+function decodeWebhookData(object: Members, field: string): Members | undefined {
   const value = member(object, 'sponsorshipInfo')
   if (value === undefined) return undefined
   const path = `${field}.sponsorshipInfo`
@@ -106,7 +106,7 @@ const decodeWebhookData = (object: Members, field: string): Members | undefined 
 }
 
 /** It decides nothing, but a malformed one shows a mistake of the caller. */
-const checkSmartAccountInfo = (value: unknown, field: string): void => {
+function checkSmartAccountInfo(value: unknown, field: string): void {
   const info = decodeObject(value, field)
   for (const name of ['name', 'version']) {
     const text = member(info, name)
@@ -115,7 +115,7 @@ const checkSmartAccountInfo = (value: unknown, field: string): void => {
   }
 }
 
-const decodeTokenContext = (object: Members, field: string): TokenContext => {
+function decodeTokenContext(object: Members, field: string): TokenContext {
   const named = member(object, 'token')
   const permit = member(object, 'permit')
   return {
@@ -129,10 +129,12 @@ const decodeTokenContext = (object: Members, field: string): TokenContext => {
   }
 }
 
-const ofOne = (token: Address) => ({ token, tokens: [token] })
+function ofOne(token: Address) {
+  return { token, tokens: [token] }
+}
 
 /** `feeTokenAddress`, else `preferredToken`, else a `tokenList` of one: what clients use. */
-const decodeTokenInfo = (value: unknown, field: string): Pick<TokenContext, 'token' | 'tokens'> => {
+function decodeTokenInfo(value: unknown, field: string): Pick<TokenContext, 'token' | 'tokens'> {
   const info = decodeObject(value, field)
   const feeToken = decodeToken(info, 'feeTokenAddress', field)
   const preferred = decodeToken(info, 'preferredToken', field)
@@ -148,13 +150,13 @@ const decodeTokenInfo = (value: unknown, field: string): Pick<TokenContext, 'tok
   return { token, tokens: [...new Set([...named, ...listed])] }
 }
 
-const decodeToken = (info: Members, name: string, field: string): Address | undefined => {
+function decodeToken(info: Members, name: string, field: string): Address | undefined {
   const token = member(info, name)
   return token === undefined || token === '' ? undefined : decodeAddress(token, `${field}.${name}`)
 }
 
 /** EIP-2612, with its signature as r, s and v in 65 bytes. */
-const decodePermit = (value: unknown, field: string): Permit => {
+function decodePermit(value: unknown, field: string): Permit {
   const permit = decodeObject(value, field)
   const signature = decodeBytes(member(permit, 'signature'), `${field}.signature`, 65)
   if (signature.length !== 2 + 2 * 65)

@@ -17,15 +17,18 @@ import { PurserError } from '../../../errors/purserError.js'
 import { encodeOperation } from '../operationFields.js'
 import { decodeDraft, decodeOperation, decodePartialOperation, isUnpacked } from './operation.js'
 
-const decode06 = (changes: object) =>
-  decodeOperation({ ...rpcOperation06, ...changes }, 'params[0]', '0.6')
-const decode07 = (changes: object, version: Version = '0.7') =>
-  decodeOperation({ ...rpcOperation07, ...changes }, 'params[0]', version)
+function decode06(changes: object) {
+  return decodeOperation({ ...rpcOperation06, ...changes }, 'params[0]', '0.6')
+}
+function decode07(changes: object, version: Version = '0.7') {
+  return decodeOperation({ ...rpcOperation07, ...changes }, 'params[0]', version)
+}
 
-const operationOf = (version: Version): fc.Arbitrary<Operation> =>
-  version === '0.6' || version === '0.7'
+function operationOf(version: Version): fc.Arbitrary<Operation> {
+  return version === '0.6' || version === '0.7'
     ? arbitraryOperation(version)
     : fc.oneof(arbitraryOperation(version), arbitraryDelegatedOperation)
+}
 
 describe.each(['0.6', '0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
   test('an operation survives encoding and decoding', () => {

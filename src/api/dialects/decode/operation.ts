@@ -20,7 +20,7 @@ import { decodeObject, type Members, member } from './members.js'
 import { decodeGas, decodeOptionalFee, decodeOptionalGasLimit, decodeQuantity } from './quantity.js'
 
 /** An operation to be sent: every gas limit and fee is there. */
-export const decodeOperation = (value: unknown, field: string, version: Version): Operation => {
+export function decodeOperation(value: unknown, field: string, version: Version): Operation {
   const object = decodeObject(value, field)
   const gas = (name: string): bigint => decodeGas(member(object, name), `${field}.${name}`)
   const parts = decodeParts(object, field, version)
@@ -40,7 +40,7 @@ export const decodeOperation = (value: unknown, field: string, version: Version)
 }
 
 /** An operation to be estimated. Its signature must be there, only the length counts. */
-export const decodeDraft = (value: unknown, field: string, version: Version): Draft => {
+export function decodeDraft(value: unknown, field: string, version: Version): Draft {
   const object = decodeObject(value, field)
   const signature = decodeBytes(member(object, 'signature'), `${field}.signature`, maxProofBytes)
   return { ...decodeParts(object, field, version), ...decodeGasFields(object, field), signature }
@@ -50,7 +50,7 @@ export const decodeDraft = (value: unknown, field: string, version: Version): Dr
  * An operation to be sponsored. Clients send a dummy signature or none, and leave an older
  * paymaster in it, which sponsoring replaces; its gas limits are the client's and count.
  */
-export const decodePartialOperation = (value: unknown, field: string, version: Version): Draft => {
+export function decodePartialOperation(value: unknown, field: string, version: Version): Draft {
   const object = decodeObject(value, field)
   const signature = member(object, 'signature')
   return {
@@ -61,25 +61,30 @@ export const decodePartialOperation = (value: unknown, field: string, version: V
 }
 
 /** An operation whose account signs, or has signed, without waiting for its paymaster (v0.9). */
-export const decodeCommitted = (value: unknown, field: string, version: Version): Operation => {
+export function decodeCommitted(value: unknown, field: string, version: Version): Operation {
   const object = decodeObject(value, field)
   const signature = member(object, 'signature') ?? '0x'
   return decodeOperation({ ...object, signature }, field, version)
 }
 
 /** Does the object use the fields that came with EntryPoint v0.7? */
-export const isUnpacked = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  unpackedFields.some((name) => member(value as Members, name) !== undefined)
+export function isUnpacked(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    unpackedFields.some((name) => member(value as Members, name) !== undefined)
+  )
+}
 
-const withoutPaymaster = (object: Members): Members => ({
-  ...object,
-  paymasterAndData: undefined,
-  paymaster: undefined,
-  paymasterData: undefined,
-  paymasterSignature: undefined,
-})
+function withoutPaymaster(object: Members): Members {
+  return {
+    ...object,
+    paymasterAndData: undefined,
+    paymaster: undefined,
+    paymasterData: undefined,
+    paymasterSignature: undefined,
+  }
+}
 
 type Parts = Pick<
   Operation,
@@ -93,7 +98,7 @@ type Parts = Pick<
   | 'authorization'
 >
 
-const decodeGasFields = (object: Members, field: string) => {
+function decodeGasFields(object: Members, field: string) {
   const limit = (name: string) => decodeOptionalGasLimit(member(object, name), `${field}.${name}`)
   const fee = (name: string) => decodeOptionalFee(member(object, name), `${field}.${name}`)
   return {
@@ -107,7 +112,7 @@ const decodeGasFields = (object: Members, field: string) => {
   }
 }
 
-const decodeParts = (object: Members, field: string, version: Version): Parts => {
+function decodeParts(object: Members, field: string, version: Version): Parts {
   const authorization = member(object, 'eip7702Auth')
   return {
     sender: decodeAddress(member(object, 'sender'), `${field}.sender`),

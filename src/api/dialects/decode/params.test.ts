@@ -9,10 +9,12 @@ import { canonicalAddresses } from '../../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../../entrypoint/entryPoint.js'
 import { decoders } from './params.js'
 
-const chainWith = (...versions: Version[]) => ({
-  chainId: 31_337,
-  entryPoints: new Map(versions.map((v) => [canonicalAddresses[v], entryPointNamed(v)])),
-})
+function chainWith(...versions: Version[]) {
+  return {
+    chainId: 31_337,
+    entryPoints: new Map(versions.map((v) => [canonicalAddresses[v], entryPointNamed(v)])),
+  }
+}
 const all = chainWith('0.6', '0.8', '0.7')
 
 describe('the EntryPoint parameter', () => {

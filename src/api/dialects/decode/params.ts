@@ -89,9 +89,8 @@ const quote: Decode<SponsoredMode | TokenMode> = ([operation, mode], context) =>
   )
 
 /** ERC-7677: [operation, entryPoint, chainId, context]. The account may sign first in `phase` only. */
-const paymasterData =
-  (phase: SigningPhase): Decode<SponsoredMode | TokenMode> =>
-  ([operation, address, chainId, paymasterContext], context) => {
+function paymasterData(phase: SigningPhase): Decode<SponsoredMode | TokenMode> {
+  return ([operation, address, chainId, paymasterContext], context) => {
     const asked = decodeInteger(chainId, 'params[2]', { min: 0, max: Number.MAX_SAFE_INTEGER })
     if (asked !== context.chainId)
       throw new InvalidParamsError(
@@ -104,8 +103,9 @@ const paymasterData =
       requirePhase(mode.signingPhase, phase, entryPoint)
     return withOperation(mode, operation, entryPoint, 'error')
   }
+}
 
-const requirePhase = (asked: SigningPhase, phase: SigningPhase, { version }: EntryPoint): void => {
+function requirePhase(asked: SigningPhase, phase: SigningPhase, { version }: EntryPoint): void {
   if (asked !== phase)
     throw new InvalidParamsError(
       'params[3].signingPhase',
@@ -149,12 +149,12 @@ export const decoders: { readonly [N in MethodName]: Decode<Params<N>> } = {
   pm_validateSponsorshipPolicies: paymasterData('finalize'),
 }
 
-const withOperation = (
+function withOperation(
   mode: Mode,
   operation: unknown,
   entryPoint: EntryPoint,
   refusal: SponsoredMode['refusal'],
-): SponsoredMode | TokenMode => {
+): SponsoredMode | TokenMode {
   const { version } = entryPoint
   if (mode.mode === 'ERC20')
     return { ...mode, entryPoint, draft: decodePartialOperation(operation, 'params[0]', version) }
@@ -162,12 +162,14 @@ const withOperation = (
   return { ...mode, entryPoint, refusal, draft: decode(operation, 'params[0]', version) }
 }
 
-const isHex = (value: unknown): boolean => typeof value === 'string' && value.startsWith('0x')
+function isHex(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('0x')
+}
 /**
  * pm_sponsorUserOperation names no EntryPoint, so the shape of the operation tells: separate
  * fields of factory or paymaster mean v0.7 or later, the first such one that the chain has.
  */
-const inferEntryPoint = (operation: unknown, { entryPoints }: DecodeContext): EntryPoint => {
+function inferEntryPoint(operation: unknown, { entryPoints }: DecodeContext): EntryPoint {
   const all = [...entryPoints.values()]
   const unpacked = isUnpacked(operation)
   const found = all.find(({ version }) => (version === '0.6') !== unpacked) ?? all[0]
@@ -175,7 +177,7 @@ const inferEntryPoint = (operation: unknown, { entryPoints }: DecodeContext): En
   return found
 }
 
-const decodeSimulationType = (value: unknown, field: string): string => {
+function decodeSimulationType(value: unknown, field: string): string {
   if (value === undefined || value === null) return 'validation'
   const type = member(decodeObject(value, field), 'simulation_type') ?? 'validation'
   if (type !== 'validation' && type !== 'validation_and_execution')

@@ -8,7 +8,7 @@ export const maxUint120 = 2n ** 120n - 1n
  * A quantity in any form that clients send: 0x hex (padded or not, any case), a decimal string, or
  * a JSON number that is exact. `field` is the path for the error.
  */
-export const decodeQuantity = (value: unknown, field: string, max = maxUint256): bigint => {
+export function decodeQuantity(value: unknown, field: string, max = maxUint256): bigint {
   const quantity = parse(value)
   if (quantity === undefined)
     throw new InvalidParamsError(
@@ -22,40 +22,46 @@ export const decodeQuantity = (value: unknown, field: string, max = maxUint256):
 }
 
 /** As decodeQuantity; missing, null and `0x` are undefined. */
-const decodeOptionalQuantity = (
+function decodeOptionalQuantity(
   value: unknown,
   field: string,
   max = maxUint256,
-): bigint | undefined => (isMissing(value) ? undefined : decodeQuantity(value, field, max))
+): bigint | undefined {
+  return isMissing(value) ? undefined : decodeQuantity(value, field, max)
+}
 
 /** Gas or wei per gas that must be there. */
-export const decodeGas = (value: unknown, field: string): bigint =>
-  decodeQuantity(value, field, maxUint120)
+export function decodeGas(value: unknown, field: string): bigint {
+  return decodeQuantity(value, field, maxUint120)
+}
 
 /** A fee that may be unset. Zero is a fee: an operation may pay no tip. */
-export const decodeOptionalFee = (value: unknown, field: string): bigint | undefined =>
-  decodeOptionalQuantity(value, field, maxUint120)
+export function decodeOptionalFee(value: unknown, field: string): bigint | undefined {
+  return decodeOptionalQuantity(value, field, maxUint120)
+}
 
 /** A gas limit that may be unset. Clients send zero for "not known yet", so zero is unset too. */
-export const decodeOptionalGasLimit = (value: unknown, field: string): bigint | undefined =>
-  decodeOptionalQuantity(value, field, maxUint120) || undefined
+export function decodeOptionalGasLimit(value: unknown, field: string): bigint | undefined {
+  return decodeOptionalQuantity(value, field, maxUint120) || undefined
+}
 
 /** A whole number within [min, max], for what is a number inside (seconds, chain ids). */
-export const decodeInteger = (
+export function decodeInteger(
   value: unknown,
   field: string,
   { min, max }: { min: number; max: number },
-): number => {
+): number {
   const quantity = decodeQuantity(value, field)
   if (quantity < min || quantity > max)
     throw new InvalidParamsError(field, `must be from ${min} to ${max}.`)
   return Number(quantity)
 }
 
-export const isMissing = (value: unknown): value is undefined | null | '0x' =>
-  value === undefined || value === null || value === '0x'
+export function isMissing(value: unknown): value is undefined | null | '0x' {
+  return value === undefined || value === null || value === '0x'
+}
 
-const parse = (value: unknown): bigint | undefined => {
+function parse(value: unknown): bigint | undefined {
   if (typeof value === 'number')
     return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined
   return typeof value === 'string' && form.test(value) ? BigInt(value) : undefined
@@ -64,7 +70,8 @@ const parse = (value: unknown): bigint | undefined => {
 /** At most 64 hex or 78 decimal digits: enough for uint256, and never slow to convert. */
 const form = /^(?:0[xX][0-9a-fA-F]{1,64}|[0-9]{1,78})$/
 
-const aboveMax = (max: bigint): string =>
-  max === maxUint120
+function aboveMax(max: bigint): string {
+  return max === maxUint120
     ? 'AA94 gas values overflow: must fit in uint120.'
     : `is too large: must fit in uint${max.toString(2).length}.`
+}

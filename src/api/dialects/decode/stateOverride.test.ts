@@ -4,9 +4,14 @@ import { address } from '../../../../test/support/apiFixtures.js'
 import { PurserError } from '../../../errors/purserError.js'
 import { decodeStateOverride } from './stateOverride.js'
 
-const decode = (value: unknown) => decodeStateOverride(value, 'params[2]')
-const slots = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, slot) => [`0x${slot.toString(16)}`, '0x1']))
+function decode(value: unknown) {
+  return decodeStateOverride(value, 'params[2]')
+}
+function slots(count: number) {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, slot) => [`0x${slot.toString(16)}`, '0x1']),
+  )
+}
 
 describe('decodeStateOverride', () => {
   test('gives canonical quantities, words and lower case', () => {

@@ -16,7 +16,7 @@ type AccountOverride = StateOverride[Address]
  * The state override set of eth_estimateUserOperationGas. A field that we would not apply is
  * refused rather than ignored: an estimate on another state than the asked one misleads.
  */
-export const decodeStateOverride = (value: unknown, field: string): StateOverride => {
+export function decodeStateOverride(value: unknown, field: string): StateOverride {
   const entries = Object.entries(decodeObject(value, field))
   if (entries.length > maxAccounts)
     throw new InvalidParamsError(field, `overrides more than ${maxAccounts} accounts.`)
@@ -32,7 +32,7 @@ export const decodeStateOverride = (value: unknown, field: string): StateOverrid
 
 const known = ['balance', 'nonce', 'code', 'state', 'stateDiff']
 
-const decodeAccount = (value: unknown, field: string): AccountOverride => {
+function decodeAccount(value: unknown, field: string): AccountOverride {
   const object = decodeObject(value, field)
   const unknown = Object.keys(object).find((name) => !known.includes(name))
   if (unknown !== undefined)
@@ -56,7 +56,7 @@ const decodeAccount = (value: unknown, field: string): AccountOverride => {
   }
 }
 
-const decodeSlots = (value: unknown, field: string): Record<Hex, Hex> => {
+function decodeSlots(value: unknown, field: string): Record<Hex, Hex> {
   const entries = Object.entries(decodeObject(value, field))
   if (entries.length > maxSlots)
     throw new InvalidParamsError(field, `overrides more than ${maxSlots} slots.`)

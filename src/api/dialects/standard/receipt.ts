@@ -5,26 +5,30 @@ import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
 import type { Log } from '../../../entrypoint/entryPoint.js'
 
 /** ERC-7769: the outer logs are all of the operation's own. */
-export const encodeReceipt = (receipt: OperationReceipt) => ({
-  userOpHash: receipt.userOpHash,
-  entryPoint: getAddress(receipt.entryPoint),
-  sender: receipt.sender,
-  nonce: numberToHex(receipt.nonce),
-  paymaster: receipt.paymaster,
-  actualGasCost: numberToHex(receipt.actualGasCost),
-  actualGasUsed: numberToHex(receipt.actualGasUsed),
-  success: receipt.success,
-  ...(receipt.reason !== '0x' && { reason: receipt.reason }),
-  logs: receipt.logs.map(encodeLog),
-  receipt: encodeTransactionReceipt(receipt.receipt),
-})
+export function encodeReceipt(receipt: OperationReceipt) {
+  return {
+    userOpHash: receipt.userOpHash,
+    entryPoint: getAddress(receipt.entryPoint),
+    sender: receipt.sender,
+    nonce: numberToHex(receipt.nonce),
+    paymaster: receipt.paymaster,
+    actualGasCost: numberToHex(receipt.actualGasCost),
+    actualGasUsed: numberToHex(receipt.actualGasUsed),
+    success: receipt.success,
+    ...(receipt.reason !== '0x' && { reason: receipt.reason }),
+    logs: receipt.logs.map(encodeLog),
+    receipt: encodeTransactionReceipt(receipt.receipt),
+  }
+}
 
-export const encodeStatus = ({ state, message, transactionHash, receipt }: OperationStatus) => ({
-  state,
-  ...(message !== undefined && { message }),
-  ...(transactionHash !== undefined && { transactionHash }),
-  ...(receipt !== undefined && { userOperationReceipt: encodeReceipt(receipt) }),
-})
+export function encodeStatus({ state, message, transactionHash, receipt }: OperationStatus) {
+  return {
+    state,
+    ...(message !== undefined && { message }),
+    ...(transactionHash !== undefined && { transactionHash }),
+    ...(receipt !== undefined && { userOperationReceipt: encodeReceipt(receipt) }),
+  }
+}
 
 /** All operations of a bundle share it, and each of their senders asks. */
 const encodeTransactionReceipt = remembered((receipt: TransactionReceipt) => ({
@@ -44,14 +48,16 @@ const encodeTransactionReceipt = remembered((receipt: TransactionReceipt) => ({
   type: numberToHex(receipt.type),
 }))
 
-const encodeLog = (log: Log) => ({
-  address: log.address,
-  topics: log.topics,
-  data: log.data,
-  blockNumber: numberToHex(log.blockNumber),
-  blockHash: log.blockHash,
-  transactionHash: log.transactionHash,
-  transactionIndex: numberToHex(log.transactionIndex),
-  logIndex: numberToHex(log.logIndex),
-  removed: false,
-})
+function encodeLog(log: Log) {
+  return {
+    address: log.address,
+    topics: log.topics,
+    data: log.data,
+    blockNumber: numberToHex(log.blockNumber),
+    blockHash: log.blockHash,
+    transactionHash: log.transactionHash,
+    transactionIndex: numberToHex(log.transactionIndex),
+    logIndex: numberToHex(log.logIndex),
+    removed: false,
+  }
+}

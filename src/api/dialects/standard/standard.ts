@@ -41,34 +41,40 @@ export const standard: Dialect = {
 }
 
 /** The validity bounds stay out: ERC-7769 has no such fields. */
-const encodeEstimate = (estimate: GasEstimate) => ({
-  preVerificationGas: numberToHex(estimate.preVerificationGas),
-  verificationGasLimit: numberToHex(estimate.verificationGasLimit),
-  callGasLimit: numberToHex(estimate.callGasLimit),
-  ...(estimate.paymasterVerificationGasLimit !== undefined && {
-    paymasterVerificationGasLimit: numberToHex(estimate.paymasterVerificationGasLimit),
-  }),
-  ...(estimate.paymasterPostOpGasLimit !== undefined && {
-    paymasterPostOpGasLimit: numberToHex(estimate.paymasterPostOpGasLimit),
-  }),
-  maxFeePerGas: numberToHex(estimate.maxFeePerGas),
-  maxPriorityFeePerGas: numberToHex(estimate.maxPriorityFeePerGas),
-})
+function encodeEstimate(estimate: GasEstimate) {
+  return {
+    preVerificationGas: numberToHex(estimate.preVerificationGas),
+    verificationGasLimit: numberToHex(estimate.verificationGasLimit),
+    callGasLimit: numberToHex(estimate.callGasLimit),
+    ...(estimate.paymasterVerificationGasLimit !== undefined && {
+      paymasterVerificationGasLimit: numberToHex(estimate.paymasterVerificationGasLimit),
+    }),
+    ...(estimate.paymasterPostOpGasLimit !== undefined && {
+      paymasterPostOpGasLimit: numberToHex(estimate.paymasterPostOpGasLimit),
+    }),
+    maxFeePerGas: numberToHex(estimate.maxFeePerGas),
+    maxPriorityFeePerGas: numberToHex(estimate.maxPriorityFeePerGas),
+  }
+}
 
-const encodeByHash = (found: VersionedOperation) => ({
-  userOperation: encodeOperation(found.operation, found.version),
-  entryPoint: getAddress(found.entryPoint),
-  blockNumber: found.blockNumber === undefined ? null : numberToHex(found.blockNumber),
-  blockHash: found.blockHash ?? null,
-  transactionHash: found.transactionHash ?? null,
-})
+function encodeByHash(found: VersionedOperation) {
+  return {
+    userOperation: encodeOperation(found.operation, found.version),
+    entryPoint: getAddress(found.entryPoint),
+    blockNumber: found.blockNumber === undefined ? null : numberToHex(found.blockNumber),
+    blockHash: found.blockHash ?? null,
+    transactionHash: found.transactionHash ?? null,
+  }
+}
 
-const encodeSponsorship = (result: PaymasterAnswer) => ({
-  ...encodeAnswer(result),
-  paymasterAndData: result.paymasterAndData,
-  ...encodeSponsor(result),
-  preVerificationGas: numberToHex(result.operation.preVerificationGas),
-  verificationGasLimit: numberToHex(result.operation.verificationGasLimit),
-  callGasLimit: numberToHex(result.operation.callGasLimit),
-  ...encodeFreeFees(result),
-})
+function encodeSponsorship(result: PaymasterAnswer) {
+  return {
+    ...encodeAnswer(result),
+    paymasterAndData: result.paymasterAndData,
+    ...encodeSponsor(result),
+    preVerificationGas: numberToHex(result.operation.preVerificationGas),
+    verificationGasLimit: numberToHex(result.operation.verificationGasLimit),
+    callGasLimit: numberToHex(result.operation.callGasLimit),
+    ...encodeFreeFees(result),
+  }
+}

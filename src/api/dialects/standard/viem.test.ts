@@ -20,10 +20,11 @@ import { ValidationRejectedError } from '../../../errors/operationErrors.js'
 
 const { memory, url } = useApi()
 
-const clientOf = (path: string) =>
-  createClient({
+function clientOf(path: string) {
+  return createClient({
     transport: http(`${url()}/api/${path.replace('KEY', `31337/${memoryKeys.apiKey}`)}`),
   })
+}
 const standardPaths = ['v3/KEY', 'v2/KEY?dialect=standard']
 const unknownHash: Hex = `0x${'ab'.repeat(32)}`
 
