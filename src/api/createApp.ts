@@ -23,8 +23,8 @@ export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
 /** Adds routes of its own to the application. */
 export type Mount = (app: Hono<Env>, door: Door) => void
 
-const rpcPath = '/api/:version{v[123]}/:chainId/:key'
-const webhookPath = '/api/v2/public/sdk/webhook'
+const RPC_PATH = '/api/:version{v[123]}/:chainId/:key'
+const WEBHOOK_PATH = '/api/v2/public/sdk/webhook'
 
 export type AppOptions = {
   readonly services: Services
@@ -60,7 +60,7 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
     await next()
   })
 
-  app.post(rpcPath, async (c) => {
+  app.post(RPC_PATH, async (c) => {
     const { version, chainId, key } = c.req.param()
     const dialect = c.req.query('dialect')
     const caller = c.get('caller')
@@ -73,9 +73,9 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
     if (answer.body === undefined) return c.body(null, 204)
     return c.json(answer.body, answer.status as ContentfulStatusCode)
   })
-  app.all(rpcPath, (c) => c.json(errorBody(null, new HttpMethodNotAllowedError(['POST'])), 405))
+  app.all(RPC_PATH, (c) => c.json(errorBody(null, new HttpMethodNotAllowedError(['POST'])), 405))
 
-  app.all(webhookPath, async (c) => {
+  app.all(WEBHOOK_PATH, async (c) => {
     try {
       const answer = await answerWebhook(
         {

@@ -13,22 +13,22 @@ import { readBody } from './readBody.js'
 import { restError } from './rest/restError.js'
 import type { Door } from './rpc/answerRpc.js'
 
-const adminPath = '/admin/v1'
+const ADMIN_PATH = '/admin/v1'
 
 /** The administration API: every row of the route table, and the document that describes them. */
 export function mountAdmin(context: AdminContext): Mount {
   return (app, door) => {
     const document = openApi(routes)
-    app.get(`${adminPath}/openapi.json`, (c) => c.json(document))
+    app.get(`${ADMIN_PATH}/openapi.json`, (c) => c.json(document))
     for (const route of routes) {
-      const path = adminPath + route.path.replace(/\{(\w+)\}/g, ':$1')
+      const path = ADMIN_PATH + route.path.replace(/\{(\w+)\}/g, ':$1')
       app.on(route.method, path, async (c) => {
         const response = await answer(c, route, context, door)
         door.metrics.request(`${route.method} ${route.path}`, response.status)
         return response
       })
     }
-    app.all(`${adminPath}/*`, (c) => restError(c, new RouteNotFoundError(), door))
+    app.all(`${ADMIN_PATH}/*`, (c) => restError(c, new RouteNotFoundError(), door))
   }
 }
 

@@ -34,7 +34,7 @@ export type DashboardContext = Pick<Services, 'authenticateKey' | 'authenticateT
   webhooks(actor: Actor, database: Database): Webhooks
 }
 
-const root = '/api/v2/public/sdk'
+const ROOT = '/api/v2/public/sdk'
 
 type Answer = (c: Context<Env>) => Promise<WebhookAnswer>
 
@@ -42,7 +42,7 @@ type Answer = (c: Context<Env>) => Promise<WebhookAnswer>
 export function mountDashboard(context: DashboardContext): Mount {
   return (app, door) => {
     const serve = (path: string, operations: Readonly<Record<string, Answer>>) => {
-      app.all(`${root}/${path}`, async (c) => {
+      app.all(`${ROOT}/${path}`, async (c) => {
         const name = path.replace('/:policyId', '')
         try {
           door.gate.enter(c.get('caller').ip)

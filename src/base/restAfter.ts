@@ -8,8 +8,8 @@ export type Rest = {
 
 export const awake: Rest = { failures: 0, until: 0 }
 
-const first = 1_000
-const longest = 60_000
+const FIRST = 1_000
+const LONGEST = 60_000
 
 /**
  * The rest after a failure at `now`: one second, doubled for each failure before it up to a minute, and
@@ -17,6 +17,6 @@ const longest = 60_000
  */
 export function restAfter(rest: Rest, now: number, chance: number): Rest {
   if (now < rest.until) return rest
-  const pause = Math.min(longest, first * 2 ** Math.min(rest.failures, 30))
+  const pause = Math.min(LONGEST, FIRST * 2 ** Math.min(rest.failures, 30))
   return { failures: rest.failures + 1, until: now + pause * (0.5 + chance) }
 }

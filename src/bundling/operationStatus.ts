@@ -5,9 +5,9 @@ import { operationReceipt } from './operationReceipt.js'
 import type { OperationReceipt, OperationStatus } from './operationViews.js'
 import type { ViewContext } from './viewContext.js'
 
-const confirmed = 'Transaction is confirmed'
+const CONFIRMED = 'Transaction is confirmed'
 /** The spelling is what clients of this interface know. */
-const frontRun = 'Transaction was frontrunned, check the new transaction hash in receipt'
+const FRONT_RUN = 'Transaction was frontrunned, check the new transaction hash in receipt'
 
 /**
  * Where an operation stands; undefined when neither we nor the recent chain know it. CONFIRMED says
@@ -40,7 +40,7 @@ function included(receipt: OperationReceipt, stored: StoredOperation | undefined
   const bySomeoneElse = stored !== undefined && stored.bundleId === null
   return {
     state: 'CONFIRMED',
-    message: bySomeoneElse ? frontRun : confirmed,
+    message: bySomeoneElse ? FRONT_RUN : CONFIRMED,
     transactionHash: receipt.receipt.transactionHash,
     receipt,
   }

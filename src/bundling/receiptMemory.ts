@@ -11,14 +11,14 @@ export type ReceiptMemory = (
 ) => Promise<TransactionReceipt | undefined>
 
 /** Some 100 kB each; clients ask for the newest. */
-const maxReceipts = 16
+const MAX_RECEIPTS = 16
 
 /**
  * Keeps the newest receipts as objects: a bundle's holds the logs of all its operations, and each of
  * their senders asks for it.
  */
 export function createReceiptMemory(database: Database, chainId: number): ReceiptMemory {
-  const known = new Lru<Hex, TransactionReceipt>(maxReceipts)
+  const known = new Lru<Hex, TransactionReceipt>(MAX_RECEIPTS)
   return async (transactionHash, blockHash) => {
     const before = known.get(transactionHash)
     if (before?.blockHash === blockHash) return before

@@ -23,10 +23,10 @@ export type Bundler = {
 }
 
 /** Milliseconds after which the bundler looks at everything even if nothing woke it. */
-const slowest = 5_000
+const SLOWEST = 5_000
 
 /** Milliseconds that `sendNow` waits for its bundle to be mined. */
-const longestSending = 60_000
+const LONGEST_SENDING = 60_000
 
 /**
  * Bundles on one chain: on each head and on a slow timer a whole round; between them, whenever it is
@@ -77,7 +77,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
   }
 
   const unsubscribe = heads.onHead(wakeToFollow)
-  const timer = setInterval(wakeToFollow, Math.min(slowest, definition.resubmitAfter))
+  const timer = setInterval(wakeToFollow, Math.min(SLOWEST, definition.resubmitAfter))
   wake()
   return {
     wake,
@@ -87,7 +87,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
     },
     async sendNow() {
       forced = true
-      for (const deadline = Date.now() + longestSending; !stopped; ) {
+      for (const deadline = Date.now() + LONGEST_SENDING; !stopped; ) {
         await heads.refresh()
         wakeToFollow()
         await rounds.idle()
@@ -95,7 +95,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
         if (!forced && inFlight === 0) return
         if (Date.now() >= deadline) {
           forced = false
-          throw new SendingTimeoutError(longestSending, inFlight)
+          throw new SendingTimeoutError(LONGEST_SENDING, inFlight)
         }
         await nextHead(heads, definition.pollInterval)
       }

@@ -42,8 +42,8 @@ const p256: Probe = {
 }
 
 const forksNewestFirst: readonly Fork[] = ['osaka', 'prague', 'cancun', 'shanghai']
-const lastForkPrecompile = 0x11n
-const p256Address = 0x100
+const LAST_FORK_PRECOMPILE = 0x11n
+const P256_ADDRESS = 0x100
 
 /**
  * Asks the node which rules hold at `block`, in one batch: by calls that only a fork's rules let
@@ -67,7 +67,7 @@ export async function detectChainRules(
   const hasExtraP256 = fork !== 'osaka' && works[forksNewestFirst.length]
   return {
     fork,
-    ...(hasExtraP256 ? { chainPrecompiles: new Map([[p256Address, p256VerifyRip7212]]) } : {}),
+    ...(hasExtraP256 ? { chainPrecompiles: new Map([[P256_ADDRESS, p256VerifyRip7212]]) } : {}),
     unknownPrecompiles: unknownPrecompiles(config),
     readsByHash: byHash?.ok ?? false,
   }
@@ -86,7 +86,7 @@ function unknownPrecompiles(config: Settled | undefined): ReadonlySet<Address> {
   const { current } = config.result as { current?: { precompiles?: Record<string, Address> } }
   const unknown = Object.values(current?.precompiles ?? {}).filter((address) => {
     const number = BigInt(address)
-    return number > lastForkPrecompile && number !== BigInt(p256Address)
+    return number > LAST_FORK_PRECOMPILE && number !== BigInt(P256_ADDRESS)
   })
   return new Set(unknown.map((address) => address.toLowerCase() as Address))
 }

@@ -36,13 +36,13 @@ export async function readDelegables(
 
 /** The contract that an account with this code runs (EIP-7702); undefined when it delegates to none. */
 export function delegateOf(code: Hex): Address | undefined {
-  return code.length === designatorLength && code.startsWith('0xef0100')
+  return code.length === DESIGNATOR_LENGTH && code.startsWith('0xef0100')
     ? `0x${code.slice(8).toLowerCase()}`
     : undefined
 }
 
 /** `0x`, three bytes of prefix and an address. */
-const designatorLength = 48
+const DESIGNATOR_LENGTH = 48
 
 /**
  * The delegate that an operation's hash covers although it names none: that of a sender which was

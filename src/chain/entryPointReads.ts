@@ -4,9 +4,9 @@ import type { StakeInfo } from '../entrypoint/entryPoint.js'
 import { ethCall } from './ethCall.js'
 import type { NodeClient } from './nodeClient.js'
 
-const balanceOf = '0x70a08231'
-const getDepositInfo = '0x5287ce12'
-const getNonce = '0x35567e1a'
+const BALANCE_OF = '0x70a08231'
+const GET_DEPOSIT_INFO = '0x5287ce12'
+const GET_NONCE = '0x35567e1a'
 
 /** wei that `account` has deposited in the EntryPoint, the same in every version. */
 export function readDeposit(
@@ -15,7 +15,7 @@ export function readDeposit(
   account: Address,
 ): Promise<bigint> {
   const argument = encodeAbiParameters([{ type: 'address' }], [account])
-  return readWord(node, entryPoint, `${balanceOf}${argument.slice(2)}`)
+  return readWord(node, entryPoint, `${BALANCE_OF}${argument.slice(2)}`)
 }
 
 /** The next nonce of `sender` for the key of `nonce` (its high 192 bits), key included. */
@@ -27,7 +27,7 @@ export function readNonce(
 ): Promise<bigint> {
   const parameters = [{ type: 'address' }, { type: 'uint192' }] as const
   const argument = encodeAbiParameters(parameters, [sender, nonce >> 64n])
-  return readWord(node, entryPoint, `${getNonce}${argument.slice(2)}`)
+  return readWord(node, entryPoint, `${GET_NONCE}${argument.slice(2)}`)
 }
 
 /** What `account` has locked in the EntryPoint now; nothing once it was unlocked. */
@@ -37,7 +37,7 @@ export async function readStake(
   account: Address,
 ): Promise<StakeInfo> {
   const argument = encodeAbiParameters([{ type: 'address' }], [account])
-  const data: Hex = `${getDepositInfo}${argument.slice(2)}`
+  const data: Hex = `${GET_DEPOSIT_INFO}${argument.slice(2)}`
   const outcome = await ethCall(node, { to: entryPoint, data })
   if (!outcome.ok || outcome.data === '0x')
     throw new Error(`there is no EntryPoint at ${entryPoint}`)

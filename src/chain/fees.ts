@@ -6,7 +6,7 @@ import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
 import type { Head } from './nodeReads.js'
 
-const historyBlocks = 10
+const HISTORY_BLOCKS = 10
 const percentiles = [25, 50, 75]
 
 type FeeHistory = {
@@ -66,7 +66,7 @@ export function requireFees(
 async function computeAdvice(node: NodeClient, head: Head): Promise<FeeAdvice> {
   const block = `0x${head.number.toString(16)}`
   const history = await optional<FeeHistory>(node, 'eth_feeHistory', [
-    `0x${historyBlocks.toString(16)}`,
+    `0x${HISTORY_BLOCKS.toString(16)}`,
     block,
     percentiles,
   ])

@@ -46,10 +46,10 @@ type Node = {
   behind: boolean
 }
 
-const attempts = 3
-const maxCallsPerBatch = 100
+const ATTEMPTS = 3
+const MAX_CALLS_PER_BATCH = 100
 /** Milliseconds after which nobody waits for what one of several nodes says of its head. */
-const headDeadline = 2_000
+const HEAD_DEADLINE = 2_000
 /** Method not found, internal error, limit exceeded, resource unavailable: another node may do better. */
 const nodesOwnTrouble = new Set([-32601, -32603, -32005, -32002])
 
@@ -100,7 +100,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
 
   async function exchange(calls: readonly Call[]): Promise<readonly Settled[]> {
     const what = calls[0]?.method ?? 'batch'
-    const tries = calls.some(({ method }) => method === 'eth_sendRawTransaction') ? 1 : attempts
+    const tries = calls.some(({ method }) => method === 'eth_sendRawTransaction') ? 1 : ATTEMPTS
     for (let attempt = 1; ; attempt++) {
       const chosen = pick(calls)
       if (chosen === undefined) throw new NodeUnavailableError(`${what}: no node has the head`)
@@ -129,7 +129,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     node: Node,
     call: Call,
   ): Promise<{ node: Node; result: unknown } | undefined> {
-    const [answer] = await ask(node, [call], Math.min(deadline, headDeadline)).catch(() => [])
+    const [answer] = await ask(node, [call], Math.min(deadline, HEAD_DEADLINE)).catch(() => [])
     if (answer?.ok) return { node, result: answer.result }
     return undefined
   }
@@ -164,8 +164,8 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     request,
     async batch(calls) {
       const parts: (readonly Call[])[] = []
-      for (let at = 0; at < calls.length; at += maxCallsPerBatch) {
-        parts.push(calls.slice(at, at + maxCallsPerBatch))
+      for (let at = 0; at < calls.length; at += MAX_CALLS_PER_BATCH) {
+        parts.push(calls.slice(at, at + MAX_CALLS_PER_BATCH))
       }
       return (await Promise.all(parts.map(exchange))).flat()
     },

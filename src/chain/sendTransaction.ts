@@ -27,7 +27,7 @@ export type TransactionRequest = {
   readonly value?: bigint
 }
 
-const defaultPatience = 120_000
+const DEFAULT_PATIENCE = 120_000
 
 /**
  * Sends one transaction for an operator's command and waits until it is in a block. It keeps
@@ -36,7 +36,7 @@ const defaultPatience = 120_000
  * reverts all the same or takes too long.
  */
 export async function sendTransaction(
-  { node, definition, patience = defaultPatience }: SenderContext,
+  { node, definition, patience = DEFAULT_PATIENCE }: SenderContext,
   key: Hex,
   { to, data, value = 0n }: TransactionRequest,
 ): Promise<TransactionReceipt> {

@@ -58,18 +58,19 @@ export type StateProviderContext = {
 }
 
 /** Where an ERC-1967 proxy keeps what it runs. */
-const implementationSlot: Hex = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+const IMPLEMENTATION_SLOT: Hex =
+  '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 /** How often the state may turn out to be of a block that is gone. */
-const maxBlocks = 4
+const MAX_BLOCKS = 4
 /** Rounds of guessing; a run that needs more follows its state from slot to slot. */
-const maxRounds = 24
+const MAX_ROUNDS = 24
 /** Accounts and slots that one run may ask for. */
-const maxReads = 4_000
+const MAX_READS = 4_000
 /** Accounts and slots that are kept of one block. */
-const maxKept = 200_000
-const maxCreators = 2_000
+const MAX_KEPT = 200_000
+const MAX_CREATORS = 2_000
 /** A fork may come: rules are looked at again after so many seconds of chain time. */
-const rulesLife = 3_600
+const RULES_LIFE = 3_600
 
 /**
  * State by few, batched reads. A run goes on with zeros where state is unknown and tells all that it
@@ -81,7 +82,7 @@ const rulesLife = 3_600
 export async function createStateProvider(context: StateProviderContext): Promise<StateProvider> {
   const { node, heads, chainId, onBatch } = context
   const codes = new CodeMemory()
-  const creators = new Lru<Address, true>(maxCreators)
+  const creators = new Lru<Address, true>(MAX_CREATORS)
   const touches = new TouchMemory()
   let rules = await rulesAt(heads.current())
   let view: BlockView | undefined
@@ -95,13 +96,13 @@ export async function createStateProvider(context: StateProviderContext): Promis
       onBatch?.(calls.length)
       return node.batch(calls)
     })
-    return { rules: found, readState, until: head.timestamp + rulesLife }
+    return { rules: found, readState, until: head.timestamp + RULES_LIFE }
   }
 
   async function sharedView(head: Head): Promise<BlockView> {
     await renewRules(head)
     // Nothing is awaited from here on: runs that come at once share one view.
-    if (view?.head.hash === head.hash && view.size < maxKept) return view
+    if (view?.head.hash === head.hash && view.size < MAX_KEPT) return view
     view = viewOf(head)
     return view
   }
@@ -142,7 +143,7 @@ export async function createStateProvider(context: StateProviderContext): Promis
   function readsOfContract(address: Address): Miss[] {
     const account = { kind: 'account', address } as const
     if (codes.at(address) !== undefined) return [account]
-    return [account, { kind: 'slot', address, slot: implementationSlot }]
+    return [account, { kind: 'slot', address, slot: IMPLEMENTATION_SLOT }]
   }
 
   function learn(kind: RunKind, known: State, touched: Touched, record: Result['record']): void {
@@ -160,12 +161,12 @@ export async function createStateProvider(context: StateProviderContext): Promis
     const { reads: first, isLearnt } = expected(kind, known)
     let asked = await known.fetch(first)
     let reads = 0
-    for (let round = 0; round < maxRounds; round++) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
       const { state, touched } = track(known)
       const outcome = attempt(state, known)
       if (outcome.kind === 'missing') {
         reads += outcome.misses.length
-        if (reads > maxReads) throw new CannotSimulateError('it touches too much state')
+        if (reads > MAX_READS) throw new CannotSimulateError('it touches too much state')
         asked = (await known.fetch(outcome.misses)) || asked
         continue
       }
@@ -178,7 +179,7 @@ export async function createStateProvider(context: StateProviderContext): Promis
       if (asked && isNews) learn(kind, known, touched, outcome.record)
       return { result: outcome, view: known }
     }
-    throw new CannotSimulateError(`its state is not known after ${maxRounds} rounds of reading`)
+    throw new CannotSimulateError(`its state is not known after ${MAX_ROUNDS} rounds of reading`)
   }
 
   async function requireCanonical({ number, hash }: Head): Promise<void> {
@@ -199,7 +200,7 @@ export async function createStateProvider(context: StateProviderContext): Promis
         if (!(error instanceof BlockGone)) throw error
         // Not asked of the follower, which keeps its head when a node falls behind.
         const latest = await node.head()
-        if (latest.hash === head.hash || tried === maxBlocks) {
+        if (latest.hash === head.hash || tried === MAX_BLOCKS) {
           throw new NodeUnavailableError(`state of block ${head.hash}`, error)
         }
         head = latest

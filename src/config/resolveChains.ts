@@ -9,7 +9,7 @@ import type { Config, Role } from './options.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/
+const privateKey = /^0x[0-9a-fA-F]{64}$/
 
 /**
  * The configured chains with everything looked up that keys need: `env:NAME`, passwords, the
@@ -53,7 +53,7 @@ function resolvePrivateKey(reference: string, environment: Environment): Hex {
   if (!reference.startsWith('env:')) return reference as Hex
   const name = reference.slice('env:'.length)
   const key = environment[name]
-  if (key === undefined || !PRIVATE_KEY.test(key))
+  if (key === undefined || !privateKey.test(key))
     throw new ConfigError(
       `${name} must hold the private key of an executor (0x and 64 hex digits).`,
     )

@@ -34,16 +34,16 @@ export function deployment(creationCode: Hex, salt: Hex = zeroHash): Deployment 
 export const TANK_FACTORY = deployment(tankFactoryCode)
 
 /** What a tank on EntryPoint v0.6 runs: `implementation` of TankFactory.create. */
-export const TANK_06 = deployment(tank06Code)
+export const tank06 = deployment(tank06Code)
 
 /** What a tank on EntryPoint v0.7, v0.8 or v0.9 runs. */
-export const TANK_07 = deployment(tank07Code)
+export const tank07 = deployment(tank07Code)
 
 /** What a token tank on EntryPoint v0.6 runs. */
-export const TOKEN_TANK_06 = deployment(tokenTank06Code)
+export const tokenTank06 = deployment(tokenTank06Code)
 
 /** What a token tank on EntryPoint v0.7 runs. */
-export const TOKEN_TANK_07 = deployment(tokenTank07Code)
+export const tokenTank07 = deployment(tokenTank07Code)
 
 /** What a token tank on EntryPoint v0.8 or v0.9 runs. */
-export const TOKEN_TANK_08 = deployment(tokenTank08Code)
+export const tokenTank08 = deployment(tokenTank08Code)

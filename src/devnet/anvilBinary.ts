@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { DevChainError } from './devChainError.js'
 
-const PLATFORMS: Readonly<Record<string, string>> = {
+const platforms: Readonly<Record<string, string>> = {
   'darwin-arm64': 'darwin-arm64',
   'darwin-x64': 'darwin-amd64',
   'linux-arm64': 'linux-arm64',
@@ -13,7 +13,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
  * @throws DevChainError when there is none
  */
 export function anvilBinary(platform = process.platform, arch = process.arch): string {
-  const name = PLATFORMS[`${platform}-${arch}`]
+  const name = platforms[`${platform}-${arch}`]
   if (name === undefined) {
     throw new DevChainError(
       `The embedded chain has no binary for ${platform}-${arch}: run a node yourself and give --rpc-url.`,

@@ -13,18 +13,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startNodeWithout } from '../../test/support/httpNode.js'
 import {
   DETERMINISTIC_DEPLOYER,
-  TANK_06,
-  TANK_07,
-  TOKEN_TANK_06,
-  TOKEN_TANK_07,
-  TOKEN_TANK_08,
+  tank06,
+  tank07,
+  tokenTank06,
+  tokenTank07,
+  tokenTank08,
 } from '../contracts/deployments.js'
 import { runtime as tankFactoryRuntime } from '../contracts/generated/TankFactory.js'
 import { type AnvilClient, anvilClient } from './anvilClient.js'
 import { type DeployedContracts, deployDevContracts } from './deployDevContracts.js'
 import { DevChainError } from './devChainError.js'
 import { devContracts, VERSIONS } from './devContracts.js'
-import { devKey, FUNDER_KEY } from './devKeys.js'
+import { devKey, funderKey } from './devKeys.js'
 import { fundAccount } from './fundAccount.js'
 import { type Anvil, startAnvil } from './startAnvil.js'
 
@@ -67,11 +67,11 @@ test('puts EntryPoints and factories at their canonical addresses', async () => 
     ...Object.values(deployed.entryPoints),
     ...Object.values(deployed.factories),
     ...Object.values(deployed.delegates),
-    TANK_06.address,
-    TANK_07.address,
-    TOKEN_TANK_06.address,
-    TOKEN_TANK_07.address,
-    TOKEN_TANK_08.address,
+    tank06.address,
+    tank07.address,
+    tokenTank06.address,
+    tokenTank07.address,
+    tokenTank08.address,
   ]
   for (const address of addresses) {
     expect((await client.getCode({ address }))?.length).toBeGreaterThan(1000)
@@ -249,5 +249,5 @@ test("names anvil's own keys", async () => {
   const accounts = await client.request({ method: 'eth_accounts' } as never)
   const ours = Array.from({ length: 10 }, (_, index) => privateKeyToAddress(devKey(index)))
   expect(ours.map((address) => address.toLowerCase())).toEqual(accounts)
-  expect(FUNDER_KEY).toBe(devKey(9))
+  expect(funderKey).toBe(devKey(9))
 })

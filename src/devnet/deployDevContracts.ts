@@ -2,12 +2,12 @@ import { type Address, type Hash, RpcError } from 'viem'
 import {
   DETERMINISTIC_DEPLOYER,
   type Deployment,
-  TANK_06,
-  TANK_07,
   TANK_FACTORY,
-  TOKEN_TANK_06,
-  TOKEN_TANK_07,
-  TOKEN_TANK_08,
+  tank06,
+  tank07,
+  tokenTank06,
+  tokenTank07,
+  tokenTank08,
 } from '../contracts/deployments.js'
 import type { Version } from '../entrypoint/entryPoint.js'
 import { anvilClient } from './anvilClient.js'
@@ -19,7 +19,7 @@ import {
   type Placement,
   VERSIONS,
 } from './devContracts.js'
-import { DEV_TOKENS, type DevToken } from './devTokens.js'
+import { type DevToken, devTokens } from './devTokens.js'
 import { type DevWallet, devWallet } from './devWallet.js'
 
 /** An EntryPoint version that the chain does not carry. */
@@ -37,14 +37,14 @@ export type DeployedContracts = {
   readonly absent: readonly AbsentVersion[]
 }
 
-const OURS: readonly Deployment[] = [
+const ours: readonly Deployment[] = [
   TANK_FACTORY,
-  TANK_06,
-  TANK_07,
-  TOKEN_TANK_06,
-  TOKEN_TANK_07,
-  TOKEN_TANK_08,
-  ...DEV_TOKENS,
+  tank06,
+  tank07,
+  tokenTank06,
+  tokenTank07,
+  tokenTank08,
+  ...devTokens,
 ]
 
 /**
@@ -71,13 +71,13 @@ export async function deployDevContracts(
     else absent.push({ version, reason: refusal })
   }
   const deployments = carried.flatMap((contracts) => contracts.deployments)
-  await deployMissing(rpcUrl, [...deployments, ...OURS])
+  await deployMissing(rpcUrl, [...deployments, ...ours])
   return {
     entryPoints: byVersion(carried, ({ entryPoint }) => entryPoint),
     factories: byVersion(carried, ({ factory }) => factory),
     delegates: byVersion(carried, ({ delegate }) => delegate),
     tankFactory: TANK_FACTORY.address,
-    tokens: DEV_TOKENS.map(({ deployData: _, ...token }) => token),
+    tokens: devTokens.map(({ deployData: _, ...token }) => token),
     absent,
   }
 }

@@ -38,7 +38,7 @@ export type DevContracts = {
 }
 
 /** The npm packages that hold the code: v0.6 comes with us, the others with a clone of the source. */
-const PACKAGES: Readonly<Record<Version, readonly string[]>> = {
+const packages: Readonly<Record<Version, readonly string[]>> = {
   '0.6': ['account-abstraction-v06'],
   '0.7': ['account-abstraction-v07'],
   '0.8': ['account-abstraction-v08'],
@@ -46,7 +46,7 @@ const PACKAGES: Readonly<Record<Version, readonly string[]>> = {
 }
 
 /** The salts with which the artifacts give the canonical addresses. */
-const SALTS = {
+const salts = {
   '0.6': zeroHash,
   '0.7': '0x90d8084deab30c2a37c45e8d47f49f2f7965183cb6990a98943ef94940681de3',
   '0.8': '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9',
@@ -56,7 +56,7 @@ const load = createRequire(import.meta.url)
 
 /** The packages of `version` that are not installed. */
 export function missingPackages(version: Version): readonly string[] {
-  return PACKAGES[version].filter((name) => {
+  return packages[version].filter((name) => {
     try {
       load.resolve(`${name}/package.json`)
       return false
@@ -75,9 +75,9 @@ export function devContracts(version: Version): DevContracts {
   return version === '0.9' ? contracts09() : createdContracts(version)
 }
 
-function createdContracts(version: keyof typeof SALTS): DevContracts {
+function createdContracts(version: keyof typeof salts): DevContracts {
   const code = creationCodes(version)
-  const entryPoint = deployment(code('EntryPoint'), SALTS[version])
+  const entryPoint = deployment(code('EntryPoint'), salts[version])
   const factory = deployment(concatHex([code('SimpleAccountFactory'), pad(entryPoint.address)]))
   const delegate = version === '0.8' ? deployment(code('Simple7702Account')) : undefined
   return {
@@ -118,7 +118,7 @@ function contracts09(): DevContracts {
 }
 
 function artifact(version: Version, name: string) {
-  return load(`${PACKAGES[version][0]}/artifacts/${name}.json`) as {
+  return load(`${packages[version][0]}/artifacts/${name}.json`) as {
     readonly bytecode: Hex
     readonly deployedBytecode: Hex
   }

@@ -25,7 +25,7 @@ function token(name: string, symbol: string, decimals: number): DevToken & Deplo
 }
 
 /** One with the decimals of dollar tokens and one with those of ether; both know EIP-2612 permits. */
-export const DEV_TOKENS: readonly (DevToken & Deployment)[] = [
+export const devTokens: readonly (DevToken & Deployment)[] = [
   token('Test Dollar', 'tUSD', 6),
   token('Test Coin', 'tCOIN', 18),
 ]

@@ -9,7 +9,7 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvilClient } from './anvilClient.js'
-import { FUNDER_KEY } from './devKeys.js'
+import { funderKey } from './devKeys.js'
 
 /** Milliseconds after which a transaction is lost; only a defect needs them. */
 const RECEIPT_DEADLINE = 60_000
@@ -23,7 +23,7 @@ export async function devWallet(rpcUrl: string) {
     rpcUrls: { default: { http: [rpcUrl] } },
   })
   const wallet = createWalletClient({
-    account: privateKeyToAccount(FUNDER_KEY),
+    account: privateKeyToAccount(funderKey),
     chain,
     transport: http(rpcUrl, { retryCount: 0, batch: true }),
     pollingInterval: 20,

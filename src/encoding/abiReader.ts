@@ -4,7 +4,7 @@ class MalformedAbi extends Error {
   override readonly name = 'MalformedAbi'
 }
 
-const ZEROS = '0'.repeat(64)
+const zeros = '0'.repeat(64)
 const HEX = /^0x(?:[0-9a-f]{2})*$/
 
 /**
@@ -38,7 +38,7 @@ export class AbiReader {
   /** An unsigned integer that is an index, a length, a time: below 2^48. */
   number(position: number): number {
     const word = this.word(position)
-    if (!word.startsWith(ZEROS.slice(12))) throw new MalformedAbi()
+    if (!word.startsWith(zeros.slice(12))) throw new MalformedAbi()
     return Number.parseInt(word.slice(52), 16)
   }
 
@@ -50,7 +50,7 @@ export class AbiReader {
 
   address(position: number): Address {
     const word = this.word(position)
-    if (!word.startsWith(ZEROS.slice(40))) throw new MalformedAbi()
+    if (!word.startsWith(zeros.slice(40))) throw new MalformedAbi()
     return `0x${word.slice(24)}`
   }
 

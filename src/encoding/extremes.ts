@@ -7,4 +7,4 @@ export const zeroAddress: Address = `0x${'0'.repeat(40)}`
 export const zeroHash: Hash = `0x${'0'.repeat(64)}`
 
 /** The greatest number that a word holds. */
-export const maxUint256 = 2n ** 256n - 1n
+export const MAX_UINT256 = 2n ** 256n - 1n

@@ -6,13 +6,13 @@ function digitsOf(text: string): string {
   return Buffer.from(text).toString('hex')
 }
 
-const DOMAIN_TYPE_HASH = keccak(
+const domainTypeHash = keccak(
   digitsOf('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'),
 )
-const NAME_HASH = keccak(digitsOf('ERC4337'))
-const VERSION_HASH = keccak(digitsOf('1'))
+const nameHash = keccak(digitsOf('ERC4337'))
+const versionHash = keccak(digitsOf('1'))
 
-const OPERATION_TYPE_HASH = keccak(
+const operationTypeHash = keccak(
   digitsOf(
     'PackedUserOperation(address sender,uint256 nonce,bytes initCode,bytes callData,bytes32 accountGasLimits,uint256 preVerificationGas,bytes32 gasFees,bytes paymasterAndData)',
   ),
@@ -30,15 +30,15 @@ export function createTypedDataHash(
     if (domain?.chainId !== chainId) {
       domain = { chainId, separator: domainSeparator(entryPoint, chainId) }
     }
-    return `0x${keccak(`1901${domain.separator}${keccak(OPERATION_TYPE_HASH + hashedWords)}`)}`
+    return `0x${keccak(`1901${domain.separator}${keccak(operationTypeHash + hashedWords)}`)}`
   }
 }
 
 function domainSeparator(entryPoint: Address, chainId: number): string {
   return keccak(
-    DOMAIN_TYPE_HASH +
-      NAME_HASH +
-      VERSION_HASH +
+    domainTypeHash +
+      nameHash +
+      versionHash +
       uintWord(BigInt(chainId), 'chainId') +
       addressWord(entryPoint),
   )

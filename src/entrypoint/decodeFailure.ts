@@ -14,7 +14,7 @@ const FAILED_OP = '0x220266b6'
 const FAILED_OP_WITH_REVERT = '0x65c8fd4d'
 
 /** Texts without an AA code that an EntryPoint itself reverts with (v0.6 guard, v0.8 EIP-7702). */
-const PLAIN_TEXTS: ReadonlySet<string> = new Set([
+const plainTexts: ReadonlySet<string> = new Set([
   'ReentrancyGuard: reentrant call',
   'sender has no code',
   'not an EIP-7702 delegate',
@@ -47,7 +47,7 @@ function failedOpWithRevert(revertData: Hex): Failure | undefined {
 function unattributed(revertData: Hex): Failure | undefined {
   const text = readErrorString(revertData)
   if (text !== undefined) {
-    const known = aaCode(text) !== undefined || PLAIN_TEXTS.has(text)
+    const known = aaCode(text) !== undefined || plainTexts.has(text)
     return known ? failure(revertData, text, undefined) : undefined
   }
   if (!entryPointErrors.has(revertData.slice(0, 10).toLowerCase())) return undefined

@@ -9,9 +9,9 @@ const PANIC = '0x4e487b71'
 const MAX_LENGTH = 1_000
 
 /** Control, format, private and separator characters: nothing a log or a terminal should obey. */
-const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/gu
+const unsafe = /[\p{C}\p{Zl}\p{Zp}]/gu
 
-const PANICS: Readonly<Record<number, string>> = {
+const panics: Readonly<Record<number, string>> = {
   1: 'assertion failed',
   17: 'arithmetic overflow',
   18: 'division by zero',
@@ -30,7 +30,7 @@ export function safeText(hex: Hex): string {
 
 /** `text` without control characters, cut to 1,000 characters. */
 export function boundText(text: string): string {
-  return Array.from(text.replace(UNSAFE, '')).slice(0, MAX_LENGTH).join('')
+  return Array.from(text.replace(unsafe, '')).slice(0, MAX_LENGTH).join('')
 }
 
 /** The text of Solidity's `Error(string)`; undefined when `data` is something else. */
@@ -54,7 +54,7 @@ export function describeRevert(data: Hex): string | undefined {
 
 function describePanic(reader: AbiReader): string {
   const code = reader.number(0)
-  const meaning = PANICS[code]
+  const meaning = panics[code]
   return `Panic(0x${code.toString(16).padStart(2, '0')})${meaning ? `: ${meaning}` : ''}`
 }
 

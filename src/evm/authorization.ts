@@ -5,7 +5,7 @@ import { encodeRlp, integerBytes } from './bytes/rlp.js'
 import { AUTHORIZATION_REFUND } from './gasCosts.js'
 import type { Machine } from './machine/machine.js'
 import { addressOfSigner } from './precompiles/ecrecover.js'
-import { codeOf, EMPTY_CODE } from './state/code.js'
+import { codeOf, emptyCode } from './state/code.js'
 
 /** A signed EIP-7702 authorization: its signer wants to run `address`'s code. */
 export type Authorization = {
@@ -58,7 +58,7 @@ function apply(machine: Machine, authorization: Authorization): void {
   if (code.bytes.length > 0 && code.delegate === undefined) return
   if (world.nonceOf(authority) !== nonce) return
   if (!world.isEmpty(authority)) world.addRefund(AUTHORIZATION_REFUND)
-  world.setCode(authority, address === NOBODY ? EMPTY_CODE : codeOf(designator(address)))
+  world.setCode(authority, address === NOBODY ? emptyCode : codeOf(designator(address)))
   world.setNonce(authority, nonce + 1n)
 }
 

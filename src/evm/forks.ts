@@ -1,11 +1,11 @@
 /** Forks whose rules this EVM knows, oldest first. The order is what `since` comparisons use. */
-export const FORKS = ['shanghai', 'cancun', 'prague', 'osaka'] as const
+export const forks = ['shanghai', 'cancun', 'prague', 'osaka'] as const
 
-export type Fork = (typeof FORKS)[number]
+export type Fork = (typeof forks)[number]
 
 /** Whether `fork` has the rules introduced by `since`. */
 export function includesFork(fork: Fork, since: Fork): boolean {
-  return FORKS.indexOf(fork) >= FORKS.indexOf(since)
+  return forks.indexOf(fork) >= forks.indexOf(since)
 }
 
 /** What differs between forks outside the instruction and precompile tables. */

@@ -25,9 +25,9 @@ export type EstimateContext = {
 } & Omit<BundleShare, 'verificationGasUsed'>
 
 /** LIM-030: what verificationGasLimit must exceed the gas used by for other bundlers to take it. */
-const validationGasSlack = 4000n
+const VALIDATION_GAS_SLACK = 4000n
 /** No known signature scheme comes near; it bounds what a validation is asked to read. */
-const maxSignatureBytes = 8192
+const MAX_SIGNATURE_BYTES = 8192
 
 /**
  * The smallest gas limits and a sufficient preVerificationGas for `draft`, with fees to pay
@@ -99,7 +99,7 @@ export async function estimateOperation(
   const { callGasLimit, verificationGasUsed, validAfter, validUntil } = measured.gas
   return {
     callGasLimit,
-    preVerificationGas: share(atLeast(verificationGasUsed - validationGasSlack, 0n)),
+    preVerificationGas: share(atLeast(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)),
     ...(hasPaymasterLimits
       ? separateLimits(measured.gas, draft)
       : sharedLimits(measured.gas, draft)),
@@ -116,7 +116,10 @@ type VerificationLimits = Pick<
 
 function sharedLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
   const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = draft
-  const withSlack = atLeast(gas.verificationGasLimit, gas.verificationGasUsed + validationGasSlack)
+  const withSlack = atLeast(
+    gas.verificationGasLimit,
+    gas.verificationGasUsed + VALIDATION_GAS_SLACK,
+  )
   const verificationGasLimit = atLeast(withSlack, gas.postOpGasLimit)
   return { verificationGasLimit, paymasterVerificationGasLimit, paymasterPostOpGasLimit }
 }
@@ -124,9 +127,10 @@ function sharedLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
 /** How much of the gas each used is known for both together only, so the slack goes on the limits. */
 function separateLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
   return {
-    verificationGasLimit: gas.verificationGasLimit + validationGasSlack,
+    verificationGasLimit: gas.verificationGasLimit + VALIDATION_GAS_SLACK,
     paymasterVerificationGasLimit:
-      draft.paymasterVerificationGasLimit || gas.paymasterVerificationGasLimit + validationGasSlack,
+      draft.paymasterVerificationGasLimit ||
+      gas.paymasterVerificationGasLimit + VALIDATION_GAS_SLACK,
     paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? gas.postOpGasLimit,
   }
 }
@@ -153,8 +157,8 @@ function requireSignatureLength({ signature }: Draft): void {
       'is empty; send a dummy signature as long as the real one, its length costs gas',
     )
   }
-  if (bytes > maxSignatureBytes) {
-    throw new OperationLimitError('signature', `exceeds ${maxSignatureBytes} bytes`)
+  if (bytes > MAX_SIGNATURE_BYTES) {
+    throw new OperationLimitError('signature', `exceeds ${MAX_SIGNATURE_BYTES} bytes`)
   }
 }
 

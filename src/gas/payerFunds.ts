@@ -6,7 +6,7 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
 /** wei; above what any operation can cost, and low enough to be added to in the EntryPoint's uint112 */
-const plenty = 2n ** 96n
+const PLENTY = 2n ** 96n
 
 /**
  * What a node shall pretend so that `op` cannot fail for want of money to pay its gas. A paymaster has
@@ -20,7 +20,7 @@ export async function fundPayer(
   op: Operation,
 ): Promise<StateOverride> {
   if (op.paymaster) {
-    const value: Hex = `0x${plenty.toString(16).padStart(64, '0')}`
+    const value: Hex = `0x${PLENTY.toString(16).padStart(64, '0')}`
     return { [entryPoint.address]: { stateDiff: { [depositSlot(op.paymaster)]: value } } }
   }
   const [balance, deposit] = await node.batch([

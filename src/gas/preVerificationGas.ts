@@ -4,24 +4,24 @@ import { COLD_BENEFICIARY } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
-const transactionGas = 21_000
+const TRANSACTION_GAS = 21_000
 /** EIP-2028 and EIP-7623: a byte is one token when zero and four when not. */
-const gasPerToken = 4
-const floorGasPerToken = 10
+const GAS_PER_TOKEN = 4
+const FLOOR_GAS_PER_TOKEN = 10
 /**
  * handleOps around its operations: 4 bytes of selector, the words for the offset of the array, the
  * beneficiary and the length, 26 non-zero bytes and 74 zero bytes in all when no byte of the
  * beneficiary is zero.
  */
-const envelopeTokens = 26 * 4 + 74
+const ENVELOPE_TOKENS = 26 * 4 + 74
 /** An operation's offset in the array has up to three non-zero bytes, alone it has one. */
-const offsetTokens = 2 * 3
+const OFFSET_TOKENS = 2 * 3
 /** Copying a word of call data into the memory of handleOps and again of the inner call; measured 9.5. */
-const gasPerCallDataWord = 10
+const GAS_PER_CALL_DATA_WORD = 10
 /** EIP-7702: PER_EMPTY_ACCOUNT_COST of each authorization. */
-const authorizationGas = 25_000
+const AUTHORIZATION_GAS = 25_000
 /** With it the EntryPoint passes the whole operation to the account (v0.7 and later). */
-const executeUserOpSelector = '0x8dd7712f'
+const EXECUTE_USER_OP_SELECTOR = '0x8dd7712f'
 
 export type BundleShare = {
   /** Operations that share a bundle's fixed costs, at least 1. */
@@ -69,16 +69,16 @@ export function preVerificationGas(
   { bundleSize, verificationGasUsed, dataGas, beneficiaryGas }: BundleShare,
 ): bigint {
   const encoded = entryPoint.encodeOperation(op)
-  const tokens = countTokens(encoded) + offsetTokens
+  const tokens = countTokens(encoded) + OFFSET_TOKENS
 
   const fixed = entryPoint.overhead.fixed + beneficiaryGas
-  const shared = transactionGas + fixed + envelopeTokens * gasPerToken
-  const own = workGas(entryPoint, op, encoded) + tokens * gasPerToken
+  const shared = TRANSACTION_GAS + fixed + ENVELOPE_TOKENS * GAS_PER_TOKEN
+  const own = workGas(entryPoint, op, encoded) + tokens * GAS_PER_TOKEN
   const standard = Math.ceil(shared / bundleSize) + own
 
-  const sharedFloor = transactionGas + envelopeTokens * floorGasPerToken
+  const sharedFloor = TRANSACTION_GAS + ENVELOPE_TOKENS * FLOOR_GAS_PER_TOKEN
   const floor =
-    Math.ceil(sharedFloor / bundleSize) + tokens * floorGasPerToken - Number(verificationGasUsed)
+    Math.ceil(sharedFloor / bundleSize) + tokens * FLOOR_GAS_PER_TOKEN - Number(verificationGasUsed)
 
   return BigInt(Math.max(standard, floor)) + dataGas(encoded)
 }
@@ -104,8 +104,8 @@ export function bundleCost(
     entryPoint.overhead.fixed + beneficiaryGas,
   )
   return {
-    unmetered: BigInt(transactionGas + tokens * gasPerToken + work),
-    floor: BigInt(transactionGas + tokens * floorGasPerToken),
+    unmetered: BigInt(TRANSACTION_GAS + tokens * GAS_PER_TOKEN + work),
+    floor: BigInt(TRANSACTION_GAS + tokens * FLOOR_GAS_PER_TOKEN),
   }
 }
 
@@ -113,11 +113,11 @@ const nothing = { fixed: 0, perWord: 0 }
 
 /** Gas of one operation that no limit meters, beside its calldata. */
 function workGas({ overhead }: Encoder, op: Operation, encoded: Hex): number {
-  const authorization = op.authorization === undefined ? 0 : authorizationGas
-  const passesOperation = op.callData.startsWith(executeUserOpSelector)
+  const authorization = op.authorization === undefined ? 0 : AUTHORIZATION_GAS
+  const passesOperation = op.callData.startsWith(EXECUTE_USER_OP_SELECTOR)
   const { fixed, perWord } = (passesOperation && overhead.executeUserOp) || nothing
   const execute = fixed + words(encoded) * perWord
-  return overhead.perOp + words(op.callData) * gasPerCallDataWord + authorization + execute
+  return overhead.perOp + words(op.callData) * GAS_PER_CALL_DATA_WORD + authorization + execute
 }
 
 function words(hex: Hex): number {
@@ -127,10 +127,10 @@ function words(hex: Hex): number {
 function countTokens(hex: Hex): number {
   let tokens = 0
   for (let at = 2; at < hex.length; at += 2) {
-    const zero = hex.charCodeAt(at) === zeroDigit && hex.charCodeAt(at + 1) === zeroDigit
+    const zero = hex.charCodeAt(at) === ZERO_DIGIT && hex.charCodeAt(at + 1) === ZERO_DIGIT
     tokens += zero ? 1 : 4
   }
   return tokens
 }
 
-const zeroDigit = 0x30
+const ZERO_DIGIT = 0x30

@@ -1,7 +1,7 @@
 import type { Operation } from '../entrypoint/operation.js'
 
 /** Gas limits below 2^24 have three bytes: the most one transaction may use (EIP-7825). */
-const gasLimitBytes = 3
+const GAS_LIMIT_BYTES = 3
 
 /**
  * The operation with the dearest calldata that may come of an estimated one: every byte of the
@@ -10,7 +10,7 @@ const gasLimitBytes = 3
  * preVerificationGas than its estimate, unless its fees get wider or its bytes longer.
  */
 export function widestOperation(op: Operation): Operation {
-  const gas = filled(gasLimitBytes)
+  const gas = filled(GAS_LIMIT_BYTES)
   return {
     ...op,
     callGasLimit: gas,

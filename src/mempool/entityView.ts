@@ -6,7 +6,7 @@ import {
   UnstakedEntityFullError,
 } from '../errors/ruleErrors.js'
 import type { EntityFacts } from '../store/pool/reputations.js'
-import { opsAllowed, statusOf, throttledOperations } from './reputation.js'
+import { opsAllowed, statusOf, THROTTLED_OPERATIONS } from './reputation.js'
 
 /** The entities of an operation that is to be taken into the pool. */
 export type AdmittedEntities = {
@@ -85,8 +85,8 @@ export function createEntityView(facts: readonly EntityFacts[]): EntityView {
       const reason = `is banned: of ${opsSeen} operations ${opsIncluded} were included`
       return new EntityReputationError({ role, address }, 'GREP-010', reason)
     }
-    if (status === 'throttled' && pending >= throttledOperations) {
-      const reason = `is throttled: only ${throttledOperations} of its operations may be pending`
+    if (status === 'throttled' && pending >= THROTTLED_OPERATIONS) {
+      const reason = `is throttled: only ${THROTTLED_OPERATIONS} of its operations may be pending`
       return new EntityReputationError({ role, address }, 'GREP-020', reason)
     }
     if (staked[role]) return undefined

@@ -81,8 +81,8 @@ export function moneyLeft(
   return { deposit: 0n, balance: rest < balance ? balance - rest : 0n }
 }
 
-const depositMask = 2n ** 112n - 1n
-const sequenceMask = 2n ** 64n - 1n
+const DEPOSIT_MASK = 2n ** 112n - 1n
+const SEQUENCE_MASK = 2n ** 64n - 1n
 
 /** The account's nonce and money as its pending operations may leave them. */
 async function stateAfter(
@@ -91,7 +91,7 @@ async function stateAfter(
   { sender, nonce, paymaster }: Operation,
   owed: bigint,
 ): Promise<StateOverride> {
-  const counted = { [nonceSlot(sender, nonce)]: word(nonce & sequenceMask) }
+  const counted = { [nonceSlot(sender, nonce)]: word(nonce & SEQUENCE_MASK) }
   if (paymaster !== undefined || owed === 0n) return { [address]: { stateDiff: counted } }
   const slot = depositSlot(sender)
   const answers = await node.batch([
@@ -102,8 +102,8 @@ async function stateAfter(
     if (!answer.ok) throw answer.error
     return BigInt(answer.result as Hex)
   })
-  const left = moneyLeft(owed, { deposit: stored & depositMask, balance })
-  const deposit = (stored & ~depositMask) | left.deposit
+  const left = moneyLeft(owed, { deposit: stored & DEPOSIT_MASK, balance })
+  const deposit = (stored & ~DEPOSIT_MASK) | left.deposit
   return {
     [address]: { stateDiff: { ...counted, [slot]: word(deposit) } },
     [sender]: { balance: `0x${left.balance.toString(16)}` },

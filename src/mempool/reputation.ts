@@ -10,18 +10,18 @@ export type Reputation = {
 export type ReputationStatus = 'ok' | 'throttled' | 'banned'
 
 /** MIN_INCLUSION_RATE_DENOMINATOR: of so many operations one must be included. */
-const inclusionRate = 10
+const INCLUSION_RATE = 10
 /** THROTTLING_SLACK and BAN_SLACK: inclusions that an entity may be behind. */
-const throttlingSlack = 10
-const banSlack = 50
+const THROTTLING_SLACK = 10
+const BAN_SLACK = 50
 /** SAME_UNSTAKED_ENTITY_MEMPOOL_COUNT and MAX_OPS_ALLOWED_UNSTAKED_ENTITY. */
-const unstakedAllowance = 10
-const unstakedMost = 10_000
+const UNSTAKED_ALLOWANCE = 10
+const UNSTAKED_MOST = 10_000
 
 /** THROTTLED_ENTITY_MEMPOOL_COUNT and THROTTLED_ENTITY_BUNDLE_COUNT. */
-export const throttledOperations = 4
+export const THROTTLED_OPERATIONS = 4
 /** THROTTLED_ENTITY_LIVE_BLOCKS */
-export const throttledBlocks = 10n
+export const THROTTLED_BLOCKS = 10n
 
 /**
  * GREP-010, GREP-020: what an entity may do. The ERC holds `pending` operations, which had no chance to
@@ -29,13 +29,13 @@ export const throttledBlocks = 10n
  * block.
  */
 export function statusOf({ opsSeen, opsIncluded }: Reputation, pending: number): ReputationStatus {
-  const expected = Math.floor(Math.max(opsSeen - pending, 0) / inclusionRate)
-  if (expected > opsIncluded + banSlack) return 'banned'
-  return expected > opsIncluded + throttlingSlack ? 'throttled' : 'ok'
+  const expected = Math.floor(Math.max(opsSeen - pending, 0) / INCLUSION_RATE)
+  if (expected > opsIncluded + BAN_SLACK) return 'banned'
+  return expected > opsIncluded + THROTTLING_SLACK ? 'throttled' : 'ok'
 }
 
 /** UREP-020: pending operations of an unstaked paymaster at most. */
 export function opsAllowed({ opsSeen, opsIncluded }: Reputation): number {
   const rate = opsSeen === 0 ? 0 : Math.min(opsIncluded / opsSeen, 1)
-  return unstakedAllowance + Math.floor(rate * Math.min(opsIncluded, unstakedMost))
+  return UNSTAKED_ALLOWANCE + Math.floor(rate * Math.min(opsIncluded, UNSTAKED_MOST))
 }

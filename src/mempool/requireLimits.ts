@@ -6,10 +6,10 @@ import type { Operation } from '../entrypoint/operation.js'
 import { OperationLimitError } from '../errors/operationErrors.js'
 
 /** Bytes; the longest signatures in use (passkeys, many owners) stay far below. */
-const maxSignature = 8_192
+const MAX_SIGNATURE = 8_192
 
 /** Calldata of handleOps and the transaction's own fields around one operation, in bytes. */
-const transactionEnvelope = 400
+const TRANSACTION_ENVELOPE = 400
 
 type Limits = Pick<ChainDefinition, 'maxBundleGas' | 'maxBundleBytes' | 'maxVerificationGas'>
 
@@ -19,8 +19,8 @@ type Limits = Pick<ChainDefinition, 'maxBundleGas' | 'maxBundleBytes' | 'maxVeri
  */
 export function requireLimits(entryPoint: EntryPoint, op: Operation, limits: Limits): void {
   requireConsistency(op)
-  atMost('signature', BigInt(size(op.signature)), BigInt(maxSignature), 'bytes')
-  const bytes = size(entryPoint.encodeOperation(op)) + transactionEnvelope
+  atMost('signature', BigInt(size(op.signature)), BigInt(MAX_SIGNATURE), 'bytes')
+  const bytes = size(entryPoint.encodeOperation(op)) + TRANSACTION_ENVELOPE
   const largest = size(op.callData) >= size(op.factoryData) ? 'callData' : 'initCode'
   atMost(largest, BigInt(bytes), BigInt(limits.maxBundleBytes), 'bytes in its bundle')
 

@@ -43,7 +43,7 @@ type Means = {
   readonly signal: AbortSignal
 }
 
-const maxResponseBytes = 16_384
+const MAX_RESPONSE_BYTES = 16_384
 
 /**
  * One HTTP request and its response, never a rejection. `unheard` tells that the connection failed
@@ -109,7 +109,7 @@ export function exchange(
       incoming.on('data', (chunk: Buffer) => {
         chunks.push(chunk)
         size += chunk.length
-        if (size > maxResponseBytes) refuse(tooLarge)
+        if (size > MAX_RESPONSE_BYTES) refuse(tooLarge)
       })
       incoming.on('end', () =>
         settle({
@@ -144,7 +144,7 @@ const timeout: Cause = {
 
 const tooLarge: Cause = {
   outcome: 'too_large',
-  reason: `the answer is longer than ${maxResponseBytes} bytes.`,
+  reason: `the answer is longer than ${MAX_RESPONSE_BYTES} bytes.`,
 }
 
 /** Only the error's code is told: its text may hold addresses of our network. */

@@ -19,7 +19,7 @@ import { type DecisionSubject, toDecisionRow } from './sponsor/decisionRow.js'
 import { givenLimits, limitsToSign } from './sponsor/sponsoredLimits.js'
 import { complete, type PaymasterStub, withPaymaster, withSignature } from './sponsoredDraft.js'
 import { durationOf, timeRange } from './sponsorshipTerms.js'
-import { signerPurpose } from './tank/signForTank.js'
+import { SIGNER_PURPOSE } from './tank/signForTank.js'
 import { createExposure } from './token/exposure.js'
 import { quotedCharge } from './token/quotedOperation.js'
 import { signTokenPayment } from './token/signTokenPayment.js'
@@ -71,7 +71,7 @@ export function createTokenPaymaster(context: TokenPaymasterContext): TokenPayma
     { tank, unsigned, quote, delegate }: WeighedPayment,
     { entryPoint, permit }: TokenRequest,
   ): Operation => {
-    const key = decryptSecret(context.masterKey, signerPurpose, tank.signer_key) as Hex
+    const key = decryptSecret(context.masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
     const op = { ...unsigned, paymaster: tank.address }
     const terms = { quote, permit: quote.mode === 'permit' ? permit : undefined }
     return signTokenPayment(op, entryPoint, chainId, terms, { address: tank.signer, key }, delegate)

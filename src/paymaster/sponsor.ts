@@ -38,7 +38,7 @@ import {
 } from './sponsoredDraft.js'
 import type { PolicyPreview, SponsorshipRequest, SponsorshipResult } from './sponsorship.js'
 import { durationOf, timeRange } from './sponsorshipTerms.js'
-import { signerPurpose } from './tank/signForTank.js'
+import { SIGNER_PURPOSE } from './tank/signForTank.js'
 
 export type SponsorContext = WeighContext & {
   readonly masterKey: Buffer
@@ -117,7 +117,7 @@ export function createSponsor(context: SponsorContext): Sponsor {
     entryPoint: EntryPoint,
   ): Operation => {
     if (tank === undefined) return unsigned
-    const key = decryptSecret(context.masterKey, signerPurpose, tank.signer_key) as Hex
+    const key = decryptSecret(context.masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
     const signer = { address: tank.signer, key }
     const paying = { ...unsigned, paymaster: tank.address }
     return signSponsorship(paying, entryPoint, chainId, range, signer, delegate)

@@ -16,7 +16,7 @@ import type { TankKind } from '../store/schema.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
 import type { Runway } from './runway.js'
-import { signerPurpose } from './tank/signForTank.js'
+import { SIGNER_PURPOSE } from './tank/signForTank.js'
 import { tankAddress, tankCreation, tankImplementation } from './tank/tankAddress.js'
 import { tankLevel } from './tank/tankLevel.js'
 
@@ -120,7 +120,7 @@ export function createTanks(context: TanksContext): Tanks {
         address: tankAddress(tankFactory, parts),
         owner: parts.owner,
         signer: parts.signer,
-        signer_key: encryptSecret(masterKey, signerPurpose, key),
+        signer_key: encryptSecret(masterKey, SIGNER_PURPOSE, key),
       })
       return toTank(stored)
     },

@@ -12,7 +12,7 @@ import { promiseHash, type TankOperation, timeWord } from './tank/tankTypedData.
 export type TokenMode = 'prefund' | 'afterwards' | 'permit'
 
 /** As the contract numbers them. */
-const MODES: readonly TokenMode[] = ['prefund', 'afterwards', 'permit']
+const modes: readonly TokenMode[] = ['prefund', 'afterwards', 'permit']
 
 /** What a token tank's signer promises for one operation. */
 export type TokenQuote = TimeRange & {
@@ -58,7 +58,7 @@ export function encodeTokenData({ quote, signature, permit }: TokenData): Hex {
   if ((permit !== undefined) !== (quote.mode === 'permit')) {
     throw new RangeError('Mode permit, and no other, has a permit.')
   }
-  const mode = unsigned(BigInt(MODES.indexOf(quote.mode)), 1, 'mode')
+  const mode = unsigned(BigInt(modes.indexOf(quote.mode)), 1, 'mode')
   const terms =
     digits(quote.token) +
     unsigned(quote.rate, 32, 'rate') +
@@ -79,7 +79,7 @@ export function stubTokenData(quote: TokenQuote): Hex {
 
 /** The reverse of encodeTokenData; undefined when the tank would refuse mode or length. */
 export function parseTokenData(paymasterData: Hex): TokenData | undefined {
-  const mode = MODES[Number.parseInt(paymasterData.slice(2, 4), 16)]
+  const mode = modes[Number.parseInt(paymasterData.slice(2, 4), 16)]
   const end = mode === 'permit' ? PERMIT_END : SIGNED_END
   if (mode === undefined || paymasterData.length !== end) return undefined
   const signed = parseTankData(`0x${paymasterData.slice(QUOTE_END, SIGNED_END)}`)
@@ -138,7 +138,7 @@ export function tokenPaymentHash(
   delegate?: Address,
 ): Hex {
   const terms =
-    uintWord(BigInt(MODES.indexOf(quote.mode)), 'mode') +
+    uintWord(BigInt(modes.indexOf(quote.mode)), 'mode') +
     addressWord(quote.token) +
     uintWord(quote.rate, 'rate') +
     uintWord(BigInt(quote.markup), 'markup') +

@@ -31,13 +31,13 @@ const readers: ReadonlyMap<Hex, ReadCalls> = new Map(
 )
 
 /** executeUserOp of IAccountExecute (v0.7 and later): behind it stands the call to the account. */
-const executeUserOp: Hex = '0x8dd7712f'
+const EXECUTE_USER_OP: Hex = '0x8dd7712f'
 
 /** The calls that call data makes an account do; undefined when it is none that we can read. */
 export function decodeCalls(callData: Hex): readonly Call[] | undefined {
   if (callData === '0x') return []
   if (size(callData) < 4) return undefined
-  const wrapped = callData.startsWith(executeUserOp) && size(callData) > 4
+  const wrapped = callData.startsWith(EXECUTE_USER_OP) && size(callData) > 4
   const inner = wrapped ? sliceHex(callData, 4) : callData
   if (size(inner) <= 4) return undefined
   const read = readers.get(sliceHex(inner, 0, 4))
@@ -66,7 +66,7 @@ const multicalls = [
 const nesting: ReadonlySet<Hex> = new Set<Hex>([
   ...multicalls.map((signature) => toFunctionSelector(signature)),
   ...readers.keys(),
-  executeUserOp,
+  EXECUTE_USER_OP,
 ])
 
 /** Does the call make further calls, which its own target and selector do not show? */

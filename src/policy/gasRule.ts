@@ -18,7 +18,7 @@ export type GasLimits = {
 }
 
 /** preVerificationGas is paid in full to the bundler, used or not; clients add up to this to ours. */
-const maxPreVerificationMultiple = 3n
+const MAX_PRE_VERIFICATION_MULTIPLE = 3n
 
 /**
  * Limits that a client chose for an operation that a tank pays: absurd ones lock the deposit or
@@ -34,7 +34,7 @@ export function judgeGas(
   const bounds: [name: string, value: bigint, limit: bigint][] = [
     ['verificationGasLimit', verificationGasLimit, maxVerificationGas],
     ['paymasterVerificationGasLimit', paymasterVerificationGasLimit, maxVerificationGas],
-    ['preVerificationGas', preVerificationGas, estimated * maxPreVerificationMultiple],
+    ['preVerificationGas', preVerificationGas, estimated * MAX_PRE_VERIFICATION_MULTIPLE],
     ['the gas of all limits together', bundleGas, maxBundleGas],
   ]
   const broken = bounds.find(([, value, limit]) => value > limit)

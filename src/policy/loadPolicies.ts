@@ -19,7 +19,7 @@ export async function loadPolicies(db: Database, appId: string): Promise<AppPoli
 
 /** Terms are understood once per change: that takes longer than to read them. */
 const understood = new Map<string, { readonly version: string; readonly policy: Policy }>()
-const maxUnderstood = 10_000
+const MAX_UNDERSTOOD = 10_000
 
 function toPolicy(stored: BindingPolicy): Policy {
   const { id, app_id, name, active, terms, version } = stored
@@ -27,7 +27,7 @@ function toPolicy(stored: BindingPolicy): Policy {
   if (known?.version === version) return known.policy
   const appId = app_id ?? undefined
   const policy = { id, appId, name, active, terms: termsSchema.parse(terms) }
-  if (understood.size >= maxUnderstood) understood.clear()
+  if (understood.size >= MAX_UNDERSTOOD) understood.clear()
   understood.set(id, { version, policy })
   return policy
 }

@@ -32,11 +32,11 @@ const limit = z.union([
 ])
 
 /** 31 days: what is older is no longer counted, nor kept. */
-const longestRolling = 2_678_400
+const LONGEST_ROLLING = 2_678_400
 
 const window = z.union([
   z.enum(['never', 'hour', 'day', 'week', 'month']),
-  z.strictObject({ rollingSeconds: z.int().min(60).max(longestRolling) }),
+  z.strictObject({ rollingSeconds: z.int().min(60).max(LONGEST_ROLLING) }),
 ])
 
 const budget = z

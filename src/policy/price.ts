@@ -32,11 +32,11 @@ export function recentPrice(
   return price === undefined || price.asOf < at - maxAge ? undefined : price
 }
 
-const native = 10n ** 18n
+const NATIVE = 10n ** 18n
 
 /** Rounded up: whatever is rounded is charged. */
 export function toMicroUsd(wei: bigint, microUsd: bigint): bigint {
-  return (wei * microUsd + native - 1n) / native
+  return (wei * microUsd + NATIVE - 1n) / NATIVE
 }
 
 export function formatUsd(microUsd: bigint): string {

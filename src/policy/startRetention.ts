@@ -11,20 +11,20 @@ type RetentionContext = {
   readonly days: number
 }
 
-const hour = 3_600_000
-const day = 24 * hour
-const batch = 1_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const BATCH = 1_000
 /** Twice the longest window. */
-const counterDays = 62
+const COUNTER_DAYS = 62
 
 /** Forgets what is too old: decisions, grants as old, and counters that no window reaches. */
 export async function prune({ database, days }: RetentionContext, now: Date): Promise<number> {
-  const before = new Date(now.getTime() - days * day)
+  const before = new Date(now.getTime() - days * DAY)
   let deleted = 0
-  for (let last = batch; last === batch; deleted += last)
-    last = await pruneDecisions(database, before, batch)
+  for (let last = BATCH; last === BATCH; deleted += last)
+    last = await pruneDecisions(database, before, BATCH)
   await pruneGrants(database, Math.floor(before.getTime() / 1000))
-  await pruneCounters(database, Math.floor((now.getTime() - counterDays * day) / 1000))
+  await pruneCounters(database, Math.floor((now.getTime() - COUNTER_DAYS * DAY) / 1000))
   return deleted
 }
 
@@ -40,7 +40,7 @@ export function startRetention(context: RetentionContext): { stop(): Promise<voi
     )
   }
   run()
-  const timer = setInterval(run, hour)
+  const timer = setInterval(run, HOUR)
   return {
     stop: () => {
       clearInterval(timer)

@@ -18,9 +18,9 @@ import { createNetworkGuard } from '../outbound/networkGuard.js'
 import { startRetention } from '../policy/startRetention.js'
 import type { Connection, Database } from '../store/database.js'
 import { emitCircuitOpened } from '../store/events.js'
-import { leasesChannel } from '../store/leases.js'
+import { LEASES_CHANNEL } from '../store/leases.js'
 import { listen } from '../store/notifications.js'
-import { operationsChannel } from '../store/pool/operations.js'
+import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
 import { poolSizes } from '../store/poolSizes.js'
 import { createAuthenticator } from '../tenancy/authenticate.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
@@ -124,8 +124,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       const givenUp = () => {
         for (const bundler of bundlers) bundler.compete()
       }
-      undo.push((await listen(connection, operationsChannel, logger, announced)).close)
-      undo.push((await listen(connection, leasesChannel, logger, givenUp)).close)
+      undo.push((await listen(connection, OPERATIONS_CHANNEL, logger, announced)).close)
+      undo.push((await listen(connection, LEASES_CHANNEL, logger, givenUp)).close)
     }
     const retention = startRetention({ database, logger, days: config.decisionRetentionDays })
     undo.push(retention.stop)

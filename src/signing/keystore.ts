@@ -23,8 +23,8 @@ function bytes(length?: number) {
 }
 
 /** A file must not make us work for minutes or take all memory: 2^20 needs a gigabyte. */
-const mostScryptWork = 2 ** 20
-const mostRounds = 10_000_000
+const MOST_SCRYPT_WORK = 2 ** 20
+const MOST_ROUNDS = 10_000_000
 
 const derivation = z.discriminatedUnion('kdf', [
   z.object({
@@ -32,7 +32,7 @@ const derivation = z.discriminatedUnion('kdf', [
     kdfparams: z
       .object({
         dklen: z.literal(32),
-        n: z.int().min(2).max(mostScryptWork),
+        n: z.int().min(2).max(MOST_SCRYPT_WORK),
         r: z.int().min(1).max(64),
         p: z.int().min(1).max(64),
         salt: bytes(),
@@ -44,7 +44,7 @@ const derivation = z.discriminatedUnion('kdf', [
     kdf: z.literal('pbkdf2'),
     kdfparams: z.object({
       dklen: z.literal(32),
-      c: z.int().min(1).max(mostRounds),
+      c: z.int().min(1).max(MOST_ROUNDS),
       prf: z.literal('hmac-sha256'),
       salt: bytes(),
     }),

@@ -23,7 +23,7 @@ export type KmsCredentials = {
 }
 
 /** Milliseconds that one answer may take. */
-const patience = 10_000
+const PATIENCE = 10_000
 
 /**
  * Signs with a key in AWS KMS, or in anything that speaks its JSON protocol (GetPublicKey, Sign). The
@@ -77,7 +77,7 @@ function createAsk({ keyId, region, endpoint, credentials }: KmsKey): Ask {
           'x-amz-target': `TrentService.${action}`,
         },
         body: JSON.stringify({ KeyId: keyId, ...fields }),
-        signal: AbortSignal.timeout(patience),
+        signal: AbortSignal.timeout(PATIENCE),
       })
       const body: unknown = await response.json()
       if (response.ok) return schema.parse(body)

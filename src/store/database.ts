@@ -46,7 +46,7 @@ export function clientConfig(connection: Connection): pg.ClientConfig {
  * disk. And a statement is planned once, maybe while its tables are almost empty: so only plans that
  * stay good when they grow, which go by an index.
  */
-const settings = `select set_config('synchronous_commit', 'on', false)
+const SETTINGS = `select set_config('synchronous_commit', 'on', false)
     where current_setting('synchronous_commit') = 'off'
   union all select set_config(name, 'off', false)
     from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name`
@@ -75,7 +75,7 @@ export function openDatabase(connection: Connection, logger: Logger, poolSize = 
   pool.on('connect', (client) => {
     client.on('error', lost)
     // Before anything that the connection is wanted for, because queries wait in line.
-    client.query(settings).catch(lost)
+    client.query(SETTINGS).catch(lost)
   })
   pool.on('error', () => {})
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tellUnavailable(pool) }) })

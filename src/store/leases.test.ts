@@ -9,8 +9,8 @@ import { fencedDatabase } from './fencedDatabase.js'
 import {
   findLease,
   giveUpLease,
+  LEASES_CHANNEL,
   type Lease,
-  leasesChannel,
   renewLease,
   takeLease,
 } from './leases.js'
@@ -67,7 +67,7 @@ test('a lease that is late is kept by renewing it, one that was taken is not', a
 test('a lease that is given up is free at once, and the candidates hear of it', async () => {
   const { database, connection } = shared()
   const heard: string[] = []
-  const listener = await listen(connection, leasesChannel, silent, (name) => heard.push(name))
+  const listener = await listen(connection, LEASES_CHANNEL, silent, (name) => heard.push(name))
   const lease = await take(newName(), 'a')
   await giveUpLease(database, lease)
   expect((await findLease(database, lease.name))!.remaining).toBeLessThan(0)

@@ -11,7 +11,7 @@ export type LeaseStanding = Lease & {
 }
 
 /** The channel on which candidates hear that a lease was given up; the payload is its name. */
-export const leasesChannel = 'purser_leases'
+export const LEASES_CHANNEL = 'purser_leases'
 
 function after(milliseconds: number) {
   return sql<Date>`clock_timestamp() + ${milliseconds} * interval '1 millisecond'`
@@ -78,7 +78,7 @@ export async function giveUpLease(db: Kysely<Schema>, { name, token }: Lease): P
   await sql`with freed as (
       update leases set expires_at = '-infinity' where name = ${name} and token = ${token}
       returning name
-    ) select pg_notify(${leasesChannel}, name) from freed`.execute(db)
+    ) select pg_notify(${LEASES_CHANNEL}, name) from freed`.execute(db)
 }
 
 /**

@@ -6,14 +6,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { useDatabase } from '../../test/support/database.js'
 import { silent } from '../../test/support/logger.js'
 import { listen } from './notifications.js'
-import { announceOperations, operationsChannel } from './pool/operations.js'
+import { announceOperations, OPERATIONS_CHANNEL } from './pool/operations.js'
 
 const shared = useDatabase()
 let heard: string[]
 let listener: Awaited<ReturnType<typeof listen>>
 beforeEach(async () => {
   heard = []
-  listener = await listen(shared().connection, operationsChannel, silent, (payload) =>
+  listener = await listen(shared().connection, OPERATIONS_CHANNEL, silent, (payload) =>
     heard.push(payload),
   )
 })
@@ -60,7 +60,7 @@ test('while nobody answers tries in one place only', async () => {
   await listener.close()
   listener = await listen(
     { ...connection, socketFolder: door },
-    operationsChannel,
+    OPERATIONS_CHANNEL,
     logger,
     (text) => heard.push(text),
   )

@@ -1,6 +1,6 @@
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Can `text` be an id of ours? PostgreSQL refuses to compare anything else with one. */
 export function isUuid(text: string): boolean {
-  return UUID.test(text)
+  return uuid.test(text)
 }

@@ -50,15 +50,15 @@ export function requireDelegation(version: Version, op: Delegating, chainId: num
 export function requireAuthorizationSigner({ sender, authorization }: Delegating): void {
   if (authorization === undefined) return
   const { chainId, address, nonce, yParity, r, s } = authorization
-  if (nonce >= maxNonce) throw refused(`nonce ${nonce} is the highest there is and never applies`)
+  if (nonce >= MAX_NONCE) throw refused(`nonce ${nonce} is the highest there is and never applies`)
   const tuple = { chainId: BigInt(chainId), address, nonce, yParity }
   const signer = authorityOf({ ...tuple, r: BigInt(r), s: BigInt(s) })
   if (signer === undefined) throw refused('its signature is not valid (EIP-7702 wants a low s)')
   if (signer !== sender) throw refused(`it is signed by ${signer}, not by the sender ${sender}`)
 }
 
-const maxNonce = 2n ** 64n - 1n
-const nobody: Address = '0x0000000000000000000000000000000000000000'
+const MAX_NONCE = 2n ** 64n - 1n
+const NOBODY: Address = '0x0000000000000000000000000000000000000000'
 
 /**
  * What a well signed authorization does to the account as it is:
@@ -75,7 +75,7 @@ export function authorizationStanding(
 ): AuthorizationStanding {
   const delegate = delegateOf(account.code)
   if (account.code !== '0x' && delegate === undefined) return 'contract'
-  if ((delegate ?? nobody) === address) return 'inPlace'
+  if ((delegate ?? NOBODY) === address) return 'inPlace'
   if (nonce === account.nonce) return 'applies'
   return nonce > account.nonce ? 'early' : 'stale'
 }

@@ -102,13 +102,13 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
         refusal = error
       }
     }
-    throw refusal ?? new CannotSimulateError(untrusted)
+    throw refusal ?? new CannotSimulateError(UNTRUSTED)
   }
 
   async function run<R>(entryPoint: EntryPoint, ask: (engine: Engine) => Promise<R>): Promise<R> {
     try {
       if (inProcess === undefined || !trusted.has(entryPoint.address)) {
-        throw new CannotSimulateError(untrusted)
+        throw new CannotSimulateError(UNTRUSTED)
       }
       return await ask(inProcess)
     } catch (error) {
@@ -125,12 +125,12 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     measure: (entryPoint, ...rest) =>
       run(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
     trouble: () =>
-      entryPoints.every(({ address }) => trusted.has(address)) ? undefined : untrusted,
+      entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
     stop: () => state?.stop(),
   }
 }
 
-const untrusted = 'our EVM does not agree with the node of this chain'
+const UNTRUSTED = 'our EVM does not agree with the node of this chain'
 
 /** Undefined, with an alarm, on a chain whose rules our EVM does not have. */
 async function tryStateProvider(context: ChainEngineContext): Promise<StateProvider | undefined> {

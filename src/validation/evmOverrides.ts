@@ -28,7 +28,7 @@ function slotsOf(slots: Readonly<Record<Hex, Hex>>): ReadonlyMap<Hex, bigint> {
   )
 }
 
-const nobody: Address = '0x0000000000000000000000000000000000000000'
+const NOBODY: Address = '0x0000000000000000000000000000000000000000'
 
 /**
  * What the sender is once the operation's authorization is applied, as if it were signed correctly
@@ -40,6 +40,6 @@ export function authorizationOverride({
 }: Pick<Operation, 'sender' | 'authorization'>): StateOverride {
   if (authorization === undefined) return {}
   const { address, nonce } = authorization
-  const code: Hex = address === nobody ? '0x' : `0xef0100${address.slice(2)}`
+  const code: Hex = address === NOBODY ? '0x' : `0xef0100${address.slice(2)}`
   return { [sender]: { code, nonce: `0x${(nonce + 1n).toString(16)}` } }
 }

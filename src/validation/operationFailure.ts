@@ -12,7 +12,7 @@ import type { PurserError } from '../errors/purserError.js'
 export type TimeRange = { readonly validAfter: number; readonly validUntil: number }
 
 /** An operation must stay valid for this many seconds to be taken (ERC-7769 -32503). */
-const minimumLife = 30
+const MINIMUM_LIFE = 30
 
 const outOfTime = new Set(['AA22', 'AA27', 'AA32', 'AA37'])
 
@@ -54,9 +54,9 @@ export function requireTimeRange(
       range,
     )
   }
-  if (validUntil !== 0 && validUntil < now + minimumLife) {
+  if (validUntil !== 0 && validUntil < now + MINIMUM_LIFE) {
     throw new TimeRangeError(
-      `${rule} expired or not due: valid until ${validUntil}, must be valid ${minimumLife} s beyond ${now}`,
+      `${rule} expired or not due: valid until ${validUntil}, must be valid ${MINIMUM_LIFE} s beyond ${now}`,
       range,
     )
   }

@@ -1,5 +1,5 @@
 import type { ChainDefinition } from '../chain/definition.js'
-import { LIMIT_PROFILES } from './erc7562/index.js'
+import { limitProfiles } from './erc7562/index.js'
 import type { RuleSettings } from './judgeValidation.js'
 
 /** How the operations of a chain are judged. */
@@ -11,7 +11,7 @@ export function ruleSettings(
 ): RuleSettings {
   return {
     mode: definition.rules,
-    limits: LIMIT_PROFILES[definition.limitProfile],
+    limits: limitProfiles[definition.limitProfile],
     stakePolicy: {
       minimumStake: definition.minimumStake,
       minimumUnstakeDelay: BigInt(definition.minimumUnstakeDelay),

@@ -29,14 +29,14 @@ export type DelivererContext = {
   readonly lease?: number
 }
 
-const pollInterval = 500
-const attemptTimeout = 15_000
-const inFlight = 20
-const perSubscription = 5
+const POLL_INTERVAL = 500
+const ATTEMPT_TIMEOUT = 15_000
+const IN_FLIGHT = 20
+const PER_SUBSCRIPTION = 5
 /** Days after which a subscription that only fails is ended, and after which events are forgotten. */
-const failingDays = 5
-const keptDays = 30
-const pruneInterval = 3_600_000
+const FAILING_DAYS = 5
+const KEPT_DAYS = 30
+const PRUNE_INTERVAL = 3_600_000
 
 /**
  * Delivers events from the outbox, at least once each and in no certain order, beside any other
@@ -53,7 +53,7 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
   /** Until something ended, or the poll interval is over. */
   const pause = (): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, pollInterval)
+      const timer = setTimeout(resolve, POLL_INTERVAL)
       wake = () => {
         clearTimeout(timer)
         resolve()
@@ -64,7 +64,7 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
     const counts = new Map<string, number>()
     for (const { subscriptionId } of running.values())
       counts.set(subscriptionId, (counts.get(subscriptionId) ?? 0) + 1)
-    return [...counts].flatMap(([id, count]) => (count >= perSubscription ? [id] : []))
+    return [...counts].flatMap(([id, count]) => (count >= PER_SUBSCRIPTION ? [id] : []))
   }
 
   const begin = (delivery: ClaimedDelivery): void => {
@@ -78,9 +78,14 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
   }
 
   const claim = async (): Promise<number> => {
-    const limit = inFlight - running.size
+    const limit = IN_FLIGHT - running.size
     if (limit === 0) return 0
-    const claimed = await claimDeliveries(database, { limit, perSubscription, lease, busy: busy() })
+    const claimed = await claimDeliveries(database, {
+      limit,
+      perSubscription: PER_SUBSCRIPTION,
+      lease,
+      busy: busy(),
+    })
     for (const delivery of claimed) begin(delivery)
     return claimed.length
   }
@@ -88,8 +93,8 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
   const work = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        if (Date.now() - pruned > pruneInterval) {
-          await pruneEvents(database, keptDays)
+        if (Date.now() - pruned > PRUNE_INTERVAL) {
+          await pruneEvents(database, KEPT_DAYS)
           pruned = Date.now()
         }
         if ((await claim()) > 0) continue
@@ -117,7 +122,7 @@ async function deliver(
   closing: AbortSignal,
 ): Promise<void> {
   const { database, client, masterKey } = context
-  const signal = AbortSignal.any([closing, AbortSignal.timeout(attemptTimeout)])
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(ATTEMPT_TIMEOUT)])
   const { response } = await client.request(eventRequest(delivery, masterKey), signal)
   if (closing.aborted && !response.ok) return returnDelivery(database, delivery.id)
   const outcome = response.ok ? 'delivered' : response.outcome
@@ -147,7 +152,7 @@ async function record(
   }
   const next = nextAttempt(attempts, retryAfter, Math.random(), schedule)
   await finishDelivery(database, id, next === undefined ? 'failed' : 'pending', attempt, next)
-  const ended = await noteFailing(database, subscriptionId, failingDays)
+  const ended = await noteFailing(database, subscriptionId, FAILING_DAYS)
   logger.warn({ ...facts, next, ended }, 'event not delivered')
 }
 

@@ -60,11 +60,11 @@ function encodeCall({ to, value, data }: SubjectCall) {
   }
 }
 
-const native = 10n ** 18n
+const NATIVE = 10n ** 18n
 
 /** Six decimals, rounded up as budgets in USD are. */
 function usd(wei: bigint, microUsd: bigint): string {
-  const text = ((wei * microUsd + native - 1n) / native).toString().padStart(7, '0')
+  const text = ((wei * microUsd + NATIVE - 1n) / NATIVE).toString().padStart(7, '0')
   return `${text.slice(0, -6)}.${text.slice(-6)}`
 }
 

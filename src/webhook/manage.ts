@@ -15,8 +15,8 @@ import {
 } from '../store/tenants/webhooks.js'
 import { isUuid } from '../store/uuid.js'
 import { decryptSecret, encryptSecret } from '../tenancy/secrets.js'
-import { overlap } from './signing/secrets.js'
-import { newSecret, secretPurpose } from './signing/signature.js'
+import { OVERLAP } from './signing/secrets.js'
+import { newSecret, SECRET_PURPOSE } from './signing/signature.js'
 
 export type RequestType = 'GET' | 'POST'
 
@@ -77,11 +77,11 @@ export type Webhooks = {
   delete(appId: string, webhookId: string): Promise<boolean>
 }
 
-const maxUrlLength = 2048
-const defaultMaxPerApp = 5
+const MAX_URL_LENGTH = 2048
+const DEFAULT_MAX_PER_APP = 5
 
 export function createWebhooks(context: WebhooksContext): Webhooks {
-  const { database, masterKey, guard, maxPerApp = defaultMaxPerApp } = context
+  const { database, masterKey, guard, maxPerApp = DEFAULT_MAX_PER_APP } = context
 
   const change = <Result>(run: (change: Change) => Promise<Result>): Promise<Result> =>
     audited(database, context.actor, run)
@@ -98,7 +98,7 @@ export function createWebhooks(context: WebhooksContext): Webhooks {
           app_id: appId,
           url: webhookUrl,
           request_type: requestType,
-          secret: encryptSecret(masterKey, secretPurpose, newSecret()),
+          secret: encryptSecret(masterKey, SECRET_PURPOSE, newSecret()),
           ...toColumns(settings),
         }
         const stored = await insertWebhook(trx, row, maxPerApp)
@@ -117,15 +117,15 @@ export function createWebhooks(context: WebhooksContext): Webhooks {
     },
     async signingSecret(appId, webhookId) {
       const stored = await find(database, appId, webhookId)
-      return stored && decryptSecret(masterKey, secretPurpose, stored.secret)
+      return stored && decryptSecret(masterKey, SECRET_PURPOSE, stored.secret)
     },
     rotateSecret: (appId, webhookId) =>
       change(async ({ trx, record }) => {
         const before = await find(trx, appId, webhookId)
         if (before === undefined) return undefined
         const secret = newSecret()
-        const until = new Date(Date.now() + overlap)
-        const sealed = encryptSecret(masterKey, secretPurpose, secret)
+        const until = new Date(Date.now() + OVERLAP)
+        const sealed = encryptSecret(masterKey, SECRET_PURPOSE, secret)
         await replaceWebhookSecret(trx, appId, webhookId, sealed, until)
         await record({ action: 'webhook.rotate_secret', ...(await entryOf(trx, before)) })
         return secret
@@ -197,7 +197,7 @@ export function requireCallable(field: string, text: string, guard: NetworkGuard
     throw new InvalidParamsError(field, reason)
   }
   if (/[\s\p{Cc}\p{Cs}]/u.test(text)) refuse('must not hold blanks or control characters.')
-  if (text.length > maxUrlLength) refuse(`is longer than ${maxUrlLength} characters.`)
+  if (text.length > MAX_URL_LENGTH) refuse(`is longer than ${MAX_URL_LENGTH} characters.`)
   const url = URL.canParse(text) ? new URL(text) : refuse('is not a URL.')
   const refusal = guard.refuseUrl(url)
   if (refusal !== undefined) refuse(refusal)

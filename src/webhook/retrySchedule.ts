@@ -1,6 +1,6 @@
-const second = 1_000
-const minute = 60 * second
-const hour = 60 * minute
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
 
 /**
  * Milliseconds before each attempt to deliver an event, the schedule that Standard Webhooks
@@ -8,14 +8,14 @@ const hour = 60 * minute
  */
 export const retrySchedule: readonly number[] = [
   0,
-  5 * second,
-  5 * minute,
-  30 * minute,
-  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR),
 ]
 
 /** Nobody makes us wait longer than a day. */
-const longest = 24 * hour
+const LONGEST = 24 * HOUR
 
 /**
  * Milliseconds until the next attempt after `attempts` of them; undefined = that was the last.
@@ -32,5 +32,5 @@ export function nextAttempt(
   const base = schedule[attempts]
   if (base === undefined) return undefined
   const spread = base * (0.9 + 0.2 * random)
-  return Math.min(longest, Math.max(spread, (retryAfter ?? 0) * second))
+  return Math.min(LONGEST, Math.max(spread, (retryAfter ?? 0) * SECOND))
 }

@@ -17,8 +17,8 @@ import {
 import { isUuid } from '../store/uuid.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { requireCallable, type WebhooksContext } from './manage.js'
-import { overlap } from './signing/secrets.js'
-import { newSecret, secretPurpose } from './signing/signature.js'
+import { OVERLAP } from './signing/secrets.js'
+import { newSecret, SECRET_PURPOSE } from './signing/signature.js'
 
 /** Where an app's events go. */
 export type Subscription = {
@@ -53,10 +53,10 @@ export type Subscriptions = {
   replay(appId: string, id: string, which: Replay): Promise<number | undefined>
 }
 
-const defaultMaxPerApp = 5
+const DEFAULT_MAX_PER_APP = 5
 
 export function createSubscriptions(context: WebhooksContext): Subscriptions {
-  const { database, masterKey, guard, maxPerApp = defaultMaxPerApp } = context
+  const { database, masterKey, guard, maxPerApp = DEFAULT_MAX_PER_APP } = context
 
   const change = <Result>(run: (change: Change) => Promise<Result>): Promise<Result> =>
     audited(database, context.actor, run)
@@ -72,7 +72,7 @@ export function createSubscriptions(context: WebhooksContext): Subscriptions {
         app_id: appId,
         url,
         event_types: requireTypes(eventTypes),
-        secret: encryptSecret(masterKey, secretPurpose, signingSecret),
+        secret: encryptSecret(masterKey, SECRET_PURPOSE, signingSecret),
       }
       return change(async ({ trx, record }) => {
         const stored = await insertSubscription(trx, row, maxPerApp)
@@ -109,8 +109,8 @@ export function createSubscriptions(context: WebhooksContext): Subscriptions {
         const before = await find(trx, appId, id)
         if (before === undefined) return undefined
         const secret = newSecret()
-        const sealed = encryptSecret(masterKey, secretPurpose, secret)
-        await replaceSubscriptionSecret(trx, appId, id, sealed, new Date(Date.now() + overlap))
+        const sealed = encryptSecret(masterKey, SECRET_PURPOSE, secret)
+        await replaceSubscriptionSecret(trx, appId, id, sealed, new Date(Date.now() + OVERLAP))
         await record({ action: 'subscription.rotate_secret', ...(await entryOf(trx, before)) })
         return secret
       }),

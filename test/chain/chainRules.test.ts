@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { detectChainRules } from '../../src/chain/chainRules.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
-import { FORKS } from '../../src/evm/index.js'
+import { forks } from '../../src/evm/index.js'
 import { silent } from '../support/logger.js'
 import { startPlainNode } from '../support/plainNode.js'
 import { type Anvil, startAnvil } from '../support/startAnvil.js'
@@ -25,7 +25,7 @@ async function detect(url: string) {
   return detectChainRules(node, head!.hash)
 }
 
-test.each(FORKS)('%s is told by what its contracts can do', async (fork) => {
+test.each(forks)('%s is told by what its contracts can do', async (fork) => {
   const anvil = await start('--hardfork', fork)
   expect(await detect(anvil.url)).toMatchObject({ fork, readsByHash: true })
 })

@@ -11,7 +11,7 @@ import {
   parseEther,
 } from 'viem'
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
-import { TANK_06, TANK_07, TANK_FACTORY } from '../../src/contracts/deployments.js'
+import { TANK_FACTORY, tank06, tank07 } from '../../src/contracts/deployments.js'
 import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
 import { deployDevContracts } from '../../src/devnet/deployDevContracts.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
@@ -68,7 +68,7 @@ export async function openTankChain(version: Version, chainId = 31337, running?:
   const { entryPoints, factories, delegates } = await deployDevContracts(anvil.rpcUrl)
   const wallet = await devWallet(anvil.rpcUrl)
   const entryPoint = createEntryPoint(version, entryPoints[version]!)
-  const implementation = version === '0.6' ? TANK_06.address : TANK_07.address
+  const implementation = version === '0.6' ? tank06.address : tank07.address
 
   const transact = async (to: Address, data: Hex, value = 0n) => {
     const hash = await wallet.sendTransaction({ to, data, value, gas: 10_000_000n })

@@ -10,7 +10,7 @@ import {
   zeroAddress,
 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { TANK_06, TANK_07, TANK_FACTORY } from '../../src/contracts/deployments.js'
+import { TANK_FACTORY, tank06, tank07 } from '../../src/contracts/deployments.js'
 import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
 import { abi } from '../../src/contracts/generated/TankFactory.js'
 import { address } from './arbitraryOperation.js'
@@ -43,7 +43,7 @@ const salt: fc.Arbitrary<Hex> = fc
 
 /** Arguments that the factory accepts. */
 const tankArguments = fc
-  .tuple(fc.constantFrom(TANK_06.address, TANK_07.address), address, address, address, salt)
+  .tuple(fc.constantFrom(tank06.address, tank07.address), address, address, address, salt)
   .map(([implementation, ...rest]) => [implementation, chain.entryPoint.address, ...rest] as const)
 
 test('a tank is where it was predicted, and says what it was made with', () =>

@@ -10,7 +10,7 @@ import {
 import { privateKeyToAddress } from 'viem/accounts'
 import { DETERMINISTIC_DEPLOYER, deployment } from '../../src/contracts/deployments.js'
 import { anvilClient } from '../../src/devnet/anvilClient.js'
-import { DEV_TOKENS } from '../../src/devnet/devTokens.js'
+import { devTokens } from '../../src/devnet/devTokens.js'
 import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
@@ -217,7 +217,7 @@ export async function openTokenTankChain(version: Version, chainId = 31337) {
 
   return {
     ...chain,
-    tokens: DEV_TOKENS,
+    tokens: devTokens,
     createTokenTank: (salt: number, wei = 10n ** 18n) =>
       chain.createTank(salt, { wei, runs: implementation }),
     deployOdd,

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { TANK_07, TANK_FACTORY } from '../../src/contracts/deployments.js'
+import { TANK_FACTORY, tank07 } from '../../src/contracts/deployments.js'
 import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
@@ -95,7 +95,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
       abi: factoryAbi,
       functionName: 'predict',
       args: [
-        TANK_07.address,
+        tank07.address,
         chain.entryPoint.address,
         owner,
         tank.signer,

@@ -4,11 +4,11 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ethCall } from '../../src/chain/ethCall.js'
 import { getBalance } from '../../src/chain/nodeReads.js'
-import { TANK_06 } from '../../src/contracts/deployments.js'
+import { tank06 } from '../../src/contracts/deployments.js'
 import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
 import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
 import { devKey } from '../../src/devnet/devKeys.js'
-import { signerPurpose } from '../../src/paymaster/tank/signForTank.js'
+import { SIGNER_PURPOSE } from '../../src/paymaster/tank/signForTank.js'
 import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
 import { findTank } from '../../src/store/ledger/tanks.js'
 import { decryptSecret } from '../../src/tenancy/secrets.js'
@@ -49,7 +49,7 @@ describe('ensure', () => {
       abi: factoryAbi,
       functionName: 'predict',
       args: [
-        TANK_06.address,
+        tank06.address,
         chain().entryPoint.address,
         owner,
         tank.signer,
@@ -67,7 +67,7 @@ describe('ensure', () => {
     const { database } = testDatabase()
     const stored = await findTank(database, appId, chainId, chain().entryPoint.address, 'gas')
     const sealed = stored?.signer_key ?? Buffer.alloc(0)
-    const key = decryptSecret(masterKey, signerPurpose, sealed) as `0x${string}`
+    const key = decryptSecret(masterKey, SIGNER_PURPOSE, sealed) as `0x${string}`
     expect(privateKeyToAddress(key).toLowerCase()).toBe(tank.signer)
     expect(sealed.includes(Buffer.from(key.slice(2), 'hex'))).toBe(false)
     expect(sealed.includes(key)).toBe(false)

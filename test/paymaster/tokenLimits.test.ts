@@ -17,7 +17,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
 import type { TokenDefinition } from '../../src/chain/tokenDefinition.js'
 import { devKey } from '../../src/devnet/devKeys.js'
-import { DEV_TOKENS } from '../../src/devnet/devTokens.js'
+import { devTokens } from '../../src/devnet/devTokens.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
 import { TokenPriceError } from '../../src/errors/tokenErrors.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
@@ -54,7 +54,7 @@ const abi = parseAbi([
   'function faucet(address to, uint256 amount)',
   'function execute(address to, uint256 value, bytes data)',
 ])
-const devToken = DEV_TOKENS[0]!.address.toLowerCase() as Address
+const devToken = devTokens[0]!.address.toLowerCase() as Address
 let feeToken: Address
 let appId = ''
 let tank: Address

@@ -25,7 +25,7 @@ import { signSponsorship } from '../../src/paymaster/sponsor/signSponsorship.js'
 import { createSponsor, type Sponsor } from '../../src/paymaster/sponsor.js'
 import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
 import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
-import { signerPurpose } from '../../src/paymaster/tank/signForTank.js'
+import { SIGNER_PURPOSE } from '../../src/paymaster/tank/signForTank.js'
 import { createTanks } from '../../src/paymaster/tanks.js'
 import { createPolicies } from '../../src/policy/managePolicies.js'
 import type { TermsInput } from '../../src/policy/policySchema.js'
@@ -287,7 +287,7 @@ describe('a signature', () => {
       async (op) => {
         const tank = await findTank(database(), appId, chainId, chain().entryPoint.address, 'gas')
         if (tank === undefined || op.paymaster === undefined) throw new Error('no tank')
-        const key = decryptSecret(masterKey, signerPurpose, tank.signer_key) as Hex
+        const key = decryptSecret(masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
         const range = { validAfter: 0, validUntil: Math.floor(Date.now() / 1000) + 300 }
         const signer = { address: tank.signer, key }
         const asked = { ...op, paymaster: op.paymaster }

@@ -2,7 +2,7 @@ import { type Address, hexToBigInt, parseEther, slice } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { LIMIT_PROFILES } from '../../src/validation/erc7562/index.js'
+import { limitProfiles } from '../../src/validation/erc7562/index.js'
 import { judgeValidation } from '../../src/validation/judgeValidation.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { VERSIONS } from '../contracts/tankChain.js'
@@ -15,7 +15,7 @@ import {
 import { contracts } from '../support/v06Contracts.js'
 
 const stakePolicy = { minimumStake: 1n, minimumUnstakeDelay: 1n }
-const rules = { mode: 'full', limits: LIMIT_PROFILES.lenient, stakePolicy } as const
+const rules = { mode: 'full', limits: limitProfiles.lenient, stakePolicy } as const
 
 type Payer = 'itself' | 'a tank'
 

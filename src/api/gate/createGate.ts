@@ -32,7 +32,7 @@ export type Gate = {
 }
 
 /** For how long, in milliseconds, a right credential passes although its IP was wrong too often. */
-const remembered = 600_000
+const REMEMBERED = 600_000
 
 /** The limits of one process: each of several replicas counts for itself. */
 export function createGate(limits: GateLimits): Gate {
@@ -65,7 +65,7 @@ export function createGate(limits: GateLimits): Gate {
       buckets.authentication.take(ip, 1)
     },
     credentialWasRight(credential) {
-      right.set(fingerprint(credential), Date.now() + remembered)
+      right.set(fingerprint(credential), Date.now() + REMEMBERED)
     },
     async simulate(keyId, run) {
       const own = running.get(keyId) ?? 0

@@ -62,7 +62,7 @@ function functionsOf(abi: string): readonly AbiFunction[] {
   }
 }
 
-const longestCycle = 31 * 86_400
+const LONGEST_CYCLE = 31 * 86_400
 
 /** A spending limit; what `body` leaves out stays as in `known`. */
 export function decodeLimit(body: Members, known?: LimitRule): LimitRule {
@@ -89,7 +89,7 @@ function decodeCycle(value: unknown): LimitRule['cycleDuration'] {
   const amount = member(cycle, 'value')
   if (typeof amount !== 'number' || !Number.isInteger(amount) || amount < 1)
     throw new InvalidFieldError('cycleDuration.value', 'must be a whole number from 1')
-  if (cycleSeconds({ value: amount, unit }) > longestCycle)
+  if (cycleSeconds({ value: amount, unit }) > LONGEST_CYCLE)
     throw new InvalidFieldError('cycleDuration', 'must not exceed 31 days')
   return { value: amount, unit }
 }

@@ -18,10 +18,10 @@ type WebhookOperation = {
   readonly run: (webhooks: WebhookServices, request: WebhookRequest) => Promise<WebhookAnswer>
 }
 
-const tokenAndKeyRequired = 'Auth token and API key is required in the headers'
+const TOKEN_AND_KEY_REQUIRED = 'Auth token and API key is required in the headers'
 
 const create: WebhookOperation = {
-  missingCredentials: tokenAndKeyRequired,
+  missingCredentials: TOKEN_AND_KEY_REQUIRED,
   async run(webhooks, { appId, body }) {
     const webhookUrl = decodeUrl(body, 'webhookUrl')
     const requestType = member(body, 'requestType')
@@ -49,7 +49,7 @@ const read: WebhookOperation = {
 }
 
 const update: WebhookOperation = {
-  missingCredentials: tokenAndKeyRequired,
+  missingCredentials: TOKEN_AND_KEY_REQUIRED,
   async run(webhooks, { appId, body }) {
     const webhookId = decodeId(body)
     const active = member(body, 'active')
@@ -61,7 +61,7 @@ const update: WebhookOperation = {
 }
 
 const remove: WebhookOperation = {
-  missingCredentials: tokenAndKeyRequired,
+  missingCredentials: TOKEN_AND_KEY_REQUIRED,
   async run(webhooks, { appId, body }) {
     const webhookId = decodeId(body)
     if (!(await webhooks.delete(appId, webhookId))) throw new WebhookNotFoundError()
@@ -85,14 +85,14 @@ function encodeWebhook({ webhookId, webhookUrl, requestType }: Webhook): Webhook
   }
 }
 
-const maxUrlLength = 2_048
+const MAX_URL_LENGTH = 2_048
 
 /** Kept as given. Control characters and half surrogates cannot be stored, blanks are mistakes. */
 export function decodeUrl(body: Members, field: string): string {
   const url = member(body, field)
   if (typeof url !== 'string') throw new InvalidFieldError(field, 'must be a string')
-  if (url.length > maxUrlLength)
-    throw new InvalidFieldError(field, `must not exceed ${maxUrlLength} characters`)
+  if (url.length > MAX_URL_LENGTH)
+    throw new InvalidFieldError(field, `must not exceed ${MAX_URL_LENGTH} characters`)
   if (/[\s\p{Cc}\p{Cs}]/u.test(url) || !/^https?:\/\//i.test(url) || !URL.canParse(url))
     throw new InvalidFieldError(field, 'must be a valid http or https URL')
   return url

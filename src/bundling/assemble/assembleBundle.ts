@@ -49,8 +49,8 @@ type Assembly = {
 }
 
 /** Operations looked at for one bundle, the best first. */
-const candidateLimit = 500
-const operationLimit = 250
+const CANDIDATE_LIMIT = 500
+const OPERATION_LIMIT = 250
 
 /**
  * The next bundle of an executor: the best pooled operations that succeed together on the latest
@@ -72,7 +72,7 @@ export async function assembleBundle(
   let network = standard
   for (;;) {
     const { baseFee } = head
-    const query = { chainId, entryPoint: entryPoint.address, baseFee, limit: candidateLimit }
+    const query = { chainId, entryPoint: entryPoint.address, baseFee, limit: CANDIDATE_LIMIT }
     const pooled = await permitted(
       context,
       entryPoint,
@@ -86,7 +86,7 @@ export async function assembleBundle(
         baseFee,
         network,
         leastTip,
-        limits: { gas: maxBundleGas, bytes: maxBundleBytes, operations: operationLimit },
+        limits: { gas: maxBundleGas, bytes: maxBundleBytes, operations: OPERATION_LIMIT },
       },
     )
     if (selected.length === 0 || !(await reaches(node, head))) return undefined

@@ -8,7 +8,7 @@ import { searchInclusion } from '../settle/searchInclusion.js'
 import { settleFound } from '../settle/settleReceipts.js'
 
 /** How long an operation may wait for one with a lower nonce, in milliseconds. */
-const predecessorGrace = 60_000
+const PREDECESSOR_GRACE = 60_000
 
 /**
  * Why an operation that fails alone leaves the pool; undefined when it stays: it was included by
@@ -56,7 +56,7 @@ async function judgeNonce(
   // The account exists already, and this operation did not create it.
   if (code === 'AA10' && next <= nonce) return { hash, code, reason: message }
   if (next === nonce) return undefined
-  if (next < nonce && Date.now() - receivedAt.getTime() < predecessorGrace) return undefined
+  if (next < nonce && Date.now() - receivedAt.getTime() < PREDECESSOR_GRACE) return undefined
   if (next > nonce) {
     const found = await searchInclusion(context, hash, head.number)
     if (found) {

@@ -2,8 +2,8 @@ import type { Address } from 'viem'
 import {
   type ReputationStatus,
   statusOf,
-  throttledBlocks,
-  throttledOperations,
+  THROTTLED_BLOCKS,
+  THROTTLED_OPERATIONS,
 } from '../../mempool/reputation.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
 import type { StoredReputation } from '../../store/pool/reputations.js'
@@ -43,10 +43,10 @@ export function limitByReputation(
     const throttled = entities.filter((address) => bad.get(address) === 'throttled')
     if (banned) {
       drops.push({ hash, code: 'GREP-010', reason: `${banned} is banned by its reputation` })
-    } else if (throttled.length > 0 && head > seenBlock + throttledBlocks) {
+    } else if (throttled.length > 0 && head > seenBlock + THROTTLED_BLOCKS) {
       const reason = `${throttled[0]} is throttled, and the operation waited ${head - seenBlock} blocks`
       drops.push({ hash, code: 'GREP-020', reason })
-    } else if (throttled.every((each) => (chosen.get(each) ?? 0) < throttledOperations)) {
+    } else if (throttled.every((each) => (chosen.get(each) ?? 0) < THROTTLED_OPERATIONS)) {
       for (const each of throttled) chosen.set(each, (chosen.get(each) ?? 0) + 1)
       allowed.push(stored)
     }

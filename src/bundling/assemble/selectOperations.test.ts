@@ -6,7 +6,7 @@ import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { effectiveTip } from '../fees/bundleFees.js'
 import { bundleGasLimit } from '../fees/bundleGas.js'
-import { groupSize, maxAttempts } from '../settle/suspects.js'
+import { groupSize, MAX_ATTEMPTS } from '../settle/suspects.js'
 import { type Selection, selectOperations } from './selectOperations.js'
 
 const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
@@ -154,9 +154,9 @@ test('separating any culprit from 250 takes at most 22 further bundles, 5 of whi
         failed += fails ? 1 : 0
         pool = pool.filter((each) => !bundle.includes(each))
         const again = bundle.map((each) => ({ ...each, attempts: each.attempts + 1 }))
-        if (fails) pool = [...again.filter((each) => each.attempts < maxAttempts), ...pool]
+        if (fails) pool = [...again.filter((each) => each.attempts < MAX_ATTEMPTS), ...pool]
       }
-      expect(failed).toBe(maxAttempts)
+      expect(failed).toBe(MAX_ATTEMPTS)
       expect(bundles - 1).toBeLessThanOrEqual(22)
     }),
   )

@@ -62,14 +62,14 @@ export function selectOperations<C extends Candidate>(
   const senders = new Set<string>()
   const chosen: C[] = []
   let gas = 21_000n + fixedBundleGas(entryPoint)
-  let bytes = envelopeBytes
+  let bytes = ENVELOPE_BYTES
   for (const { candidate, tip } of ranked) {
     const { operation } = candidate
     if (chosen.length === most || tip < ownTip) break
     if (candidate.attempts !== attempts || senders.has(operation.sender)) continue
     const ownBytes = operationBytes(entryPoint, operation)
     const ownGas = entryPoint.bundleGas(operation) + authorizationGas(operation)
-    const nextGas = gas + ownGas + BigInt(ownBytes) * gasPerByte
+    const nextGas = gas + ownGas + BigInt(ownBytes) * GAS_PER_BYTE
     const nextBytes = bytes + ownBytes
     if (chosen.length > 0 && (nextGas > limits.gas || nextBytes > limits.bytes)) continue
     senders.add(operation.sender)
@@ -81,19 +81,19 @@ export function selectOperations<C extends Candidate>(
 }
 
 /** A non-zero byte of calldata. */
-const gasPerByte = 16n
+const GAS_PER_BYTE = 16n
 
 /** The transaction's own fields and the frame of handleOps, at most. */
-const envelopeBytes = 400
+const ENVELOPE_BYTES = 400
 
 /** Bytes that the operation adds to the transaction: its encoding, its offset word and its tuple. */
 function operationBytes(entryPoint: EntryPoint, op: Operation): number {
-  const tuple = op.authorization === undefined ? 0 : authorizationBytes
+  const tuple = op.authorization === undefined ? 0 : AUTHORIZATION_BYTES
   return size(entryPoint.encodeOperation(op)) + 32 + tuple
 }
 
 /** An EIP-7702 tuple in RLP, at most. */
-const authorizationBytes = 120
+const AUTHORIZATION_BYTES = 120
 
 function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0

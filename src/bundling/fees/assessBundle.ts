@@ -9,7 +9,7 @@ import { paysForItself } from './coverage.js'
 import { pricedOperation } from './pricedOperation.js'
 
 /** Gas that every EntryPoint meters of any operation: its nonce, its payment, the call of its account. */
-const leastMetered = 10_000n
+const LEAST_METERED = 10_000n
 
 /**
  * Learns what the bundle costs and brings; the answer tells whether it pays for itself with some fees.
@@ -25,9 +25,9 @@ export async function assessBundle(
 ): Promise<(fees: Fees) => boolean> {
   const ops = operations.map(({ operation }) => operation)
   const cost = bundleCost(entryPoint, ops, data, beneficiaryGas)
-  const charged = ops.reduce((sum, op) => sum + op.preVerificationGas + leastMetered, 0n)
+  const charged = ops.reduce((sum, op) => sum + op.preVerificationGas + LEAST_METERED, 0n)
   const metered = async (op: Operation) =>
-    charged >= cost.floor ? leastMetered : verificationGas(engine, entryPoint, op)
+    charged >= cost.floor ? LEAST_METERED : verificationGas(engine, entryPoint, op)
   const paying = await Promise.all(
     operations.map(async (stored) => ({
       op: pricedOperation(stored),

@@ -3,10 +3,10 @@ import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 
-const transactionGas = 21_000n
-const tokenGas = 4n
+const TRANSACTION_GAS = 21_000n
+const TOKEN_GAS = 4n
 /** EIP-7623 */
-const floorTokenGas = 10n
+const FLOOR_TOKEN_GAS = 10n
 
 /**
  * Gas limit of the transaction that carries `ops` with calldata `data`. Derived from the operations'
@@ -23,8 +23,8 @@ export function bundleGasLimit(
     (sum, op) => sum + entryPoint.bundleGas(op) + authorizationGas(op),
     fixedBundleGas(entryPoint),
   )
-  const metered = transactionGas + tokens * tokenGas + work
-  const floor = transactionGas + tokens * floorTokenGas
+  const metered = TRANSACTION_GAS + tokens * TOKEN_GAS + work
+  const floor = TRANSACTION_GAS + tokens * FLOOR_TOKEN_GAS
   return metered > floor ? metered : floor
 }
 

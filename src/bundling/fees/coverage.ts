@@ -9,13 +9,13 @@ import type { BundleCost } from '../../gas/preVerificationGas.js'
  * around the call, up to 2,048 bytes of revert reason (v0.7 and later: of postOp as well). Beyond the
  * prefund nobody pays for it.
  */
-const beyondLimits = 25_000n
-const beyondPostOpLimit = 25_000n
+const BEYOND_LIMITS = 25_000n
+const BEYOND_POST_OP_LIMIT = 25_000n
 
 /** The most gas that the EntryPoint may charge `op`, if it had the money. */
 function mostCharged(entryPoint: EntryPoint, op: Operation): bigint {
-  const postOp = op.paymaster === undefined ? 0n : beyondPostOpLimit
-  return entryPoint.chargeableGas(op) + beyondLimits + postOp
+  const postOp = op.paymaster === undefined ? 0n : BEYOND_POST_OP_LIMIT
+  return entryPoint.chargeableGas(op) + BEYOND_LIMITS + postOp
 }
 
 /**

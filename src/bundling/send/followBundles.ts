@@ -13,7 +13,7 @@ import type { BundlingContext } from '../bundlingContext.js'
 import { assessBundle } from '../fees/assessBundle.js'
 import { resubmissionFees } from '../fees/bundleFees.js'
 import { replacementFees } from '../fees/replacementFees.js'
-import { maxAttempts } from '../settle/suspects.js'
+import { MAX_ATTEMPTS } from '../settle/suspects.js'
 import { type BroadcastResult, broadcast } from './broadcast.js'
 import { type Lane, newestAttempt, planLane } from './lanes.js'
 import { signAttempt } from './signAttempt.js'
@@ -125,7 +125,7 @@ async function refuse(
   { id, nonce, executor }: OpenBundle,
   reason: string | undefined,
 ): Promise<void> {
-  const blamed = await refuseBundle(database, id, maxAttempts)
+  const blamed = await refuseBundle(database, id, MAX_ATTEMPTS)
   onEnd?.('abandoned')
   logger.warn({ bundleId: id, executor, nonce, reason, blamed }, 'the node refused the bundle')
 }

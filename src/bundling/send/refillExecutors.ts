@@ -11,7 +11,7 @@ import { planRefills } from './planRefills.js'
 import { sendTransfer } from './sendTransfer.js'
 
 /** Gas of a plain transfer, with room for chains that charge for its data. */
-const transferGas = 50_000n
+const TRANSFER_GAS = 50_000n
 
 /**
  * Sends the treasury's money to executors that run short. Refills go through the same outbox as
@@ -42,7 +42,7 @@ export async function refillExecutors(
     executors,
     underway: new Set(lane.open.flatMap(recipient)),
     available: standing.balance - committedCost(lane),
-    transferCost: transferGas * fees.maxFeePerGas,
+    transferCost: TRANSFER_GAS * fees.maxFeePerGas,
     refillBelow: terms.refillBelow,
     refillTo: terms.refillTo,
     most: maxBundlesPerExecutor - lane.open.length,

@@ -19,7 +19,7 @@ import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
 import { hasLiveOperations, knownHashes } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { findFork } from './findFork.js'
-import { noReceipt, userOperationEventTopic } from './searchInclusion.js'
+import { noReceipt, USER_OPERATION_EVENT_TOPIC } from './searchInclusion.js'
 import { settleReceipts } from './settleReceipts.js'
 
 /**
@@ -116,7 +116,7 @@ async function readReceipts(context: BundlingContext, from: bigint, to: bigint) 
     fetchReceipts(node, attempts),
     getLogs(node, {
       address: entryPoints.map(({ address }) => address),
-      topics: [userOperationEventTopic],
+      topics: [USER_OPERATION_EVENT_TOPIC],
       fromBlock: from,
       toBlock: to,
     }),

@@ -5,7 +5,7 @@ import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { EntryPoint, OperationOutcome } from '../../entrypoint/entryPoint.js'
 import type { BundlingContext } from '../bundlingContext.js'
 
-export const userOperationEventTopic: Hex =
+export const USER_OPERATION_EVENT_TOPIC: Hex =
   '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
 
 /** What is wrong with a node, or with several behind one address, that do not agree. */
@@ -32,7 +32,7 @@ export async function searchInclusion(
   const oldest = head - BigInt(definition.logRange) + 1n
   const [event] = await getLogs(node, {
     address: entryPoints.map(({ address }) => address),
-    topics: [userOperationEventTopic, hash],
+    topics: [USER_OPERATION_EVENT_TOPIC, hash],
     fromBlock: oldest > 0n ? oldest : 0n,
     toBlock: head,
   })

@@ -14,7 +14,7 @@ import type { Schema } from '../../store/schema.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { FoundInclusion } from './searchInclusion.js'
 import { withCosts } from './sponsorCosts.js'
-import { maxAttempts } from './suspects.js'
+import { MAX_ATTEMPTS } from './suspects.js'
 import { paidOperations } from './tokensPaid.js'
 
 /**
@@ -75,7 +75,7 @@ export async function settleReceipts(
     const state = status === 1 ? 'included' : 'reverted'
     await closeBundle(trx, own.bundleId, state, transactionHash)
     onEnd?.(state)
-    const blamed = await blameOperations(trx, own.bundleId, maxAttempts)
+    const blamed = await blameOperations(trx, own.bundleId, MAX_ATTEMPTS)
     const earned = settled.reduce((sum, { outcome }) => sum + outcome.actualGasCost, 0n)
     const numbers = { bundleId, ...facts, gasUsed, cost, earned }
     const entryPoint = entryPoints.find(({ address }) => address === receipt.to)

@@ -11,4 +11,4 @@ export function groupSize(attempts: number): number {
 }
 
 /** How many bundles may fail with an operation before it is dropped; it was alone in the last two. */
-export const maxAttempts = groupSizes.length + 2
+export const MAX_ATTEMPTS = groupSizes.length + 2

@@ -1,6 +1,6 @@
 import type { NodeClient } from '../nodeClient.js'
 import { decodeHead, type Head, headRequest } from '../nodeReads.js'
-import { type BlockMemory, linked, remember, rememberedBlocks } from './blockMemory.js'
+import { type BlockMemory, linked, REMEMBERED_BLOCKS, remember } from './blockMemory.js'
 
 type Change = { readonly memory: BlockMemory; readonly reorgedFrom: bigint | undefined }
 
@@ -16,7 +16,7 @@ export async function advance(
 ): Promise<Change | undefined> {
   const numbers = [...memory.keys()]
   const top = numbers.at(-1) ?? newest.number
-  const oldestWanted = newest.number - BigInt(rememberedBlocks) + 1n
+  const oldestWanted = newest.number - BigInt(REMEMBERED_BLOCKS) + 1n
   const firstMissing = top + 1n > oldestWanted ? top + 1n : oldestWanted
   const between = await headers(node, range(firstMissing, newest.number - 1n))
   const blocks = [...between, newest]

@@ -12,7 +12,7 @@ type Options = {
   readonly heartbeat?: number
 }
 
-const maxMessageBytes = 1024 * 1024
+const MAX_MESSAGE_BYTES = 1024 * 1024
 
 /**
  * Subscribes to `newHeads`. What it says is only a hint to look, never believed: so it may be late,
@@ -29,7 +29,7 @@ export function followAnnouncedHeads(options: Options): () => void {
   function connect(): void {
     let alive = true
     let reason = 'closed'
-    const own = new WebSocket(url, { handshakeTimeout: 10_000, maxPayload: maxMessageBytes })
+    const own = new WebSocket(url, { handshakeTimeout: 10_000, maxPayload: MAX_MESSAGE_BYTES })
     socket = own
     const pulse = setInterval(() => {
       if (!alive) own.terminate()

@@ -4,7 +4,7 @@ import type { Head } from '../nodeReads.js'
 /** The last blocks of the canonical chain as we saw it, a gapless run by number. */
 export type BlockMemory = ReadonlyMap<bigint, Hex>
 
-export const rememberedBlocks = 64
+export const REMEMBERED_BLOCKS = 64
 
 /**
  * Memory after `blocks` (linked, oldest first) became canonical: what they replace and what is older
@@ -14,7 +14,7 @@ export function remember(memory: BlockMemory, blocks: readonly Head[]): BlockMem
   const first = blocks[0]
   const last = blocks.at(-1)
   if (first === undefined || last === undefined) return memory
-  const limit = last.number - BigInt(rememberedBlocks)
+  const limit = last.number - BigInt(REMEMBERED_BLOCKS)
   const continues = memory.get(first.number - 1n) === first.parentHash
   const next = new Map<bigint, Hex>()
   for (const [number, hash] of memory) {

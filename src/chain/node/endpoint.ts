@@ -11,12 +11,12 @@ export type Endpoint = {
   close(): Promise<void>
 }
 
-const maxAnswerBytes = 64 * 1024 * 1024
-const connections = 16
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+const CONNECTIONS = 16
 
 export function createEndpoint(url: string): Endpoint {
   const { origin, host, pathname, search, username, password } = new URL(url)
-  const pool = new Pool(origin, { connections })
+  const pool = new Pool(origin, { connections: CONNECTIONS })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (username || password) {
     const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
@@ -37,7 +37,7 @@ export function createEndpoint(url: string): Endpoint {
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
         size += chunk.length
         // Leaving the loop destroys the stream and with it the connection.
-        if (size > maxAnswerBytes) throw new Error(`answer exceeds ${maxAnswerBytes} bytes`)
+        if (size > MAX_ANSWER_BYTES) throw new Error(`answer exceeds ${MAX_ANSWER_BYTES} bytes`)
         chunks.push(chunk)
       }
       return { status: answer.statusCode, text: Buffer.concat(chunks).toString('utf8') }

@@ -2,8 +2,8 @@ import type { Address, Hex } from 'viem'
 import { Lru } from '../../base/lru.js'
 import { type Fork, fromHex, keccak, toHex } from '../../evm/index.js'
 
-const maxCodes = 2_000
-const maxAddresses = 20_000
+const MAX_CODES = 2_000
+const MAX_ADDRESSES = 20_000
 
 type Seen = { readonly code: Uint8Array; readonly since: bigint }
 
@@ -15,9 +15,9 @@ type Seen = { readonly code: Uint8Array; readonly since: bigint }
  * a reorg can undo a creation, so what was seen since is forgotten.
  */
 export class CodeMemory {
-  readonly #codes = new Lru<Hex, Uint8Array>(maxCodes)
+  readonly #codes = new Lru<Hex, Uint8Array>(MAX_CODES)
   readonly #hashes = new WeakMap<Uint8Array, Hex>()
-  readonly #seen = new Lru<Address, Seen>(maxAddresses)
+  readonly #seen = new Lru<Address, Seen>(MAX_ADDRESSES)
 
   /** The code of an account that has been read before and cannot have changed. */
   at(address: Address): Uint8Array | undefined {

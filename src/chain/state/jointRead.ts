@@ -13,11 +13,11 @@ type Part = { readonly address: Address; readonly slots: readonly Hex[] }
 export type Joint = { readonly call: Call; readonly parts: readonly Part[] }
 
 /** Where the reading code is pretended to be: ASCII "reader", no contract on any chain. */
-const reader: Address = '0x0000000000000000000000000000726561646572'
+const READER: Address = '0x0000000000000000000000000000726561646572'
 /** Some 2,500 gas a slot or account: nodes grant a call ten million at least. */
-const mostReads = 1_000
-const gas = '0x989680'
-const wordDigits = 64
+const MOST_READS = 1_000
+const GAS = '0x989680'
+const WORD_DIGITS = 64
 
 export function isJoint(read: Read): read is JointRead {
   return read.kind === 'slot' || read.kind === 'balance'
@@ -29,8 +29,8 @@ export function isJoint(read: Read): read is JointRead {
  */
 export function encodeJoint(reads: readonly JointRead[], pin: BlockId): readonly Joint[] {
   const joints: Joint[] = []
-  for (let at = 0; at < reads.length; at += mostReads)
-    joints.push(encode(partsOf(reads.slice(at, at + mostReads)), pin))
+  for (let at = 0; at < reads.length; at += MOST_READS)
+    joints.push(encode(partsOf(reads.slice(at, at + MOST_READS)), pin))
   return joints
 }
 
@@ -42,11 +42,11 @@ export function decodeJoint(
 ): boolean {
   const words = parts.reduce((sum, { slots }) => sum + 1 + slots.length, 0)
   const result = settled?.ok ? settled.result : undefined
-  if (typeof result !== 'string' || result.length !== 2 + words * wordDigits) return false
+  if (typeof result !== 'string' || result.length !== 2 + words * WORD_DIGITS) return false
   let at = 2
   const next = () => {
-    const word = BigInt(`0x${result.slice(at, at + wordDigits)}`)
-    at += wordDigits
+    const word = BigInt(`0x${result.slice(at, at + WORD_DIGITS)}`)
+    at += WORD_DIGITS
     return word
   }
   for (const { address, slots } of parts) {
@@ -67,13 +67,13 @@ function partsOf(reads: readonly JointRead[]): Part[] {
 }
 
 function encode(parts: readonly Part[], pin: BlockId): Joint {
-  const overrides: Record<Address, { readonly code: Hex }> = { [reader]: { code: stateReader } }
+  const overrides: Record<Address, { readonly code: Hex }> = { [READER]: { code: stateReader } }
   let data = '0x'
   for (const { address, slots } of parts) {
     if (slots.length > 0) overrides[address] = { code: slotReader }
-    data += slots.length.toString(16).padStart(wordDigits - 40, '0') + address.slice(2)
+    data += slots.length.toString(16).padStart(WORD_DIGITS - 40, '0') + address.slice(2)
     for (const slot of slots) data += slot.slice(2)
   }
-  const call = { to: reader, data, gas }
+  const call = { to: READER, data, gas: GAS }
   return { call: { method: 'eth_call', params: [call, blockParameter(pin), overrides] }, parts }
 }

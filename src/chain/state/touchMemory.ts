@@ -29,10 +29,10 @@ type Pattern = {
   readonly slots: readonly (readonly [Place, Slot])[]
 }
 
-const maxPatterns = 2_000
-const maxTouched = 300
+const MAX_PATTERNS = 2_000
+const MAX_TOUCHED = 300
 /** Fields of a struct and elements of a short array stand this close behind the hash of their key. */
-const maxDistance = 16n
+const MAX_DISTANCE = 16n
 
 /**
  * Remembers what runs touched, to fetch it beforehand for the next run of the same kind. Storage of
@@ -40,7 +40,7 @@ const maxDistance = 16n
  * nonce of one sender tell where those of another are.
  */
 export class TouchMemory {
-  readonly #patterns = new Lru<string, Pattern>(maxPatterns)
+  readonly #patterns = new Lru<string, Pattern>(MAX_PATTERNS)
 
   knows(kind: string): boolean {
     return this.#patterns.get(kind) !== undefined
@@ -59,7 +59,7 @@ export class TouchMemory {
     preimages: readonly Preimage[],
   ): void {
     const pattern = makePattern(subject, touched, preimages)
-    if (pattern.accounts.length + pattern.slots.length > maxTouched) return
+    if (pattern.accounts.length + pattern.slots.length > MAX_TOUCHED) return
     for (const kind of kinds) this.#patterns.set(kind, pattern)
   }
 }
@@ -114,7 +114,7 @@ function describe(slot: Hex, positions: ReadonlyMap<Hex, number>): Slot {
   const value = BigInt(slot)
   for (const [hash, position] of positions) {
     const distance = value - BigInt(hash)
-    if (distance > 0n && distance < maxDistance) return { hash: position, distance }
+    if (distance > 0n && distance < MAX_DISTANCE) return { hash: position, distance }
   }
   return slot
 }

@@ -11,7 +11,7 @@ import { parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 import { type Flags, onStore } from '../storeCommand.js'
 
-const pageSize = 50
+const PAGE_SIZE = 50
 
 function filterOf(flags: Flags): DecisionFilter {
   return {
@@ -48,7 +48,7 @@ export function fillDecision(decision: Command): void {
   onStore(
     decision
       .command('list')
-      .description(`the newest ${pageSize} decisions; --after continues`)
+      .description(`the newest ${PAGE_SIZE} decisions; --after continues`)
       .option('--app <id>', 'of this app')
       .option('--chain <id>', 'on this chain')
       .option('--sender <address>', 'for this sender')
@@ -56,7 +56,7 @@ export function fillDecision(decision: Command): void {
       .option('--code <code>', 'with this outcome, e.g. BUDGET_EXCEEDED')
       .option('--after <id>', 'the last one of the page before'),
     async ({ store, flags }) => {
-      const page = { limit: pageSize, after: flags.after }
+      const page = { limit: PAGE_SIZE, after: flags.after }
       const { decisions, next } = await listDecisions(store.database, filterOf(flags), page)
       printTable(decisions.map(toRow))
       if (next !== undefined) console.log(`more: --after ${next}`)

@@ -6,7 +6,7 @@ import type { ChainDefinition } from '../../chain/definition.js'
 import { createNodeClient } from '../../chain/nodeClient.js'
 import type { Config } from '../../config/options.js'
 import { toTokenDefinition } from '../../config/tokenSchema.js'
-import { devKey, FUNDER_KEY } from '../../devnet/devKeys.js'
+import { devKey, funderKey } from '../../devnet/devKeys.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { ConfigError } from '../../errors/configError.js'
@@ -130,7 +130,7 @@ async function made(
   { tanks, appId, entryPoint, kind, keyOr }: Tools,
   flags: Flags,
 ): Promise<{ tank: Tank; key: Hex }> {
-  const key = keyOr(FUNDER_KEY)
+  const key = keyOr(funderKey)
   const owner = parseAddress('--owner', flags.owner ?? privateKeyToAddress(key))
   const tank = await tanks.ensure(appId, entryPoint, owner, kind)
   await tanks.deploy(tank, entryPoint, key)
@@ -159,11 +159,11 @@ function parseKind(given = 'gas'): TankKind {
   throw new ConfigError('--kind must be gas or token.')
 }
 
-const MODES: readonly FundMode[] = ['tank', 'shared', 'native']
+const modes: readonly FundMode[] = ['tank', 'shared', 'native']
 
 function parseMode(given = ''): FundMode {
-  const mode = MODES.find((each) => each === given)
-  if (mode === undefined) throw new ConfigError(`The mode must be one of ${MODES.join(', ')}.`)
+  const mode = modes.find((each) => each === given)
+  if (mode === undefined) throw new ConfigError(`The mode must be one of ${modes.join(', ')}.`)
   return mode
 }
 
@@ -230,7 +230,7 @@ export function fillTank(tank: Command): void {
     })
 
   add('mode', 'what pays for an app: its own tank, the shared one, or no paymaster at all')
-    .requiredOption('--mode <mode>', MODES.join(', '))
+    .requiredOption('--mode <mode>', modes.join(', '))
     .action((flags: Flags) => {
       const mode = parseMode(flags.mode)
       return withTanks(flags, async (tools) =>

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Address } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { parseEther } from 'viem/utils'
-import { devKey, FUNDER_KEY } from '../../devnet/devKeys.js'
+import { devKey, funderKey } from '../../devnet/devKeys.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Tanks } from '../../paymaster/tanks.js'
@@ -20,7 +20,7 @@ type Credentials = Pick<DevInfo, 'authToken' | 'apiKey'> & { readonly appId: str
 
 const FILE = 'dev.json'
 /** wei; the tank is filled up to it when it holds less than half. */
-const TANK_DEPOSIT = parseEther('100')
+const tankDeposit = parseEther('100')
 
 /** The account, app and keys of the development setup: those of the last start, else new ones. */
 export async function devCredentials(database: Database, dataFolder: string): Promise<Credentials> {
@@ -56,10 +56,10 @@ export async function fundDevTanks(
   for (const [version, address] of Object.entries(entryPoints)) {
     const entryPoint = createEntryPoint(version as Version, address)
     const tank = await tanks.ensure(appId, entryPoint, privateKeyToAddress(devKey(0)), kind)
-    await tanks.deploy(tank, entryPoint, FUNDER_KEY)
+    await tanks.deploy(tank, entryPoint, funderKey)
     const state = await tanks.show(appId, entryPoint, kind)
     const deposit = state?.deposit ?? 0n
-    if (deposit < TANK_DEPOSIT / 2n) await tanks.deposit(tank, TANK_DEPOSIT - deposit, FUNDER_KEY)
+    if (deposit < tankDeposit / 2n) await tanks.deposit(tank, tankDeposit - deposit, funderKey)
     found[version as Version] = tank.address
   }
   return found

@@ -5,10 +5,10 @@ import { devKey } from '../../devnet/devKeys.js'
 import type { DevChainRecord } from './devChainRecord.js'
 
 /** anvil's accounts that send bundles; 9 is the funder, 0 owns the tank. */
-const EXECUTORS = [5, 6, 7, 8]
+const executors = [5, 6, 7, 8]
 
 /** A coin is worth 3,000 of each token there. */
-const DEV_TERMS = { sources: [{ fixed: '3000' }], markup: 1_050_000, maxExposure: '100000' }
+const devTerms = { sources: [{ fixed: '3000' }], markup: 1_050_000, maxExposure: '100000' }
 
 /** The development chain as data; its executors are anvil's well-known accounts. */
 export function devChainDefinition({
@@ -23,13 +23,13 @@ export function devChainDefinition({
       name: 'development',
       rpcUrls: [rpcUrl],
       entryPoints: Object.entries(entryPoints).map(([version, address]) => ({ version, address })),
-      executorKeys: EXECUTORS.map(devKey),
+      executorKeys: executors.map(devKey),
       pollInterval: 100,
       resubmitAfter: 5_000,
       // Contracts that are staked on public chains are not staked here.
       minimumStake: '0',
       minimumUnstakeDelay: 0,
-      tokens: tokens.map((token) => ({ ...token, ...DEV_TERMS })),
+      tokens: tokens.map((token) => ({ ...token, ...devTerms })),
     }),
     (key) => key as Hex,
   )

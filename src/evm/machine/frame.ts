@@ -1,5 +1,5 @@
 import type { Account } from '../state/account.js'
-import { type Code, EMPTY_BYTES, EMPTY_CODE } from '../state/code.js'
+import { type Code, emptyBytes, emptyCode } from '../state/code.js'
 import type { Message } from './messages.js'
 import type { FrameRecord } from './record.js'
 import { Exhausted } from './stops.js'
@@ -28,12 +28,12 @@ export class Frame {
   sp = 0
   gas = 0
   isStatic = false
-  code: Code = EMPTY_CODE
-  input: Uint8Array = EMPTY_BYTES
+  code: Code = emptyCode
+  input: Uint8Array = emptyBytes
   /** Output of the last call made by this frame. */
-  returnData: Uint8Array = EMPTY_BYTES
+  returnData: Uint8Array = emptyBytes
   /** Output of this frame, set by RETURN and REVERT: a view of its memory. */
-  output: Uint8Array = EMPTY_BYTES
+  output: Uint8Array = emptyBytes
   value = 0n
   caller!: Account
   /** The account whose storage and balance the code works on. */
@@ -54,16 +54,16 @@ export class Frame {
     this.memoryCost = 0
     this.pc = 0
     this.sp = 0
-    this.returnData = EMPTY_BYTES
-    this.output = EMPTY_BYTES
+    this.returnData = emptyBytes
+    this.output = emptyBytes
   }
 
   /** Lets go of what the last run left behind, and of unusually large memory. */
   release(): void {
     this.record = undefined
-    this.input = EMPTY_BYTES
-    this.returnData = EMPTY_BYTES
-    this.output = EMPTY_BYTES
+    this.input = emptyBytes
+    this.returnData = emptyBytes
+    this.output = emptyBytes
     if (this.memory.length > MEMORY_KEPT) this.memory = new Uint8Array(MEMORY_START)
   }
 
@@ -133,7 +133,7 @@ export class Frame {
 
   /** `size` bytes of memory as a view, which lasts until this depth runs again. */
   view(offset: number, size: number): Uint8Array {
-    return size === 0 ? EMPTY_BYTES : this.memory.subarray(offset, offset + size)
+    return size === 0 ? emptyBytes : this.memory.subarray(offset, offset + size)
   }
 
   /** Copies `size` bytes of `source` from `from` to memory at `to`, zeros where it has ended. */

@@ -1,6 +1,6 @@
-import { FORKS, type Fork, includesFork } from '../forks.js'
+import { type Fork, forks, includesFork } from '../forks.js'
 import { type Frame, STACK_LIMIT } from './frame.js'
-import { INSTRUCTIONS } from './instructions.js'
+import { instructions } from './instructions.js'
 import type { Machine } from './machine.js'
 import type { Signal } from './signal.js'
 
@@ -25,7 +25,7 @@ function build(fork: Fork): InstructionTable {
   const least = new Uint16Array(256).fill(UNASSIGNED)
   const most = new Uint16Array(256).fill(STACK_LIMIT)
   const run: (Handler | undefined)[] = new Array(256).fill(undefined)
-  for (const instruction of INSTRUCTIONS) {
+  for (const instruction of instructions) {
     const { opcode, pops, pushes } = instruction
     if (instruction.since !== undefined && !includesFork(fork, instruction.since)) continue
     gas[opcode] = instruction.gas
@@ -36,7 +36,7 @@ function build(fork: Fork): InstructionTable {
   return { gas, least, most, run }
 }
 
-const tables = new Map(FORKS.map((fork) => [fork, build(fork)]))
+const tables = new Map(forks.map((fork) => [fork, build(fork)]))
 
 export function instructionTable(fork: Fork): InstructionTable {
   return tables.get(fork)!

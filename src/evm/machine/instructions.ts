@@ -62,7 +62,7 @@ type Row = [
   since?: Fork,
 ]
 
-const ROWS: Row[] = [
+const rows: Row[] = [
   [0x00, 'STOP', 0, 0, 0],
   [0x01, 'ADD', 3, 2, 1],
   [0x02, 'MUL', 5, 2, 1],
@@ -145,13 +145,13 @@ const ROWS: Row[] = [
   [0xff, 'SELFDESTRUCT', 5000, 1, 0, selfDestruct],
 ]
 
-for (let n = 1; n <= 32; n++) ROWS.push([0x5f + n, `PUSH${n}`, 3, 0, 1])
-for (let n = 1; n <= 16; n++) ROWS.push([0x7f + n, `DUP${n}`, 3, n, n + 1])
-for (let n = 1; n <= 16; n++) ROWS.push([0x8f + n, `SWAP${n}`, 3, n + 1, n + 1])
-for (let n = 0; n <= 4; n++) ROWS.push([0xa0 + n, `LOG${n}`, 375 + 375 * n, 2 + n, 0, log])
+for (let n = 1; n <= 32; n++) rows.push([0x5f + n, `PUSH${n}`, 3, 0, 1])
+for (let n = 1; n <= 16; n++) rows.push([0x7f + n, `DUP${n}`, 3, n, n + 1])
+for (let n = 1; n <= 16; n++) rows.push([0x8f + n, `SWAP${n}`, 3, n + 1, n + 1])
+for (let n = 0; n <= 4; n++) rows.push([0xa0 + n, `LOG${n}`, 375 + 375 * n, 2 + n, 0, log])
 
 /** Every instruction of every fork since Shanghai. INVALID (0xfe) is one of the unassigned. */
-export const INSTRUCTIONS: readonly Instruction[] = ROWS.map(
+export const instructions: readonly Instruction[] = rows.map(
   ([opcode, name, gas, pops, pushes, run, since]) => ({
     opcode,
     name,

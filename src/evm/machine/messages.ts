@@ -1,7 +1,7 @@
 import { CODE_BYTE, MAX_CALL_DEPTH, MAX_CODE_SIZE } from '../gasCosts.js'
 import type { Precompile } from '../precompiles/precompile.js'
 import type { Account } from '../state/account.js'
-import { type Code, codeOf, EMPTY_BYTES, EMPTY_CODE } from '../state/code.js'
+import { type Code, codeOf, emptyBytes, emptyCode } from '../state/code.js'
 import type { Frame } from './frame.js'
 import { execute } from './interpreter.js'
 import type { Machine } from './machine.js'
@@ -78,7 +78,7 @@ export function enterCall(machine: Machine, parent: Frame | undefined, message: 
   const code =
     delegate === undefined ? world.load(message.to).code : delegateCode(machine, delegate)
   if (code.bytes.length === 0) {
-    return settle(machine, parent, message, record, RETURN, message.gas, EMPTY_BYTES)
+    return settle(machine, parent, message, record, RETURN, message.gas, emptyBytes)
   }
   push(machine, message, code, record, mark)
   return ENTER
@@ -86,7 +86,7 @@ export function enterCall(machine: Machine, parent: Frame | undefined, message: 
 
 /** Code that runs for an EIP-7702 account: a delegate that is itself a precompile has none. */
 function delegateCode(machine: Machine, delegate: Account): Code {
-  if (delegate.precompile !== undefined) return EMPTY_CODE
+  if (delegate.precompile !== undefined) return emptyCode
   return machine.world.load(delegate).code
 }
 
@@ -100,7 +100,7 @@ export function enterCreate(machine: Machine, parent: Frame | undefined, message
   const { to } = message
   world.load(to)
   if (to.code.bytes.length > 0 || to.hasStorage || world.nonceOf(to) !== 0n) {
-    return settle(machine, parent, message, record, COLLISION, 0, EMPTY_BYTES)
+    return settle(machine, parent, message, record, COLLISION, 0, emptyBytes)
   }
   const mark = world.mark()
   world.markCreated(to)
@@ -152,7 +152,7 @@ function push(
   frame.caller = message.caller
   frame.self = message.self
   frame.value = message.value
-  frame.input = creates ? EMPTY_BYTES : message.input
+  frame.input = creates ? emptyBytes : message.input
   frame.isStatic = message.isStatic
   frame.record = record
   frame.mark = mark
@@ -170,7 +170,7 @@ function leave(machine: Machine, frame: Frame, signal: Signal): void {
     machine.logs.length = frame.logMark
   }
   const gas = end >= OUT_OF_GAS ? 0 : frame.gas
-  const output = end >= OUT_OF_GAS ? EMPTY_BYTES : frame.output
+  const output = end >= OUT_OF_GAS ? emptyBytes : frame.output
   machine.depth--
   const parent = machine.depth >= 0 ? machine.frameAt(machine.depth) : undefined
   settle(machine, parent, message, record, end, gas, output)
@@ -198,7 +198,7 @@ function runPrecompile(
   const gas = message.gas - precompile.gas(message.input)
   if (gas < 0) {
     machine.world.rollback(mark)
-    return settle(machine, parent, message, record, OUT_OF_GAS, 0, EMPTY_BYTES)
+    return settle(machine, parent, message, record, OUT_OF_GAS, 0, emptyBytes)
   }
   machine.stepsLeft -= (message.gas - gas) * precompile.stepsPerGas
   if (machine.stepsLeft < 0) throw new Exhausted('steps')
@@ -207,7 +207,7 @@ function runPrecompile(
     return settle(machine, parent, message, record, RETURN, gas, output)
   }
   machine.world.rollback(mark)
-  return settle(machine, parent, message, record, PRECOMPILE_FAILURE, 0, EMPTY_BYTES)
+  return settle(machine, parent, message, record, PRECOMPILE_FAILURE, 0, emptyBytes)
 }
 
 /** Hands the result of an ended message to its parent, or out of the machine. */
@@ -233,7 +233,7 @@ function settle(
   parent.gas += gas
   const creates = message.kind === 'CREATE' || message.kind === 'CREATE2'
   if (creates) {
-    parent.returnData = signal === REVERT ? output : EMPTY_BYTES
+    parent.returnData = signal === REVERT ? output : emptyBytes
     if (signal === RETURN) parent.pushAddress(message.to)
     else parent.pushNumber(0)
     return CONTINUE
@@ -269,7 +269,7 @@ function refuse(
   record: FrameRecord | undefined,
   error: FrameError,
 ): Signal {
-  const signal = settle(machine, parent, message, record, REVERT, message.gas, EMPTY_BYTES)
+  const signal = settle(machine, parent, message, record, REVERT, message.gas, emptyBytes)
   if (record !== undefined) record.error = error
   return signal
 }
@@ -292,7 +292,7 @@ function begin(
     gas: message.gas,
     gasUsed: 0,
     input: message.input.slice(),
-    output: EMPTY_BYTES,
+    output: emptyBytes,
     error: undefined,
     opcodes: new Uint32Array(8),
     reads: new Map(),

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { type Authorization, applyAuthorizations } from '../authorization.js'
 import { limbsOf } from '../bytes/limbs.js'
 import { createAddress } from '../createAddress.js'
-import { FORKS } from '../forks.js'
+import { forks } from '../forks.js'
 import { REFUND_QUOTIENT } from '../gasCosts.js'
 import type { Envelope, IntrinsicGas } from '../intrinsicGas.js'
 import type { Outcome, Result } from '../outcome.js'
@@ -27,7 +27,7 @@ export function withMachine(
   create: () => Machine,
   body: (machine: Machine) => Result | { kind: 'invalid'; reason: string },
 ): Outcome {
-  if (!FORKS.includes(run.block.fork)) {
+  if (!forks.includes(run.block.fork)) {
     return { kind: 'unsupported', reason: `unknown fork ${run.block.fork}` }
   }
   if (!Number.isSafeInteger(gas)) return { kind: 'unsupported', reason: `gas limit ${gas}` }

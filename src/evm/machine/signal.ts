@@ -23,12 +23,12 @@ export const PRECOMPILE_FAILURE = 14
 
 /** Why a frame failed. The last three never ran: their gas was given back. */
 export type FrameError =
-  | (typeof ERRORS)[number]
+  | (typeof errors)[number]
   | 'call depth'
   | 'balance too low'
   | 'nonce too high'
 
-const ERRORS = [
+const errors = [
   'reverted',
   'out of gas',
   'invalid opcode',
@@ -45,5 +45,5 @@ const ERRORS = [
 
 /** The failure a signal stands for; undefined for success. */
 export function errorOf(signal: Signal): FrameError | undefined {
-  return ERRORS[signal - REVERT]
+  return errors[signal - REVERT]
 }

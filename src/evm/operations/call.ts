@@ -7,7 +7,7 @@ import { OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
 import type { Account } from '../state/account.js'
 import { noteAccess } from './extCode.js'
 
-const KINDS: Readonly<Record<number, FrameKind>> = {
+const kinds: Readonly<Record<number, FrameKind>> = {
   241: 'CALL',
   242: 'CALLCODE',
   244: 'DELEGATECALL',
@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<number, FrameKind>> = {
 
 /** CALL, CALLCODE, DELEGATECALL and STATICCALL. */
 export function callFamily(machine: Machine, frame: Frame, op: number): Signal {
-  const kind = KINDS[op]!
+  const kind = kinds[op]!
   const carriesValue = kind === 'CALL' || kind === 'CALLCODE'
   const gasAsked = frame.popNumber()
   const to = machine.world.at(frame.stack, frame.popLimbs())

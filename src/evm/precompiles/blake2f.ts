@@ -14,7 +14,7 @@ export const blake2f: Precompile = {
 const SIZE = 213
 
 /** First 64 bits of the fractions of the square roots of the first eight primes: high, low. */
-const START = Uint32Array.of(
+const start = Uint32Array.of(
   0x6a09e667,
   0xf3bcc908,
   0xbb67ae85,
@@ -48,7 +48,7 @@ const ORDER = [
 ].map((row) => Uint8Array.from(row))
 
 /** Columns, then diagonals, of the 4 by 4 state. */
-const LANES = [
+const lanes = [
   [0, 4, 8, 12],
   [1, 5, 9, 13],
   [2, 6, 10, 14],
@@ -71,7 +71,7 @@ function compress(input: DataView, isLast: boolean): Uint8Array {
   const offset = words(input, 196, 2)
   const v = new Uint32Array(32)
   v.set(state)
-  v.set(START, 16)
+  v.set(start, 16)
   for (let i = 0; i < 4; i++) v[24 + i]! ^= offset[i]!
   if (isLast) {
     v[28]! ^= 0xffffffff
@@ -80,7 +80,7 @@ function compress(input: DataView, isLast: boolean): Uint8Array {
   for (let round = 0; round < rounds; round++) {
     const order = ORDER[round % 10]!
     for (let i = 0; i < 8; i++) {
-      const [a, b, c, d] = LANES[i]!
+      const [a, b, c, d] = lanes[i]!
       mix(v, 2 * a, 2 * b, 2 * c, 2 * d, message, 2 * order[2 * i]!, 2 * order[2 * i + 1]!)
     }
   }

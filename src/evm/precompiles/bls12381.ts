@@ -1,7 +1,7 @@
 import { pippenger } from '@noble/curves/abstract/curve.js'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { toBigInt, toBytes } from '../bytes/hex.js'
-import { DISCOUNT_G1, DISCOUNT_G2 } from './blsDiscounts.js'
+import { discountG1, discountG2 } from './blsDiscounts.js'
 import { isZero } from './input.js'
 import type { Precompile } from './precompile.js'
 
@@ -36,7 +36,7 @@ export const blsG1Add: Precompile = {
 
 /** 0x0c: sum of points times scalars. */
 export const blsG1Msm: Precompile = {
-  gas: (input) => msmGas(Math.floor(input.length / TERM_G1), 12_000, DISCOUNT_G1),
+  gas: (input) => msmGas(Math.floor(input.length / TERM_G1), 12_000, discountG1),
   stepsPerGas: 15,
   run: (input) => {
     if (input.length === 0 || input.length % TERM_G1 !== 0) return undefined
@@ -66,7 +66,7 @@ export const blsG2Add: Precompile = {
 
 /** 0x0e */
 export const blsG2Msm: Precompile = {
-  gas: (input) => msmGas(Math.floor(input.length / TERM_G2), 22_500, DISCOUNT_G2),
+  gas: (input) => msmGas(Math.floor(input.length / TERM_G2), 22_500, discountG2),
   stepsPerGas: 25,
   run: (input) => {
     if (input.length === 0 || input.length % TERM_G2 !== 0) return undefined

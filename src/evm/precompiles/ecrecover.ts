@@ -3,7 +3,7 @@ import { bytesAt, isZero } from './input.js'
 import type { Precompile } from './precompile.js'
 import { recoverKey } from './recoverKey.js'
 
-const NOTHING = new Uint8Array(0)
+const nothing = new Uint8Array(0)
 
 /** 0x01: the signer's address, or nothing. */
 export const ecrecover: Precompile = {
@@ -12,9 +12,9 @@ export const ecrecover: Precompile = {
   run: (input) => {
     const call = bytesAt(input, 0, 128)
     const v = call[63]!
-    if (!isZero(call.subarray(32, 63)) || (v !== 27 && v !== 28)) return NOTHING
+    if (!isZero(call.subarray(32, 63)) || (v !== 27 && v !== 28)) return nothing
     const signer = addressOfSigner(call.slice(0, 32), call.slice(64, 128), v === 27 ? 0 : 1)
-    if (signer === undefined) return NOTHING
+    if (signer === undefined) return nothing
     const output = new Uint8Array(32)
     output.set(signer, 12)
     return output

@@ -1,4 +1,4 @@
-import { FORKS, type Fork, includesFork } from '../forks.js'
+import { type Fork, forks, includesFork } from '../forks.js'
 import { blake2f } from './blake2f.js'
 import {
   blsG1Add,
@@ -44,7 +44,7 @@ const ROWS: Row[] = [
 ]
 
 const tables = new Map(
-  FORKS.map((fork) => {
+  forks.map((fork) => {
     const rows = ROWS.filter(([, , since]) => includesFork(fork, since))
     return [fork, new Map(rows.map(([address, precompile]) => [address, precompile]))]
   }),

@@ -12,7 +12,7 @@ const FIELD_ELEMENTS_PER_BLOB = 4096n
 const VERSION_KZG = 0x01
 
 /** The one point of the KZG ceremony that verification needs: its secret times the generator of G2. */
-const SECRET_G2 = G2.Point.fromHex(
+const secretG2 = G2.Point.fromHex(
   'b5bfd7dd8cdeb128843bc287230af38926187075cbfbefa81009a2ce615ac53d2914e5870cb452d2afaaab24f3499f72' +
     '185cbfee53492714734429b7b38608e23926c911cceceac9a36851477ba4c60b087041de621000edc98edada20c1def2',
 )
@@ -58,7 +58,7 @@ function point(bytes: Uint8Array): PointG1 | undefined {
 /** e(commitment − y, G2) = e(proof, secret − z) */
 function verifies(commitment: PointG1, z: bigint, y: bigint, proof: PointG1): boolean {
   const numerator = commitment.subtract(G1.Point.BASE.multiplyUnsafe(y))
-  const denominator = SECRET_G2.subtract(G2.Point.BASE.multiplyUnsafe(z))
+  const denominator = secretG2.subtract(G2.Point.BASE.multiplyUnsafe(z))
   const pairs = [
     { g1: numerator.negate(), g2: G2.Point.BASE },
     { g1: proof, g2: denominator },

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { hexOfLimbs } from '../bytes/limbs.js'
 import type { Precompile } from '../precompiles/index.js'
-import { type Code, EMPTY_CODE } from './code.js'
+import { type Code, emptyCode } from './code.js'
 
 /** One storage slot during a run. `original` is its value at the start of the transaction. */
 export type Slot = {
@@ -48,7 +48,7 @@ export function createAccount(
     loaded: false,
     nonce: 0n,
     balance: 0n,
-    code: EMPTY_CODE,
+    code: emptyCode,
     hasStorage: false,
     warm: precompile !== undefined,
     touched: false,

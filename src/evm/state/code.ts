@@ -35,9 +35,9 @@ export function codeHash(bytes: Uint8Array): Hex {
   return toHex(codeOf(bytes).hash())
 }
 
-export const EMPTY_BYTES = new Uint8Array(0)
+export const emptyBytes = new Uint8Array(0)
 
-export const EMPTY_CODE = codeOf(EMPTY_BYTES)
+export const emptyCode = codeOf(emptyBytes)
 
 function prepare(bytes: Uint8Array): Code {
   const padded = new Uint8Array(bytes.length + 33)

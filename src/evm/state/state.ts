@@ -63,9 +63,9 @@ export function overlay(base: State, overrides: Overrides): State {
   }
 }
 
-const NOTHING: AccountState = { nonce: 0n, balance: 0n, code: new Uint8Array(0) }
+const nothing: AccountState = { nonce: 0n, balance: 0n, code: new Uint8Array(0) }
 
-function merge(over: AccountOverride, below: AccountState = NOTHING): AccountState {
+function merge(over: AccountOverride, below: AccountState = nothing): AccountState {
   const hasStorage = over.state === undefined ? below.hasStorage : over.state.size > 0
   return {
     nonce: over.nonce ?? below.nonce,

@@ -221,10 +221,10 @@ export class World {
   }
 }
 
-const GONE: AccountOverride = { nonce: 0n, balance: 0n, code: new Uint8Array(0), state: new Map() }
+const gone: AccountOverride = { nonce: 0n, balance: 0n, code: new Uint8Array(0), state: new Map() }
 
 function changeOf(account: Account): AccountOverride | undefined {
-  if (account.destroyed) return GONE
+  if (account.destroyed) return gone
   const slots = new Map<Slot['key'], bigint>()
   for (const slot of account.slots.values()) {
     if (slot.value !== undefined && slot.value !== slot.original) slots.set(slot.key, slot.value)

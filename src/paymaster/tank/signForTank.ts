@@ -5,7 +5,7 @@ import { recoverKey } from '../../evm/index.js'
 import { signHash } from '../../signing/signHash.js'
 
 /** What the key of a tank's signer is stored for. */
-export const signerPurpose = 'tank signer'
+export const SIGNER_PURPOSE = 'tank signer'
 
 export type TankSigner = { readonly address: Address; readonly key: Hex }
 

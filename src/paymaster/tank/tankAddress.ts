@@ -2,11 +2,11 @@ import type { Address, Hex } from 'viem'
 import { concatHex, encodeFunctionData, getCreate2Address } from 'viem/utils'
 import {
   type Deployment,
-  TANK_06,
-  TANK_07,
-  TOKEN_TANK_06,
-  TOKEN_TANK_07,
-  TOKEN_TANK_08,
+  tank06,
+  tank07,
+  tokenTank06,
+  tokenTank07,
+  tokenTank08,
 } from '../../contracts/deployments.js'
 import { abi as factoryAbi } from '../../contracts/generated/TankFactory.js'
 import { zeroAddress, zeroHash } from '../../encoding/extremes.js'
@@ -15,12 +15,12 @@ import type { TankKind } from '../../store/schema.js'
 
 /** What a tank runs on each EntryPoint version. */
 const implementations: Readonly<Record<TankKind, Readonly<Record<Version, Deployment>>>> = {
-  gas: { '0.6': TANK_06, '0.7': TANK_07, '0.8': TANK_07, '0.9': TANK_07 },
+  gas: { '0.6': tank06, '0.7': tank07, '0.8': tank07, '0.9': tank07 },
   token: {
-    '0.6': TOKEN_TANK_06,
-    '0.7': TOKEN_TANK_07,
-    '0.8': TOKEN_TANK_08,
-    '0.9': TOKEN_TANK_08,
+    '0.6': tokenTank06,
+    '0.7': tokenTank07,
+    '0.8': tokenTank08,
+    '0.9': tokenTank08,
   },
 }
 

@@ -30,11 +30,11 @@ function hashOfText(text: string): string {
   return keccak(Buffer.from(text).toString('hex'))
 }
 
-const DOMAIN_TYPE_HASH = hashOfText(
+const domainTypeHash = hashOfText(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 )
-const NAME_HASH = hashOfText('Purser Tank')
-const VERSION_HASH = hashOfText('1')
+const nameHash = hashOfText('Purser Tank')
+const versionHash = hashOfText('1')
 
 type SignedOperation = {
   /** The fields in an EIP-712 type. */
@@ -103,9 +103,9 @@ export function promiseHash(name: string, fields: string): PromiseHash {
   }
   return (op, entryPoint, chainId, promised, delegate) => {
     const domain = keccak(
-      DOMAIN_TYPE_HASH +
-        NAME_HASH +
-        VERSION_HASH +
+      domainTypeHash +
+        nameHash +
+        versionHash +
         uintWord(BigInt(chainId), 'chainId') +
         addressWord(op.paymaster),
     )

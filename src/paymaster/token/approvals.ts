@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { decodeFunctionData, parseAbi } from 'viem/utils'
-import { maxUint256 } from '../../encoding/extremes.js'
+import { MAX_UINT256 } from '../../encoding/extremes.js'
 import { decodeCalls, isNesting } from '../../policy/decodeCalls.js'
 
 const abi = parseAbi([
@@ -31,7 +31,7 @@ function afterCall(allowance: bigint, data: Hex, spender: Address): bigint {
   if (call?.args[0].toLowerCase() !== spender) return allowance
   const [, amount] = call.args
   if (call.functionName === 'approve') return amount
-  return amount > maxUint256 - allowance ? maxUint256 : allowance + amount
+  return amount > MAX_UINT256 - allowance ? MAX_UINT256 : allowance + amount
 }
 
 /** undefined = another function, or arguments that make no sense. */

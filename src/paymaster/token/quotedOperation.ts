@@ -9,7 +9,7 @@ const APPROVAL_GAS = 80_000n
 /** gas for the bytes of that approval and of the tank's data */
 const CALLDATA_GAS = 12_000n
 /** Prices may move by a tenth between the quote and the signature. */
-const PRICE_ROOM = { numerator: 11n, denominator: 10n }
+const priceRoom = { numerator: 11n, denominator: 10n }
 
 /**
  * Smallest token units that an operation, measured without the tank, may cost with it and with an
@@ -37,7 +37,7 @@ export function quotedCharge(
     paymasterPostOpGasLimit: hasPaymasterLimits ? postOpGas : 0n,
   }
   const charge = maxTokenCharge(op, entryPoint, { ...terms, mode, postOpGas })
-  return (charge * PRICE_ROOM.numerator) / PRICE_ROOM.denominator + 1n
+  return (charge * priceRoom.numerator) / priceRoom.denominator + 1n
 }
 
 function atLeast(value: bigint, least: bigint): bigint {

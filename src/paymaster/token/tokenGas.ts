@@ -10,14 +10,14 @@ type ReadByTank = Pick<Operation, 'factoryData' | 'callData' | 'signature'>
  * Measured with a plain token that the tank holds none of yet, which is dearest: 63,400, 32,100 and
  * 115,900 gas on v0.7, about 1,000 less on v0.8 and v0.9; and a fifth to spare.
  */
-const VALIDATION: Readonly<Record<TokenMode, bigint>> = {
+const validation: Readonly<Record<TokenMode, bigint>> = {
   prefund: 76_000n,
   afterwards: 39_000n,
   permit: 139_000n,
 }
 
 /** How often validation calls the token: transfer and permit, and reads of balances. */
-const VALIDATION_CALLS: Readonly<Record<TokenMode, bigint>> = {
+const validationCalls: Readonly<Record<TokenMode, bigint>> = {
   prefund: 3n,
   afterwards: 1n,
   permit: 4n,
@@ -34,7 +34,7 @@ const CHARGE = 42_000n
  * token (a proxy, a look at a list). From the operation's length alone, as tankVerificationGas.
  */
 export function tokenVerificationGas(op: ReadByTank, mode: TokenMode, perCall: bigint): bigint {
-  return VALIDATION[mode] + wordGas(op) + VALIDATION_CALLS[mode] * perCall
+  return validation[mode] + wordGas(op) + validationCalls[mode] * perCall
 }
 
 /** Gas for postOp: what a quote names, since all of it is charged. */

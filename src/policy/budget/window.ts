@@ -9,7 +9,7 @@ export type Buckets = {
 }
 
 /** A rolling window moves in steps of this part of itself. */
-const rollingSteps = 60
+const ROLLING_STEPS = 60
 
 /**
  * The buckets of a window at `at`. An aligned window is one bucket. A rolling one is many small
@@ -18,7 +18,7 @@ const rollingSteps = 60
  */
 export function bucketsAt(window: Window, at: number): Buckets {
   if (typeof window === 'object') {
-    const size = Math.ceil(window.rollingSeconds / rollingSteps)
+    const size = Math.ceil(window.rollingSeconds / ROLLING_STEPS)
     const current = floorTo(at, size)
     return { current, oldest: floorTo(at - window.rollingSeconds, size) }
   }
@@ -26,22 +26,22 @@ export function bucketsAt(window: Window, at: number): Buckets {
   return { current, oldest: current }
 }
 
-const hour = 3_600
-const day = 24 * hour
+const HOUR = 3_600
+const DAY = 24 * HOUR
 
 /** 1 January 1970 was a Thursday. */
-const firstMonday = 4 * day
+const FIRST_MONDAY = 4 * DAY
 
 function beginOf(window: Exclude<Window, object>, at: number): number {
   switch (window) {
     case 'never':
       return 0
     case 'hour':
-      return floorTo(at, hour)
+      return floorTo(at, HOUR)
     case 'day':
-      return floorTo(at, day)
+      return floorTo(at, DAY)
     case 'week':
-      return firstMonday + floorTo(at - firstMonday, 7 * day)
+      return FIRST_MONDAY + floorTo(at - FIRST_MONDAY, 7 * DAY)
     case 'month': {
       const date = new Date(at * 1000)
       return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / 1000

@@ -27,13 +27,13 @@ const multiSends: ReadonlySet<Address> = new Set([
 ])
 
 /** multiSend(bytes) */
-const multiSendSelector = '0x8d80ff0a'
+const MULTI_SEND_SELECTOR = '0x8d80ff0a'
 
 function isMultiSend({ to, data }: Call): boolean {
-  return multiSends.has(to) && data.startsWith(multiSendSelector)
+  return multiSends.has(to) && data.startsWith(MULTI_SEND_SELECTOR)
 }
 
-const headLength = 1 + 20 + 32 + 32
+const HEAD_LENGTH = 1 + 20 + 32 + 32
 
 /** Packed one after the other: operation, to, value, length of data, data. */
 function readMultiSend(data: Hex): readonly Call[] | undefined {
@@ -41,12 +41,12 @@ function readMultiSend(data: Hex): readonly Call[] | undefined {
   const calls: Call[] = []
   const end = size(packed)
   for (let at = 0; at < end; ) {
-    if (at + headLength > end) return undefined
+    if (at + HEAD_LENGTH > end) return undefined
     const operation = BigInt(sliceHex(packed, at, at + 1))
     const length = BigInt(sliceHex(packed, at + 53, at + 85))
-    const next = BigInt(at + headLength) + length
+    const next = BigInt(at + HEAD_LENGTH) + length
     if (operation > 1n || next > BigInt(end)) return undefined
-    const inner = length === 0n ? '0x' : sliceHex(packed, at + headLength, Number(next))
+    const inner = length === 0n ? '0x' : sliceHex(packed, at + HEAD_LENGTH, Number(next))
     const to = sliceHex(packed, at + 1, at + 21)
     const call = plainCall(to, BigInt(sliceHex(packed, at + 21, at + 53)), inner)
     calls.push({ ...call, delegate: operation === 1n })

@@ -10,7 +10,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   faultPoint('migration:applied')
 }
 
-const live = `state in ('open', 'included', 'expired')`
+const LIVE = `state in ('open', 'included', 'expired')`
 
 const statements = [
   `create table policies (
@@ -43,9 +43,9 @@ const statements = [
     updated_at timestamptz not null default now()
   )`,
   `create unique index reservations_slot
-    on reservations (chain_id, entry_point, sender, nonce, app_id, paymaster) where ${live}`,
+    on reservations (chain_id, entry_point, sender, nonce, app_id, paymaster) where ${LIVE}`,
   `create index reservations_paymaster on reservations (chain_id, entry_point, paymaster, valid_until)
-    include (max_cost, block_number) where ${live}`,
+    include (max_cost, block_number) where ${LIVE}`,
   `create index reservations_open on reservations (chain_id, valid_until) where state = 'open'`,
   `create index reservations_ended on reservations (chain_id, block_number)
     where state in ('included', 'expired')`,

@@ -145,11 +145,11 @@ type PoolQuery = {
 }
 
 /** The channel on which a chain's bundlers hear that operations wait. */
-export const operationsChannel = 'purser_operations'
+export const OPERATIONS_CHANNEL = 'purser_operations'
 
 /** Wakes the bundlers of a chain; the payload is the chain id. */
 export async function announceOperations(db: Kysely<Schema>, chainId: number): Promise<void> {
-  await sql`select pg_notify(${operationsChannel}, ${String(chainId)})`.execute(db)
+  await sql`select pg_notify(${OPERATIONS_CHANNEL}, ${String(chainId)})`.execute(db)
 }
 
 /**

@@ -20,7 +20,7 @@ export type EntityFacts = {
 type Named = { readonly entryPoint: Address; readonly address: Address }
 
 /** Below this ops_seen no reputation is bad, and pending operations need not be counted. */
-const harmlessSeen = 110
+const HARMLESS_SEEN = 110
 
 const live = sql`o.state in ('pooled', 'bundled') and o.chain_id = e.chain_id
   and o.entry_point = e.entry_point`
@@ -47,7 +47,7 @@ export async function readEntityFacts(
       (select count(*) from operations o where ${live} and o.sender = e.address) as as_sender,
       case when e.trusted then 0 else (select count(*) from operations o
         where ${live} and o.paymaster = e.address) end as as_paymaster,
-      case when e.ops_seen < ${harmlessSeen}
+      case when e.ops_seen < ${HARMLESS_SEEN}
         then (select count(*) from (select 1 from operations o
           where ${live} and o.factory = e.address limit 1) as any_of_them)
         else (select count(*) from operations o where ${live} and o.factory = e.address)
@@ -126,7 +126,7 @@ export async function countReputations(
 }
 
 /** BAN_OPS_SEEN_PENALTY */
-const crashPenalty = 10_000
+const CRASH_PENALTY = 10_000
 
 /** GREP-040: the entity made a bundle fail that it had been found valid for. */
 export async function banEntity(
@@ -136,15 +136,15 @@ export async function banEntity(
 ): Promise<void> {
   await sql`
     insert into reputations as r (chain_id, entry_point, address, ops_seen, ops_included)
-    values (${chainId}, ${entryPoint}, ${address}, ${crashPenalty}, 0)
+    values (${chainId}, ${entryPoint}, ${address}, ${CRASH_PENALTY}, 0)
     on conflict (chain_id, entry_point, address) do update set
-      ops_seen = r.ops_seen + ${crashPenalty}, ops_included = 0`.execute(db)
+      ops_seen = r.ops_seen + ${CRASH_PENALTY}, ops_included = 0`.execute(db)
 }
 
 /** Inclusions that a throttled entity is put behind: half-way between THROTTLING_SLACK and BAN_SLACK. */
-const throttledBehind = 30
+const THROTTLED_BEHIND = 30
 /** MIN_INCLUSION_RATE_DENOMINATOR */
-const inclusionRate = 10
+const INCLUSION_RATE = 10
 
 /** EREP-070: throttles an entity until it has had 20 inclusions more, or the hours have passed over it. */
 export async function throttleEntity(
@@ -154,9 +154,9 @@ export async function throttleEntity(
 ): Promise<void> {
   await sql`
     insert into reputations as r (chain_id, entry_point, address, ops_seen, ops_included)
-    values (${chainId}, ${entryPoint}, ${address}, ${inclusionRate * throttledBehind}, 0)
+    values (${chainId}, ${entryPoint}, ${address}, ${INCLUSION_RATE * THROTTLED_BEHIND}, 0)
     on conflict (chain_id, entry_point, address) do update set ops_seen =
-      greatest(r.ops_seen, ${inclusionRate} * (r.ops_included + ${throttledBehind}))`.execute(db)
+      greatest(r.ops_seen, ${INCLUSION_RATE} * (r.ops_included + ${THROTTLED_BEHIND}))`.execute(db)
 }
 
 export type StoredReputation = {
@@ -189,7 +189,7 @@ export async function readReputations(
       + (select count(*) from operations o where ${live} and o.factory = e.address) as pending
     from reputations e
     where e.chain_id = ${chainId} and e.entry_point = ${entryPoint}
-      and (not ${suspectsOnly}::boolean or (e.ops_seen >= ${harmlessSeen}
+      and (not ${suspectsOnly}::boolean or (e.ops_seen >= ${HARMLESS_SEEN}
         and not exists (select 1 from tanks t where t.chain_id = e.chain_id
           and t.entry_point = e.entry_point and t.address = e.address)))
     order by e.address`.execute(db)

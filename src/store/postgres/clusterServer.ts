@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigError } from '../../errors/configError.js'
-import { type Cluster, HERE, lastWords, spawnOptions } from './postgresCluster.js'
+import { type Cluster, here, lastWords, spawnOptions } from './postgresCluster.js'
 
 const settings = {
   listen_addresses: '',
@@ -108,7 +108,7 @@ export async function spawnServer(cluster: Cluster): Promise<Server> {
   const output = openSync(log, start === 0 ? 'w' : 'a', 0o600)
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   try {
-    const child = spawn(binaries.postgres, ['-D', HERE ?? folder, ...options], {
+    const child = spawn(binaries.postgres, ['-D', here ?? folder, ...options], {
       ...spawnOptions(cluster, folder),
       stdio: ['ignore', output, output],
       // A group of its own: Ctrl-C in the terminal ends Purser, and Purser ends its database.

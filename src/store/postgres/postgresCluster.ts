@@ -29,11 +29,11 @@ const UNPRIVILEGED = 65_534
  * we are root: spawn() enters the working directory before it changes the user, PostgreSQL's
  * processes keep that directory, and /proc/self/cwd leads there without walking.
  */
-export const HERE = isLinux ? '/proc/self/cwd' : undefined
+export const here = isLinux ? '/proc/self/cwd' : undefined
 
 /** Environment and user of the cluster's programs, started in `cwd`. */
 export function spawnOptions({ binaries, links, runAs }: Omit<Cluster, 'folder'>, cwd: string) {
-  const libraries = [HERE ? `${HERE}/../lib` : links, binaries.libraries].join(':')
+  const libraries = [here ? `${here}/../lib` : links, binaries.libraries].join(':')
   return {
     cwd,
     // Nothing of our environment: it may hold secrets, and PG* variables would change defaults.
@@ -88,7 +88,7 @@ function initialize(cluster: Cluster) {
     try {
       await promisify(execFile)(
         binaries.initdb,
-        ['-D', HERE ?? draft, ...names],
+        ['-D', here ?? draft, ...names],
         spawnOptions(cluster, draft),
       )
     } catch (error) {

@@ -30,7 +30,7 @@ type Claim = {
 }
 
 /** How far the queue is looked through for what may be taken. */
-const window = 1_000
+const WINDOW = 1_000
 
 /** Takes deliveries that are due; of several processes each gets others. Counts the attempt. */
 export async function claimDeliveries(
@@ -43,7 +43,7 @@ export async function claimDeliveries(
       join event_subscriptions s on s.id = d.subscription_id and s.active
       where d.state = 'pending' and d.next_attempt_at <= now()
         and d.subscription_id <> all(${[...busy]}::uuid[])
-      order by d.next_attempt_at limit ${window}
+      order by d.next_attempt_at limit ${WINDOW}
     ), ranked as (
       select id, row_number() over (partition by subscription_id order by next_attempt_at) as place
       from due

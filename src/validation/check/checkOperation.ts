@@ -3,14 +3,14 @@ import type { StateOverride } from '../../chain/stateOverride.js'
 import type { Operation } from '../../entrypoint/operation.js'
 
 /** ASCII "purser check": no contract on any chain. */
-const sender: Address = '0x000000000000000070757273657220636865636b'
+const SENDER: Address = '0x000000000000000070757273657220636865636b'
 
 /** Answers every call with 32 zero bytes: any operation is valid and its call succeeds. */
-const code: Hex = '0x5f5f5260205ff3'
+const CODE: Hex = '0x5f5f5260205ff3'
 
 /** An operation that needs nothing of a chain but its EntryPoint: free, and of a sender that agrees. */
 export const checkOperation: Operation = {
-  sender,
+  sender: SENDER,
   nonce: 0n,
   factory: undefined,
   factoryData: '0x',
@@ -29,4 +29,4 @@ export const checkOperation: Operation = {
 }
 
 /** The state in which `checkOperation` succeeds. */
-export const checkOverride: StateOverride = { [sender]: { code } }
+export const checkOverride: StateOverride = { [SENDER]: { code: CODE } }

@@ -17,7 +17,7 @@ import {
 } from '../../evm/index.js'
 import type { StateOverride } from '../engine.js'
 import { authorizationOverride, toEvmOverrides } from '../evmOverrides.js'
-import { handleOpsCall, maxSteps } from '../inProcess/rehearse.js'
+import { handleOpsCall, MAX_STEPS } from '../inProcess/rehearse.js'
 import { kindOf } from '../inProcess/runKind.js'
 import { smallestLimit } from '../inProcess/smallestLimit.js'
 import { mergeOverrides } from '../mergeOverrides.js'
@@ -50,7 +50,10 @@ export async function selfCheck(
     accessList: undefined,
   })
   const runOn = (known: State, block: BlockEnv, input: Call, onMiss: OnMiss) =>
-    call({ state: overlay(known, overrides), block, onMiss, record: true, maxSteps }, input)
+    call(
+      { state: overlay(known, overrides), block, onMiss, record: true, maxSteps: MAX_STEPS },
+      input,
+    )
 
   let seen: State | undefined
   const kind = kindOf(entryPoint, op, 'execution')

@@ -4,9 +4,9 @@ import { violation } from './violation.js'
 
 const DEPOSIT_TO = '0xb760faf9'
 const INCREMENT_NONCE = '0x0bd28e3b'
-const EXTCODE = [0x3b, 0x3c, 0x3f]
+const extcode = [0x3b, 0x3c, 0x3f]
 
-const OPCODES: Readonly<Partial<Record<FrameKind, number>>> = {
+const opcodes: Readonly<Partial<Record<FrameKind, number>>> = {
   CALL: 0xf1,
   CALLCODE: 0xf2,
   DELEGATECALL: 0xf4,
@@ -21,14 +21,14 @@ export const entryPointCalls: FrameRule = (scene, phase, frame) =>
       const { entity } = phase
       const what = input.length < 4 ? 'its fallback' : toHex(input.subarray(0, 4))
       const message = `${entity.role} may not call the EntryPoint (${kind} of ${what}) in validation`
-      return violation('OP-054', entity, message, { opcode: OPCODES[kind]!, contract: to })
+      return violation('OP-054', entity, message, { opcode: opcodes[kind]!, contract: to })
     })
 
 /** OP-054 on EXTCODE*; OP-051: EXTCODESIZE ISZERO, by which Solidity tests for code, is allowed. */
 export const entryPointCode: FrameRule = ({ entryPoint }, { entity }, frame) =>
   frame.accesses
     .filter(({ address, opcode, testsExistence }) => {
-      return address === entryPoint.address && EXTCODE.includes(opcode) && !testsExistence
+      return address === entryPoint.address && extcode.includes(opcode) && !testsExistence
     })
     .map(({ address, opcode }) => {
       const message = `${entity.role} may not look at the EntryPoint's code in validation`

@@ -9,9 +9,9 @@ export {
   fitsBundleContexts,
   fitsBundleSize,
   judgeFields,
-  LIMIT_PROFILES,
   type LimitProfile,
   type Limits,
+  limitProfiles,
 } from './limits.js'
 export { isStaked, type StakeInfo, type StakePolicy, type Stakes } from './stakes.js'
 export { toViolationError } from './toViolationError.js'

@@ -57,7 +57,7 @@ export type Verdict = {
   readonly contextSize: number
 }
 
-const FRAME_RULES: readonly FrameRule[] = [
+const frameRules: readonly FrameRule[] = [
   bannedOpcodes,
   loneGas,
   unassignedOpcodes,
@@ -72,7 +72,7 @@ const FRAME_RULES: readonly FrameRule[] = [
   storage,
 ]
 
-const PHASE_RULES: readonly PhaseRule[] = [delegatedEntity, create2, context]
+const phaseRules: readonly PhaseRule[] = [delegatedEntity, create2, context]
 
 /** Judges a validation run by the rules of ERC-7562. Pure: the same evidence, the same verdict. */
 export function judge(evidence: Evidence): Verdict {
@@ -93,11 +93,11 @@ export function judge(evidence: Evidence): Verdict {
 }
 
 function judgePhase(scene: Scene, phase: Phase): Violation[] {
-  const violations = PHASE_RULES.flatMap((rule) => rule(scene, phase))
+  const violations = phaseRules.flatMap((rule) => rule(scene, phase))
   for (const frame of framesOf(phase.root)) {
     violations.push(...outOfGas(scene, phase, frame))
     if (isEntryPointFrame(scene, frame)) continue
-    for (const rule of FRAME_RULES) violations.push(...rule(scene, phase, frame))
+    for (const rule of frameRules) violations.push(...rule(scene, phase, frame))
   }
   return violations
 }

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { operationOf } from '../../../test/validation/erc7562/world.js'
 import { canonicalAddresses, createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { fitsBundleContexts, fitsBundleSize, judgeFields, LIMIT_PROFILES } from './limits.js'
+import { fitsBundleContexts, fitsBundleSize, judgeFields, limitProfiles } from './limits.js'
 
-const { canonical, lenient } = LIMIT_PROFILES
+const { canonical, lenient } = limitProfiles
 const entryPoint = createEntryPoint('0.7', canonicalAddresses['0.7'])
 const SENDER = `0x${'51'.repeat(20)}` as const
 const PAYMASTER = `0x${'52'.repeat(20)}` as const

@@ -28,7 +28,7 @@ export type Limits = {
  * suite send: verification limits of millions or without slack, little preVerificationGas (what it
  * must pay for is computed elsewhere), operations as large as a transaction may be.
  */
-export const LIMIT_PROFILES = {
+export const limitProfiles = {
   canonical: {
     maxOperationSize: 8_192,
     maxContextSize: 2_048,
@@ -49,7 +49,7 @@ export const LIMIT_PROFILES = {
   },
 } as const satisfies Readonly<Record<string, Limits>>
 
-export type LimitProfile = keyof typeof LIMIT_PROFILES
+export type LimitProfile = keyof typeof limitProfiles
 
 /** The limits that need no run: LIM-010, LIM-060, LIM-070. */
 export function judgeFields(entryPoint: EntryPoint, op: Operation, limits: Limits): Violation[] {

@@ -6,7 +6,7 @@ const GAS = 0x5a
 const INVALID = 0xfe
 
 /** OP-011, without CREATE (see creation.ts). DIFFICULTY is the name that clients of bundlers know. */
-const BANNED: readonly (readonly [opcode: number, name: string])[] = [
+const banned: readonly (readonly [opcode: number, name: string])[] = [
   [0x32, 'ORIGIN'],
   [0x3a, 'GASPRICE'],
   [0x40, 'BLOCKHASH'],
@@ -42,9 +42,9 @@ export function opcodeViolation(
 
 /** OP-011: no opcode that shows block or transaction, no INVALID, no SELFDESTRUCT. */
 export const bannedOpcodes: FrameRule = (_, phase, frame) =>
-  BANNED.filter(([opcode]) => usesOpcode(frame, opcode)).map((named) =>
-    opcodeViolation('OP-011', phase, frame, named),
-  )
+  banned
+    .filter(([opcode]) => usesOpcode(frame, opcode))
+    .map((named) => opcodeViolation('OP-011', phase, frame, named))
 
 /** OP-012: GAS only directly before a *CALL; the record notes it only elsewhere. */
 export const loneGas: FrameRule = (_, phase, frame) =>

@@ -3,8 +3,8 @@ import { createAddress, type FrameRecord } from '../../evm/index.js'
 import type { Entity, Phase, Scene } from './scene.js'
 
 /** validateUserOp and validatePaymasterUserOp, of v0.6 and of v0.7 and later. */
-const VALIDATE_ACCOUNT = [0x3a871cdd, 0x19822f7c]
-const VALIDATE_PAYMASTER = [0xf465c77e, 0x52b7512c]
+const validateAccount = [0x3a871cdd, 0x19822f7c]
+const validatePaymaster = [0xf465c77e, 0x52b7512c]
 
 /**
  * The phases of a run of handleOps, or simulateValidation, with this one operation. `root` must be
@@ -30,9 +30,9 @@ export function splitPhases(
   }
   for (const [index, call] of root.calls.entries()) {
     if (call.to === creator) begin('deployment', entities.factory ?? entities.account, call)
-    else if (call.to === op.sender && calls(call, VALIDATE_ACCOUNT)) {
+    else if (call.to === op.sender && calls(call, validateAccount)) {
       begin('account', entities.account, root, index)
-    } else if (call.to === op.paymaster && calls(call, VALIDATE_PAYMASTER)) {
+    } else if (call.to === op.paymaster && calls(call, validatePaymaster)) {
       begin('paymaster', entities.paymaster, root, index)
     }
   }

@@ -4,7 +4,7 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { splitValidationData } from '../../entrypoint/validationData.js'
 import { OperationLimitError } from '../../errors/operationErrors.js'
-import { FORKS, type Fork, type State } from '../../evm/index.js'
+import { type Fork, forks, type State } from '../../evm/index.js'
 import type { Engine, StateOverride, Validation } from '../engine.js'
 import { aggregated } from '../refusals.js'
 import { measureOperation } from './measureOperation.js'
@@ -113,7 +113,7 @@ function recordedRun({ result: { record }, stage, blockHash }: Rehearsed): Recor
 
 /** A node of an older chain would never take the transaction that carries an authorization. */
 function requireDelegations(fork: Fork, { authorization }: Operation): void {
-  if (authorization === undefined || FORKS.indexOf(fork) >= FORKS.indexOf('prague')) return
+  if (authorization === undefined || forks.indexOf(fork) >= forks.indexOf('prague')) return
   throw new OperationLimitError('eip7702Auth', 'this chain does not know EIP-7702 yet')
 }
 

@@ -106,7 +106,7 @@ type Subject = {
 }
 
 /** A run of so much gas takes milliseconds; others get their turn after it. */
-const heavyGas = 1_000_000
+const HEAVY_GAS = 1_000_000
 
 /**
  * One run under `limits`. Undefined when it needs state that no run under ample limits needed: then it
@@ -121,7 +121,7 @@ async function attempt(
   const limited = withLimits(entryPoint, op, limits)
   const { outcome, observed } = rehearse(stage, entryPoint, limited, extent, how)
   if (outcome.kind !== 'done') return undefined
-  if (outcome.executionGas > heavyGas) await nextTurn()
+  if (outcome.executionGas > HEAVY_GAS) await nextTurn()
   return observed
 }
 
@@ -193,7 +193,7 @@ async function verificationLimits(
     {
       floor: account - 1n,
       ceiling: limits.verification,
-      guess: isSeparate ? used - paymaster - paymasterOverhead : used,
+      guess: isSeparate ? used - paymaster - PAYMASTER_OVERHEAD : used,
       tolerance: tolerated(account),
     },
     (limit) => does({ ...limits, verification: limit }),
@@ -203,7 +203,7 @@ async function verificationLimits(
     {
       floor: paymaster - 1n,
       ceiling: limits.paymasterVerification,
-      guess: paymaster + paymasterOverhead,
+      guess: paymaster + PAYMASTER_OVERHEAD,
       tolerance: tolerated(paymaster),
     },
     (limit) => does({ ...limits, verification, paymasterVerification: limit }),
@@ -212,7 +212,7 @@ async function verificationLimits(
 }
 
 /** Of the EntryPoint itself within what paymasterVerificationGasLimit bounds: where to look first. */
-const paymasterOverhead = 9_700n
+const PAYMASTER_OVERHEAD = 9_700n
 
 /** Gas used is the least that a limit may be. */
 function tolerated(used: bigint): bigint {

@@ -33,7 +33,7 @@ export type Extent = 'validation' | 'execution'
 const outOfGas = Uint8Array.from({ length: 32 }, (_, at) => [0xde, 0xad, 0xde, 0xad][at] ?? 0)
 
 /** As much return data as the EntryPoint reports. */
-const maxReturnData = 2048
+const MAX_RETURN_DATA = 2048
 
 /**
  * Watches a handleOps with this one operation. Failed signatures and time ranges are noted and kept
@@ -79,7 +79,7 @@ export function observeOperation(
   /** Calls out of innerHandleOp: that of the account, if any, then postOp. */
   function duringExecution(end: WatchedEnd): void {
     const { success, gasUsed, output } = end
-    const revertData = success ? '0x' : toHex(output.subarray(0, maxReturnData))
+    const revertData = success ? '0x' : toHex(output.subarray(0, MAX_RETURN_DATA))
     const ended = { success, gasUsed, revertData }
     if (op.callData !== '0x' && observed.call === undefined) observed.call = ended
     else observed.postOp ??= ended
@@ -105,11 +105,11 @@ export function observeOperation(
   return { observed, watcher }
 }
 
-const blockRange = (1n << 255n) | (1n << 207n)
+const BLOCK_RANGE = (1n << 255n) | (1n << 207n)
 
 /** validationData without what would end the run: the authorizer, and bounds that are times. */
 function accepted(data: bigint): bigint {
-  const isBlockRange = (data & blockRange) === blockRange
+  const isBlockRange = (data & BLOCK_RANGE) === BLOCK_RANGE
   return isBlockRange ? (data >> 160n) << 160n : 0n
 }
 

@@ -65,14 +65,14 @@ export function readValidation(
 /** What account and paymaster answered. */
 type Answers = Pick<Observation, 'accountData' | 'paymasterData'>
 
-const blockFlag = 2 ** 47
+const BLOCK_FLAG = 2 ** 47
 
 /** When account and paymaster both hold. Ranges of block numbers (v0.9) the EntryPoint judges. */
 export function timeRange({ accountData = 0n, paymasterData = 0n }: Answers) {
   let [validAfter, validUntil] = [0, 0]
   for (const data of [accountData, paymasterData]) {
     const range = splitValidationData(data)
-    if (range.validAfter >= blockFlag && range.validUntil >= blockFlag) continue
+    if (range.validAfter >= BLOCK_FLAG && range.validUntil >= BLOCK_FLAG) continue
     validAfter = Math.max(validAfter, range.validAfter)
     if (range.validUntil !== 0 && (validUntil === 0 || range.validUntil < validUntil)) {
       validUntil = range.validUntil

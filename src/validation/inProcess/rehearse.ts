@@ -17,20 +17,20 @@ import { mergeOverrides } from '../mergeOverrides.js'
 import { type Extent, type Observation, observeOperation } from './observeOperation.js'
 
 /** Sends the bundle of a simulation and gets its fees: ASCII "purser", no contract on any chain. */
-export const handler: Address = '0x0000000000000000000000000000707572736572'
+export const HANDLER: Address = '0x0000000000000000000000000000707572736572'
 
 /** Nobody's history: the handler need not be read. */
-const handlerOverride: StateOverride = { [handler]: { nonce: '0x0', balance: '0x0', code: '0x' } }
+const handlerOverride: StateOverride = { [HANDLER]: { nonce: '0x0', balance: '0x0', code: '0x' } }
 
 /**
  * Instructions that one run may execute: 16.7 million gas, the most a transaction may use, allow some
  * more of the cheapest. Bounds what an operation can cost us.
  */
-export const maxSteps = 20_000_000
+export const MAX_STEPS = 20_000_000
 /** Gas for the EntryPoint's own work beside what `bundleGas` counts. */
-const handleOpsGas = 200_000
+const HANDLE_OPS_GAS = 200_000
 /** As far as gas is an exact number with room for what is added. */
-const maxGas = 2 ** 50
+const MAX_GAS = 2 ** 50
 
 /** Where an operation is run. */
 export type Stage = { readonly block: BlockEnv; readonly state: State }
@@ -50,16 +50,16 @@ export function handleOpsCall(
   { fork }: Pick<BlockEnv, 'fork'>,
 ) {
   const message = {
-    from: handler,
+    from: HANDLER,
     to: entryPoint.address,
-    data: fromHex(entryPoint.encodeHandleOps([op], handler)),
+    data: fromHex(entryPoint.encodeHandleOps([op], HANDLER)),
     value: 0n,
     // An authorization makes its signer warm (EIP-7702).
     accessList: op.authorization && [{ address: op.sender, storageKeys: [] }],
   }
   const { intrinsic } = intrinsicGas(fork, message)
-  const needed = Number(entryPoint.bundleGas(op)) + intrinsic + handleOpsGas
-  return { ...message, gas: Math.min(needed, maxGas) }
+  const needed = Number(entryPoint.bundleGas(op)) + intrinsic + HANDLE_OPS_GAS
+  return { ...message, gas: Math.min(needed, MAX_GAS) }
 }
 
 /**
@@ -74,6 +74,6 @@ export function rehearse(
   { onMiss, record }: { readonly onMiss: OnMiss; readonly record: boolean },
 ): Rehearsal {
   const { observed, watcher } = observeOperation(entryPoint, op, extent)
-  const run = { state, block, onMiss, record, maxSteps, watcher }
+  const run = { state, block, onMiss, record, maxSteps: MAX_STEPS, watcher }
   return { outcome: call(run, handleOpsCall(entryPoint, op, block)), observed }
 }

@@ -45,13 +45,13 @@ export async function measure(
         paymasterVerificationGasLimit: 0n,
         postOpGasLimit: found.postOp.ceiling,
         validAfter: found.validAfter,
-        validUntil: found.validUntil === unbounded ? 0 : found.validUntil,
+        validUntil: found.validUntil === UNBOUNDED ? 0 : found.validUntil,
       },
     }
   }
 }
 
-const unbounded = 2 ** 48 - 1
+const UNBOUNDED = 2 ** 48 - 1
 
 function refusal(revertData: Hex): MeasureResult {
   const own = decodeProbeError(revertData)

@@ -18,7 +18,7 @@ import { aggregated, unexplained } from '../refusals.js'
 import { measure } from './measureV06.js'
 import { decodeOutcome, outcomeCall, placeProbe } from './probeV06.js'
 
-const beneficiary: Address = '0x0000000000000000000000000000000000000001'
+const BENEFICIARY: Address = '0x0000000000000000000000000000000000000001'
 
 /**
  * Runs operations of EntryPoint v0.6 by eth_call on any node that knows state overrides; no debug or
@@ -127,7 +127,7 @@ async function whoseSignature(
   op: Operation,
   override: StateOverride | undefined,
 ): Promise<'account' | 'paymaster'> {
-  const data = entryPoint.encodeHandleOps([op], beneficiary)
+  const data = entryPoint.encodeHandleOps([op], BENEFICIARY)
   const outcome = await ethCall(node, { to: entryPoint.address, data }, 'latest', override)
   const failure = outcome.ok ? undefined : entryPoint.decodeFailure(outcome.revertData)
   return failure?.code === 'AA34' ? 'paymaster' : 'account'

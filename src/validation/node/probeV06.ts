@@ -9,7 +9,7 @@ import type { GasBounds } from '../engine.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 
 /** Where contracts/Probe06.sol looks for the EntryPoint's code. */
-const originalAt: Address = '0x000070757273657220656e74727920706f696e74'
+const ORIGINAL_AT: Address = '0x000070757273657220656e74727920706f696e74'
 
 const measureSelector = toFunctionSelector(getAbiItem({ abi, name: 'measure' }))
 const probeErrors = new Set<string>(
@@ -59,6 +59,6 @@ export function placeProbe(
 ): StateOverride {
   return mergeOverrides(override, {
     [entryPoint]: { code: runtime },
-    [originalAt]: { code: override[entryPoint]?.code ?? deployed },
+    [ORIGINAL_AT]: { code: override[entryPoint]?.code ?? deployed },
   })
 }

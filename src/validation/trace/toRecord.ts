@@ -15,10 +15,10 @@ import type { TracedFrame } from './tracedFrame.js'
 export type AddressFacts = (address: Address) => Pick<CodeAccess, 'delegate' | 'precompile'>
 
 const EXTCODESIZE = 0x3b
-const EXTCODE: readonly number[] = [EXTCODESIZE, 0x3c, 0x3f]
+const extcode: readonly number[] = [EXTCODESIZE, 0x3c, 0x3f]
 const NOWHERE: Address = '0x0000000000000000000000000000000000000000'
 
-const KINDS: ReadonlySet<string> = new Set<FrameKind>([
+const kinds: ReadonlySet<string> = new Set<FrameKind>([
   ...(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'] as const),
   ...(['CREATE', 'CREATE2'] as const),
 ])
@@ -65,7 +65,7 @@ function toFrame(
   }
   for (const [opcode] of entries(traced.usedOpcodes)) noteOpcode(frame, Number(opcode))
   // Some nodes tell SELFDESTRUCT as a frame; the opcode itself is what the rules judge.
-  const below = calls.filter((call) => KINDS.has(call.type))
+  const below = calls.filter((call) => kinds.has(call.type))
   frame.calls = below.map((call) => toFrame(call, frame, factsOf))
   return frame
 }
@@ -74,7 +74,7 @@ function toFrame(
 function accessesOf(traced: TracedFrame, factsOf: AddressFacts): CodeAccess[] {
   const looked = new Set(traced.extCodeAccessInfo)
   return entries(traced.contractSize).flatMap(([address, { contractSize, opcode }]) => {
-    const looks = EXTCODE.includes(opcode)
+    const looks = extcode.includes(opcode)
     const access = { ...factsOf(address), address, codeSize: contractSize }
     const first = { ...access, opcode, testsExistence: looks && !looked.has(address) }
     if (looks || !looked.has(address)) return [first]

@@ -3,7 +3,7 @@ import type { WebhookOutcome } from '../approval.js'
 
 type Answer = { readonly outcome: WebhookOutcome; readonly reason: string | undefined }
 
-const maxReasonLength = 200
+const MAX_REASON_LENGTH = 200
 
 /** What a response says. Only a JSON object whose arePoliciesVerified is a boolean is an answer. */
 export function readAnswer(response: OutboundResponse): Answer {
@@ -33,5 +33,5 @@ function tidy(reason: string): string | undefined {
     .toString()
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
-  return [...text].slice(0, maxReasonLength).join('') || undefined
+  return [...text].slice(0, MAX_REASON_LENGTH).join('') || undefined
 }

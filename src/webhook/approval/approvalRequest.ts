@@ -44,7 +44,7 @@ export function approvalRequest(input: ApprovalRequestInput): OutboundRequest {
   return { url, method: 'GET', headers: sign(url.search.slice(1)), body: undefined }
 }
 
-const maxQueryBytes = 8192
+const MAX_QUERY_BYTES = 8192
 
 /**
  * Every scalar of webhookData, then those of `webhookData.params` (the only ones that receivers of
@@ -60,10 +60,10 @@ function queryOf(webhookData: WebhookData, registered: URLSearchParams): string 
     .filter(([name]) => name !== 'data' && !registered.has(name))
     .concat([['data', JSON.stringify(webhookData)]])
   const query = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')
-  if (query.length > maxQueryBytes) {
+  if (query.length > MAX_QUERY_BYTES) {
     throw new InvalidParamsError(
       'sponsorshipInfo.webhookData',
-      `is ${query.length} bytes long as a query and the webhook is called by GET, which carries ${maxQueryBytes} at most. Shorten it or register the webhook with requestType POST.`,
+      `is ${query.length} bytes long as a query and the webhook is called by GET, which carries ${MAX_QUERY_BYTES} at most. Shorten it or register the webhook with requestType POST.`,
     )
   }
   return query

@@ -25,9 +25,9 @@ export type Circuits = {
   ): Promise<Result | 'circuit_open' | 'overloaded'>
 }
 
-const halfOpenAfter = 10_000
-const inFlight = 50
-const remembered = 10_000
+const HALF_OPEN_AFTER = 10_000
+const IN_FLIGHT = 50
+const REMEMBERED = 10_000
 
 /**
  * @param isFailure whether a call's result counts against the webhook
@@ -39,7 +39,7 @@ export function createCircuits(
 ): Circuits {
   const makePolicy = (webhookId: string) => {
     const breaker = circuitBreaker(handleWhenResult(isFailure), {
-      halfOpenAfter,
+      halfOpenAfter: HALF_OPEN_AFTER,
       breaker: either(
         new ConsecutiveBreaker(5),
         // It opens above the threshold, and one half is meant to open it.
@@ -47,9 +47,9 @@ export function createCircuits(
       ),
     })
     breaker.onBreak(() => onOpen(webhookId))
-    return { breaker, guarded: wrap(bulkhead(inFlight), breaker) }
+    return { breaker, guarded: wrap(bulkhead(IN_FLIGHT), breaker) }
   }
-  const policies = new Lru<string, ReturnType<typeof makePolicy>>(remembered)
+  const policies = new Lru<string, ReturnType<typeof makePolicy>>(REMEMBERED)
 
   return {
     async run(webhookId, call) {

@@ -1,8 +1,8 @@
 import { decryptSecret } from '../../tenancy/secrets.js'
-import { secretPurpose } from './signature.js'
+import { SECRET_PURPOSE } from './signature.js'
 
 /** For how long an old secret signs beside the one that replaced it, in milliseconds. */
-export const overlap = 24 * 3_600 * 1_000
+export const OVERLAP = 24 * 3_600 * 1_000
 
 type Stored = {
   readonly secret: Buffer
@@ -16,6 +16,6 @@ export function signingSecrets(masterKey: Buffer, stored: Stored, now: Date): st
   const overlaps =
     previous_secret !== null && previous_secret_until !== null && previous_secret_until > now
   return [secret, ...(overlaps ? [previous_secret] : [])].map((each) =>
-    decryptSecret(masterKey, secretPurpose, each),
+    decryptSecret(masterKey, SECRET_PURPOSE, each),
   )
 }

@@ -1,13 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-const prefix = 'whsec_'
+const PREFIX = 'whsec_'
 
 /** What a webhook's secret is stored for. */
-export const secretPurpose = 'webhook signature'
+export const SECRET_PURPOSE = 'webhook signature'
 
 /** A signing secret as Standard Webhooks writes it: `whsec_` and 32 random bytes in base64. */
 export function newSecret(): string {
-  return prefix + randomBytes(32).toString('base64')
+  return PREFIX + randomBytes(32).toString('base64')
 }
 
 /**
@@ -22,7 +22,7 @@ export function signatureHeaders(
   content: string,
 ): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
   const sign = (secret: string): string => {
-    const key = Buffer.from(secret.slice(prefix.length), 'base64')
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
     return createHmac('sha256', key).update(`${id}.${timestamp}.${content}`).digest('base64')
   }
   return {

@@ -1,12 +1,12 @@
 import { type Address, encodeFunctionData, type Hex, keccak256, pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { TANK_06, TANK_07, TANK_FACTORY } from '../../../src/contracts/deployments.js'
+import { TANK_FACTORY, tank06, tank07 } from '../../../src/contracts/deployments.js'
 import { abi as tankFactoryAbi } from '../../../src/contracts/generated/TankFactory.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { encodeSimulateValidation } from '../../../src/entrypoint/simulationV06.js'
 import { encodeTankData, sponsorshipHash } from '../../../src/paymaster/tank/tankData.js'
-import { LIMIT_PROFILES, type Verdict } from '../../../src/validation/erc7562/index.js'
+import { limitProfiles, type Verdict } from '../../../src/validation/erc7562/index.js'
 import { judgeRun, requireSuccess } from './stage.js'
 import {
   BLOCK,
@@ -20,11 +20,11 @@ import {
 const OWNER = keccak256('0x01')
 const signer = privateKeyToAccount(keccak256('0x02'))
 const FOREVER = { validAfter: 0, validUntil: 0 }
-const canonical = { limits: LIMIT_PROFILES.canonical }
+const canonical = { limits: limitProfiles.canonical }
 
 /** A tank of the world's EntryPoint version, with a deposit. */
 function createTank(world: TestWorld): Address {
-  const { deployData, address } = world.version === '0.6' ? TANK_06 : TANK_07
+  const { deployData, address } = world.version === '0.6' ? tank06 : tank07
   for (const data of [TANK_FACTORY.deployData, deployData]) {
     world.create2(`0x${data.slice(66)}`)
   }
@@ -78,7 +78,7 @@ describe.each(VERSIONS)('a SimpleAccount on EntryPoint v%s, all unstaked', (vers
       [account.factory]: { role: 'factory' },
       [account.address]: { role: 'factory' },
       [tank]: { role: 'paymaster' },
-      [(version === '0.6' ? TANK_06 : TANK_07).address]: { role: 'paymaster' },
+      [(version === '0.6' ? tank06 : tank07).address]: { role: 'paymaster' },
     })
     expect(visitedCode.has(world.entryPoint.address)).toBe(false)
     expect([...accessed.writes.keys()]).toEqual([account.address])

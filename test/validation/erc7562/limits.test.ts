@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createAddress } from '../../../src/evm/index.js'
-import { LIMIT_PROFILES, type Limits } from '../../../src/validation/erc7562/index.js'
+import { type Limits, limitProfiles } from '../../../src/validation/erc7562/index.js'
 import { type Play, rulesOf, stages } from './stage.js'
 
-const { canonical, lenient } = LIMIT_PROFILES
+const { canonical, lenient } = limitProfiles
 
 describe.each(stages())('contexts on EntryPoint %s', (_, stage) => {
   const context = (bytes: number): Play => ({

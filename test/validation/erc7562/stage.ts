@@ -4,7 +4,7 @@ import type { Result } from '../../../src/evm/index.js'
 import {
   type EntityRole,
   judge,
-  LIMIT_PROFILES,
+  limitProfiles,
   type StakePolicy,
   type Verdict,
 } from '../../../src/validation/erc7562/index.js'
@@ -82,7 +82,7 @@ export function judgeRun(world: TestWorld, op: Operation, run: Result, play: Pla
     senderExists: play.senderExists ?? op.factory === undefined,
     stakes: Object.fromEntries(staked.map((role) => [role, STAKED])),
     stakePolicy: POLICY,
-    limits: play.limits ?? LIMIT_PROFILES.lenient,
+    limits: play.limits ?? limitProfiles.lenient,
   })
 }
 

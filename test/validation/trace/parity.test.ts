@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import type { Engine, ObservedRun } from '../../../src/validation/engine.js'
-import { judge, LIMIT_PROFILES } from '../../../src/validation/erc7562/index.js'
+import { judge, limitProfiles } from '../../../src/validation/erc7562/index.js'
 import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
 import { cases } from '../../compliance/cases.js'
 import { openTroupe } from '../../compliance/troupe.js'
@@ -64,7 +64,7 @@ describe.each(VERSIONS)('a trace of the node and our EVM, EntryPoint v%s', (vers
       ...run,
       entryPoint,
       op,
-      limits: LIMIT_PROFILES.lenient,
+      limits: limitProfiles.lenient,
       stakePolicy: { minimumStake: MINIMUM_STAKE, minimumUnstakeDelay: BigInt(UNSTAKE_DELAY) },
     })
     const { violations, accessed, visitedCode, entities, contextSize } = verdict

@@ -2,9 +2,9 @@ import type { Address, Hex } from 'viem'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 
 /** Bytes that call data, init code or code of a state override may have (EIP-3860 is below it). */
-export const maxCodeBytes = 128 * 1024
+export const MAX_CODE_BYTES = 128 * 1024
 /** Bytes that a signature or paymaster data may have. */
-export const maxProofBytes = 32 * 1024
+export const MAX_PROOF_BYTES = 32 * 1024
 
 /** Bytes as lower-case hex with whole bytes. `field` is the path for the error. */
 export function decodeBytes(value: unknown, field: string, maxBytes: number): Hex {

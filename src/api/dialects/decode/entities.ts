@@ -6,7 +6,7 @@ import type { Version } from '../../../entrypoint/entryPoint.js'
 import type { Operation } from '../../../entrypoint/operation.js'
 import { joinPaymasterSignature } from '../../../entrypoint/paymasterSignature.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
-import { decodeAddress, decodeOptionalBytes, maxCodeBytes, maxProofBytes } from './bytes.js'
+import { decodeAddress, decodeOptionalBytes, MAX_CODE_BYTES, MAX_PROOF_BYTES } from './bytes.js'
 import { type Members, member, memberOrNull } from './members.js'
 import { isMissing } from './quantity.js'
 
@@ -32,8 +32,8 @@ export function decodePackedEntities(object: Members, field: string): Entities {
     unpackedFields,
     'does not exist in EntryPoint v0.6: use initCode and paymasterAndData.',
   )
-  const factory = decodeEntity(object, 'initCode', field, maxCodeBytes)
-  const paymaster = decodeEntity(object, 'paymasterAndData', field, maxProofBytes)
+  const factory = decodeEntity(object, 'initCode', field, MAX_CODE_BYTES)
+  const paymaster = decodeEntity(object, 'paymasterAndData', field, MAX_PROOF_BYTES)
   return {
     factory: factory.entity,
     factoryData: factory.data,
@@ -80,7 +80,7 @@ export function decodeUnpackedEntities(object: Members, field: string, version: 
     factoryData: decodeOptionalBytes(
       member(object, 'factoryData'),
       `${field}.factoryData`,
-      maxCodeBytes,
+      MAX_CODE_BYTES,
     ),
     paymaster: isMissing(paymaster) ? undefined : decodeAddress(paymaster, `${field}.paymaster`),
     paymasterData: decodePaymasterData(object, field, version),
@@ -96,7 +96,7 @@ function decodeFactory(value: unknown, field: string): Operation['factory'] {
 /** EntryPoint v0.9 takes the paymaster's signature as a suffix outside the hash. */
 function decodePaymasterData(object: Members, field: string, version: Version): Hex {
   const bytes = (name: string) =>
-    decodeOptionalBytes(member(object, name), `${field}.${name}`, maxProofBytes)
+    decodeOptionalBytes(member(object, name), `${field}.${name}`, MAX_PROOF_BYTES)
   if (version !== '0.9')
     refuseFilled(object, field, ['paymasterSignature'], `needs EntryPoint v0.9, not v${version}.`)
   const signature = bytes('paymasterSignature')

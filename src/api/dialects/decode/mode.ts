@@ -30,9 +30,9 @@ export type TokenContext = {
   readonly permit: Permit | undefined
 }
 
-const maxTokens = 100
+const MAX_TOKENS = 100
 /** A century: what lies within is judged by the paymaster. */
-const maxExpiryDuration = 3_155_760_000
+const MAX_EXPIRY_DURATION = 3_155_760_000
 
 /** Of pm_sponsorUserOperation: the mode is mandatory. */
 export function decodeMode(value: unknown, field: string): Mode {
@@ -91,7 +91,7 @@ function decodeBoolean(object: Members, name: string, field: string): boolean | 
 function decodeExpiryDuration(object: Members, field: string): number | undefined {
   const value = member(object, 'expiryDuration')
   if (value === undefined) return undefined
-  return decodeInteger(value, `${field}.expiryDuration`, { min: 1, max: maxExpiryDuration })
+  return decodeInteger(value, `${field}.expiryDuration`, { min: 1, max: MAX_EXPIRY_DURATION })
 }
 
 function decodeWebhookData(object: Members, field: string): Members | undefined {
@@ -139,10 +139,10 @@ function decodeTokenInfo(value: unknown, field: string): Pick<TokenContext, 'tok
   const feeToken = decodeToken(info, 'feeTokenAddress', field)
   const preferred = decodeToken(info, 'preferredToken', field)
   const list = member(info, 'tokenList') ?? []
-  if (!Array.isArray(list) || list.length > maxTokens)
+  if (!Array.isArray(list) || list.length > MAX_TOKENS)
     throw new InvalidParamsError(
       `${field}.tokenList`,
-      `must be an array of at most ${maxTokens} addresses.`,
+      `must be an array of at most ${MAX_TOKENS} addresses.`,
     )
   const listed = list.map((token, index) => decodeAddress(token, `${field}.tokenList[${index}]`))
   const token = feeToken ?? preferred ?? (listed.length === 1 ? listed[0] : undefined)

@@ -6,8 +6,8 @@ import {
   decodeAddress,
   decodeBytes,
   decodeOptionalBytes,
-  maxCodeBytes,
-  maxProofBytes,
+  MAX_CODE_BYTES,
+  MAX_PROOF_BYTES,
 } from './bytes.js'
 import {
   decodePackedEntities,
@@ -28,7 +28,7 @@ export function decodeOperation(value: unknown, field: string, version: Version)
   if (!hasPaymasterLimits) refuseFilled(object, field, paymasterLimits, 'needs a paymaster.')
   return {
     ...parts,
-    signature: decodeBytes(member(object, 'signature'), `${field}.signature`, maxProofBytes),
+    signature: decodeBytes(member(object, 'signature'), `${field}.signature`, MAX_PROOF_BYTES),
     callGasLimit: gas('callGasLimit'),
     verificationGasLimit: gas('verificationGasLimit'),
     preVerificationGas: gas('preVerificationGas'),
@@ -42,7 +42,7 @@ export function decodeOperation(value: unknown, field: string, version: Version)
 /** An operation to be estimated. Its signature must be there, only the length counts. */
 export function decodeDraft(value: unknown, field: string, version: Version): Draft {
   const object = decodeObject(value, field)
-  const signature = decodeBytes(member(object, 'signature'), `${field}.signature`, maxProofBytes)
+  const signature = decodeBytes(member(object, 'signature'), `${field}.signature`, MAX_PROOF_BYTES)
   return { ...decodeParts(object, field, version), ...decodeGasFields(object, field), signature }
 }
 
@@ -56,7 +56,7 @@ export function decodePartialOperation(value: unknown, field: string, version: V
   return {
     ...decodeParts(withoutPaymaster(object), field, version),
     ...decodeGasFields(object, field),
-    signature: decodeOptionalBytes(signature, `${field}.signature`, maxProofBytes),
+    signature: decodeOptionalBytes(signature, `${field}.signature`, MAX_PROOF_BYTES),
   }
 }
 
@@ -117,7 +117,7 @@ function decodeParts(object: Members, field: string, version: Version): Parts {
   return {
     sender: decodeAddress(member(object, 'sender'), `${field}.sender`),
     nonce: decodeQuantity(member(object, 'nonce'), `${field}.nonce`),
-    callData: decodeBytes(member(object, 'callData'), `${field}.callData`, maxCodeBytes),
+    callData: decodeBytes(member(object, 'callData'), `${field}.callData`, MAX_CODE_BYTES),
     ...(version === '0.6'
       ? decodePackedEntities(object, field)
       : decodeUnpackedEntities(object, field, version)),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { maxUint256 } from '../../../encoding/extremes.js'
+import { MAX_UINT256 } from '../../../encoding/extremes.js'
 import { PurserError } from '../../../errors/purserError.js'
 import {
   decodeGas,
@@ -8,10 +8,10 @@ import {
   decodeOptionalFee,
   decodeOptionalGasLimit,
   decodeQuantity,
-  maxUint120,
+  MAX_UINT120,
 } from './quantity.js'
 
-const uint256 = fc.bigInt({ min: 0n, max: maxUint256 })
+const uint256 = fc.bigInt({ min: 0n, max: MAX_UINT256 })
 
 describe('decodeQuantity', () => {
   test.each([
@@ -92,8 +92,8 @@ describe('decodeQuantity', () => {
   })
 
   test('takes uint256 to the last and refuses the first above', () => {
-    expect(decodeQuantity(maxUint256.toString(), 'f')).toBe(maxUint256)
-    expect(() => decodeQuantity((maxUint256 + 1n).toString(), 'f')).toThrow('must fit in uint256')
+    expect(decodeQuantity(MAX_UINT256.toString(), 'f')).toBe(MAX_UINT256)
+    expect(() => decodeQuantity((MAX_UINT256 + 1n).toString(), 'f')).toThrow('must fit in uint256')
   })
 
   test('throws nothing but our own refusals, whatever the JSON', () => {
@@ -111,8 +111,8 @@ describe('decodeQuantity', () => {
 
 describe('gas and fees', () => {
   test('must fit in uint120 and say AA94 otherwise', () => {
-    expect(decodeGas(maxUint120.toString(), 'f')).toBe(maxUint120)
-    expect(() => decodeGas((maxUint120 + 1n).toString(), 'callGasLimit')).toThrow(
+    expect(decodeGas(MAX_UINT120.toString(), 'f')).toBe(MAX_UINT120)
+    expect(() => decodeGas((MAX_UINT120 + 1n).toString(), 'callGasLimit')).toThrow(
       'callGasLimit: AA94 gas values overflow',
     )
   })

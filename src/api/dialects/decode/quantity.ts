@@ -1,14 +1,14 @@
-import { maxUint256 } from '../../../encoding/extremes.js'
+import { MAX_UINT256 } from '../../../encoding/extremes.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 
 /** Gas limits and fees above this make the EntryPoint fail with AA94. */
-export const maxUint120 = 2n ** 120n - 1n
+export const MAX_UINT120 = 2n ** 120n - 1n
 
 /**
  * A quantity in any form that clients send: 0x hex (padded or not, any case), a decimal string, or
  * a JSON number that is exact. `field` is the path for the error.
  */
-export function decodeQuantity(value: unknown, field: string, max = maxUint256): bigint {
+export function decodeQuantity(value: unknown, field: string, max = MAX_UINT256): bigint {
   const quantity = parse(value)
   if (quantity === undefined)
     throw new InvalidParamsError(
@@ -25,24 +25,24 @@ export function decodeQuantity(value: unknown, field: string, max = maxUint256):
 function decodeOptionalQuantity(
   value: unknown,
   field: string,
-  max = maxUint256,
+  max = MAX_UINT256,
 ): bigint | undefined {
   return isMissing(value) ? undefined : decodeQuantity(value, field, max)
 }
 
 /** Gas or wei per gas that must be there. */
 export function decodeGas(value: unknown, field: string): bigint {
-  return decodeQuantity(value, field, maxUint120)
+  return decodeQuantity(value, field, MAX_UINT120)
 }
 
 /** A fee that may be unset. Zero is a fee: an operation may pay no tip. */
 export function decodeOptionalFee(value: unknown, field: string): bigint | undefined {
-  return decodeOptionalQuantity(value, field, maxUint120)
+  return decodeOptionalQuantity(value, field, MAX_UINT120)
 }
 
 /** A gas limit that may be unset. Clients send zero for "not known yet", so zero is unset too. */
 export function decodeOptionalGasLimit(value: unknown, field: string): bigint | undefined {
-  return decodeOptionalQuantity(value, field, maxUint120) || undefined
+  return decodeOptionalQuantity(value, field, MAX_UINT120) || undefined
 }
 
 /** A whole number within [min, max], for what is a number inside (seconds, chain ids). */
@@ -71,7 +71,7 @@ function parse(value: unknown): bigint | undefined {
 const form = /^(?:0[xX][0-9a-fA-F]{1,64}|[0-9]{1,78})$/
 
 function aboveMax(max: bigint): string {
-  return max === maxUint120
+  return max === MAX_UINT120
     ? 'AA94 gas values overflow: must fit in uint120.'
     : `is too large: must fit in uint${max.toString(2).length}.`
 }

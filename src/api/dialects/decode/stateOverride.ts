@@ -2,13 +2,13 @@ import type { Address, Hex } from 'viem'
 import { numberToHex } from 'viem/utils'
 import type { StateOverride } from '../../../chain/stateOverride.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
-import { decodeAddress, decodeBytes, decodeWord, maxCodeBytes } from './bytes.js'
+import { decodeAddress, decodeBytes, decodeWord, MAX_CODE_BYTES } from './bytes.js'
 import { decodeObject, member } from './members.js'
 import { decodeQuantity } from './quantity.js'
 
-const maxAccounts = 100
-const maxSlots = 1_000
-const maxUint64 = 2n ** 64n - 1n
+const MAX_ACCOUNTS = 100
+const MAX_SLOTS = 1_000
+const MAX_UINT64 = 2n ** 64n - 1n
 
 type AccountOverride = StateOverride[Address]
 
@@ -18,8 +18,8 @@ type AccountOverride = StateOverride[Address]
  */
 export function decodeStateOverride(value: unknown, field: string): StateOverride {
   const entries = Object.entries(decodeObject(value, field))
-  if (entries.length > maxAccounts)
-    throw new InvalidParamsError(field, `overrides more than ${maxAccounts} accounts.`)
+  if (entries.length > MAX_ACCOUNTS)
+    throw new InvalidParamsError(field, `overrides more than ${MAX_ACCOUNTS} accounts.`)
   const accounts = new Map<Address, AccountOverride>()
   for (const [key, account] of entries) {
     const address = decodeAddress(key, `${field} key`)
@@ -48,9 +48,9 @@ function decodeAccount(value: unknown, field: string): AccountOverride {
       balance: numberToHex(decodeQuantity(balance, `${field}.balance`)),
     }),
     ...(nonce !== undefined && {
-      nonce: numberToHex(decodeQuantity(nonce, `${field}.nonce`, maxUint64)),
+      nonce: numberToHex(decodeQuantity(nonce, `${field}.nonce`, MAX_UINT64)),
     }),
-    ...(code !== undefined && { code: decodeBytes(code, `${field}.code`, maxCodeBytes) }),
+    ...(code !== undefined && { code: decodeBytes(code, `${field}.code`, MAX_CODE_BYTES) }),
     ...(state !== undefined && { state: decodeSlots(state, `${field}.state`) }),
     ...(stateDiff !== undefined && { stateDiff: decodeSlots(stateDiff, `${field}.stateDiff`) }),
   }
@@ -58,8 +58,8 @@ function decodeAccount(value: unknown, field: string): AccountOverride {
 
 function decodeSlots(value: unknown, field: string): Record<Hex, Hex> {
   const entries = Object.entries(decodeObject(value, field))
-  if (entries.length > maxSlots)
-    throw new InvalidParamsError(field, `overrides more than ${maxSlots} slots.`)
+  if (entries.length > MAX_SLOTS)
+    throw new InvalidParamsError(field, `overrides more than ${MAX_SLOTS} slots.`)
   return Object.fromEntries(
     entries.map(([slot, word]) => [
       decodeWord(slot, `${field} key`),
