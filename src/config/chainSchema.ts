@@ -1,7 +1,7 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition.js'
-import { TANK_FACTORY } from '../contracts/deployments.js'
+import { tankFactoryAddress } from '../contracts/deployments.js'
 import type { KeySource } from '../signing/openSigner.js'
 import { address } from './address.js'
 import { sequencerSchema, tokenSchema, toTokenDefinition } from './tokenSchema.js'
@@ -64,7 +64,7 @@ export const chainSchema = z.strictObject({
     .array(z.strictObject({ version: z.enum(['0.6', '0.7', '0.8', '0.9']), address }))
     .min(1)
     .default([{ version: '0.6', address: ENTRY_POINT_06 }]),
-  tankFactory: address.default(TANK_FACTORY.address),
+  tankFactory: address.default(tankFactoryAddress.address),
   executorKeys: z.array(keySchema).default([]),
   executorMinBalance: coins.default(0n),
   maxBundlesPerExecutor: z.int().min(1).max(16).default(4),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { TANK_FACTORY } from '../contracts/deployments.js'
+import { tankFactoryAddress } from '../contracts/deployments.js'
 import { ConfigError } from '../errors/configError.js'
 import { loadConfig } from './loadConfig.js'
 import { flagOf, type OptionName, options, variableOf } from './options.js'
@@ -73,7 +73,7 @@ describe('loadConfig', () => {
     const own = `0x${'AB'.repeat(20)}`
     const { chains } = load({}, {}, { chains: [chain, { ...chain, tankFactory: own }] })
     expect(chains.map(({ tankFactory }) => tankFactory)).toEqual([
-      TANK_FACTORY.address,
+      tankFactoryAddress.address,
       own.toLowerCase(),
     ])
   })

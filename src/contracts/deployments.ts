@@ -31,7 +31,7 @@ export function deployment(creationCode: Hex, salt: Hex = zeroHash): Deployment 
 }
 
 /** Makes the tanks of all apps. */
-export const TANK_FACTORY = deployment(tankFactoryCode)
+export const tankFactoryAddress = deployment(tankFactoryCode)
 
 /** What a tank on EntryPoint v0.6 runs: `implementation` of TankFactory.create. */
 export const tank06 = deployment(tank06Code)

@@ -23,7 +23,7 @@ import { runtime as tankFactoryRuntime } from '../contracts/generated/TankFactor
 import { type AnvilClient, anvilClient } from './anvilClient.js'
 import { type DeployedContracts, deployDevContracts } from './deployDevContracts.js'
 import { DevChainError } from './devChainError.js'
-import { devContracts, VERSIONS } from './devContracts.js'
+import { devContracts, devVersions } from './devContracts.js'
 import { devKey, funderKey } from './devKeys.js'
 import { fundAccount } from './fundAccount.js'
 import { type Anvil, startAnvil } from './startAnvil.js'
@@ -50,7 +50,7 @@ test('puts EntryPoints and factories at their canonical addresses', async () => 
     '0.8': '0x4337084d9e255ff0702461cf8895ce9e3b5ff108',
     '0.9': '0x433709009b8330fda32311df1c2afa402ed8d009',
   })
-  expect(Object.keys(deployed.entryPoints)).toEqual(VERSIONS)
+  expect(Object.keys(deployed.entryPoints)).toEqual(devVersions)
   expect(deployed.factories).toEqual({
     '0.6': '0x9406cc6185a346906296840746125a0e44976454',
     '0.7': '0x91e60e0613810449d098b0b5ec8b51a0fe8c8985',
@@ -105,7 +105,7 @@ test('factories make accounts of their own EntryPoint', async () => {
   ])
   const read = (address: Address, functionName: 'accountImplementation' | 'entryPoint') =>
     client.readContract({ address, abi, functionName })
-  for (const version of VERSIONS) {
+  for (const version of devVersions) {
     const account = await read(deployed.factories[version]!, 'accountImplementation')
     const entryPoint = await read(account, 'entryPoint')
     expect(entryPoint.toLowerCase()).toBe(deployed.entryPoints[version])

@@ -2,9 +2,9 @@ import { type Address, type Hash, RpcError } from 'viem'
 import {
   DETERMINISTIC_DEPLOYER,
   type Deployment,
-  TANK_FACTORY,
   tank06,
   tank07,
+  tankFactoryAddress,
   tokenTank06,
   tokenTank07,
   tokenTank08,
@@ -15,9 +15,9 @@ import { DevChainError } from './devChainError.js'
 import {
   type DevContracts,
   devContracts,
+  devVersions,
   missingPackages,
   type Placement,
-  VERSIONS,
 } from './devContracts.js'
 import { type DevToken, devTokens } from './devTokens.js'
 import { type DevWallet, devWallet } from './devWallet.js'
@@ -38,7 +38,7 @@ export type DeployedContracts = {
 }
 
 const ours: readonly Deployment[] = [
-  TANK_FACTORY,
+  tankFactoryAddress,
   tank06,
   tank07,
   tokenTank06,
@@ -55,7 +55,7 @@ const ours: readonly Deployment[] = [
  */
 export async function deployDevContracts(
   rpcUrl: string,
-  versions: readonly Version[] = VERSIONS,
+  versions: readonly Version[] = devVersions,
 ): Promise<DeployedContracts> {
   const carried: DevContracts[] = []
   const absent: AbsentVersion[] = []
@@ -76,7 +76,7 @@ export async function deployDevContracts(
     entryPoints: byVersion(carried, ({ entryPoint }) => entryPoint),
     factories: byVersion(carried, ({ factory }) => factory),
     delegates: byVersion(carried, ({ delegate }) => delegate),
-    tankFactory: TANK_FACTORY.address,
+    tankFactory: tankFactoryAddress.address,
     tokens: devTokens.map(({ deployData: _, ...token }) => token),
     absent,
   }

@@ -16,7 +16,7 @@ import { canonicalAddresses } from '../entrypoint/createEntryPoint.js'
 import type { Version } from '../entrypoint/entryPoint.js'
 
 /** Every version, the preferred one first. */
-export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
+export const devVersions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 
 /** Code that only a node can put where it belongs, because nobody has what would deploy it there. */
 export type Placement = {

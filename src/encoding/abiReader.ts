@@ -5,7 +5,7 @@ class MalformedAbi extends Error {
 }
 
 const zeros = '0'.repeat(64)
-const HEX = /^0x(?:[0-9a-f]{2})*$/
+const hexPattern = /^0x(?:[0-9a-f]{2})*$/
 
 /**
  * Reads ABI words from hex text that anybody may have written. Every read is bounded by the data;
@@ -81,7 +81,7 @@ export function readAbi<T>(
   read: (reader: AbiReader) => T,
 ): T | undefined {
   const lower = data.toLowerCase()
-  if (!lower.startsWith(selector) || !HEX.test(lower)) return undefined
+  if (!lower.startsWith(selector) || !hexPattern.test(lower)) return undefined
   try {
     return read(new AbiReader(lower.slice(selector.length)))
   } catch (error) {

@@ -22,7 +22,7 @@ export type Rules = {
   maxBlobsPerTransaction: number
 }
 
-export const RULES: Readonly<Record<Fork, Rules>> = {
+export const rulesByFork: Readonly<Record<Fork, Rules>> = {
   shanghai: {
     destructsOnlyCreated: false,
     delegation: false,

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { Fork } from './forks.js'
-import { RULES } from './forks.js'
+import { rulesByFork } from './forks.js'
 import {
   ACCESS_LIST_ADDRESS,
   ACCESS_LIST_SLOT,
@@ -39,6 +39,6 @@ export function intrinsicGas(fork: Fork, envelope: Envelope): IntrinsicGas {
   for (const { storageKeys } of accessList) {
     intrinsic += ACCESS_LIST_ADDRESS + ACCESS_LIST_SLOT * storageKeys.length
   }
-  const floor = RULES[fork].calldataFloor ? TRANSACTION + FLOOR_PER_TOKEN * tokens : 0
+  const floor = rulesByFork[fork].calldataFloor ? TRANSACTION + FLOOR_PER_TOKEN * tokens : 0
   return { intrinsic, floor }
 }

@@ -5,7 +5,11 @@ import type { ChainDefinition } from '../chain/definition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getCode } from '../chain/nodeReads.js'
 import { sendTransaction } from '../chain/sendTransaction.js'
-import { DETERMINISTIC_DEPLOYER, type Deployment, TANK_FACTORY } from '../contracts/deployments.js'
+import {
+  DETERMINISTIC_DEPLOYER,
+  type Deployment,
+  tankFactoryAddress,
+} from '../contracts/deployments.js'
 import { abi as tankAbi } from '../contracts/generated/Tank06.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { TankError } from '../errors/tankErrors.js'
@@ -96,7 +100,7 @@ export function createTanks(context: TanksContext): Tanks {
   }
 
   const placeFactory = async (key: Hex): Promise<void> => {
-    if (tankFactory === TANK_FACTORY.address) return place(TANK_FACTORY, key)
+    if (tankFactory === tankFactoryAddress.address) return place(tankFactoryAddress, key)
     if (!(await has(tankFactory))) throw new TankError(`There is no TankFactory at ${tankFactory}.`)
   }
 

@@ -44,7 +44,7 @@ import type { Approver } from '../webhook/approve.js'
 import { type ChainHealth, recently } from './readiness.js'
 
 /** A head older than this many poll intervals, and this many milliseconds, is stale. */
-const STALE = { polls: 10, milliseconds: 30_000 }
+const staleBounds = { polls: 10, milliseconds: 30_000 }
 
 export type RunningChain = {
   readonly services: ChainServices
@@ -217,7 +217,7 @@ export async function startChain(
   const watch = config.role.includes('bundler')
     ? watchFunds({ database, node, chainId, logger })
     : undefined
-  const stale = Math.max(STALE.milliseconds, STALE.polls * definition.pollInterval)
+  const stale = Math.max(staleBounds.milliseconds, staleBounds.polls * definition.pollInterval)
   return {
     services: {
       chainId,

@@ -9,7 +9,7 @@ import {
 } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
-import { VERSIONS } from '../../src/devnet/devContracts.js'
+import { devVersions } from '../../src/devnet/devContracts.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import { causesOf } from '../support/causesOf.js'
 import { TARGET } from '../support/devAccount.js'
@@ -64,7 +64,7 @@ type Kind = {
 }
 
 const kinds: readonly Kind[] = [
-  ...VERSIONS.map((version) => ({
+  ...devVersions.map((version) => ({
     name: `SimpleAccount, EntryPoint v${version}`,
     version,
     account: (seed: string) => simpleSmartAccount(info(), version, `viem ${version} ${seed}`),
@@ -82,7 +82,7 @@ test('viem asks what the bundler supports', async () => {
   expect(await client.getChainId()).toBe(info().chainId)
   const supported = await client.getSupportedEntryPoints()
   expect(supported.map((address) => address.toLowerCase())).toEqual(
-    VERSIONS.map((version) => info().entryPoints[version]),
+    devVersions.map((version) => info().entryPoints[version]),
   )
 })
 

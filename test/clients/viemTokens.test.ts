@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, erc20Abi, type Hex, http, parseUnits 
 import { createBundlerClient, createPaymasterClient } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
-import { VERSIONS } from '../../src/devnet/devContracts.js'
+import { devVersions } from '../../src/devnet/devContracts.js'
 import { TARGET } from '../support/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/devTokens.js'
 import { nodeClient, simpleSmartAccount } from '../support/smartAccounts.js'
@@ -30,7 +30,7 @@ function approval(token: Address, spender: Address, amount: bigint) {
   return { to: token, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }) }
 }
 
-describe.each(VERSIONS)('viem, token as context, EntryPoint v%s', (version) => {
+describe.each(devVersions)('viem, token as context, EntryPoint v%s', (version) => {
   test('pays by an approval in the first operation, then by the allowance that it left', async () => {
     const token = tokenNamed(info(), 'tUSD')
     const account = await simpleSmartAccount(info(), version, `viem token ${version}`)

@@ -11,7 +11,7 @@ import {
   parseEther,
 } from 'viem'
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
-import { TANK_FACTORY, tank06, tank07 } from '../../src/contracts/deployments.js'
+import { tank06, tank07, tankFactoryAddress } from '../../src/contracts/deployments.js'
 import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
 import { deployDevContracts } from '../../src/devnet/deployDevContracts.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
@@ -99,7 +99,7 @@ export async function openTankChain(version: Version, chainId = 31337, running?:
 
   const predictTank = async (salt: number, options: TankOptions = {}): Promise<Address> => {
     const args = tankArguments(salt, options)
-    const call = { abi: factoryAbi, address: TANK_FACTORY.address, args } as const
+    const call = { abi: factoryAbi, address: tankFactoryAddress.address, args } as const
     return lower(await wallet.readContract({ ...call, functionName: 'predict' }))
   }
 
@@ -108,7 +108,7 @@ export async function openTankChain(version: Version, chainId = 31337, running?:
     const { wei = parseEther('1'), at = entryPoint.address } = options
     const args = tankArguments(salt, options)
     const data = encodeFunctionData({ abi: factoryAbi, functionName: 'create', args })
-    await transact(TANK_FACTORY.address, data)
+    await transact(tankFactoryAddress.address, data)
     const tank = await predictTank(salt, options)
     if (wei > 0n) await deposit(tank, wei, at)
     return tank

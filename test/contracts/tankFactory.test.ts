@@ -10,7 +10,7 @@ import {
   zeroAddress,
 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { TANK_FACTORY, tank06, tank07 } from '../../src/contracts/deployments.js'
+import { tank06, tank07, tankFactoryAddress } from '../../src/contracts/deployments.js'
 import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
 import { abi } from '../../src/contracts/generated/TankFactory.js'
 import { address } from './arbitraryOperation.js'
@@ -19,7 +19,7 @@ import { lower, openTankChain, revertDataOf, TARGET, type TankChain } from './ta
 type Arguments = readonly [Address, Address, Address, Address, Address, Hex]
 
 let chain: TankChain
-const factory = TANK_FACTORY.address
+const factory = tankFactoryAddress.address
 
 beforeAll(async () => {
   chain = await openTankChain('0.6')

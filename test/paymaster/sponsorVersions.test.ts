@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { TANK_FACTORY, tank07 } from '../../src/contracts/deployments.js'
+import { tank07, tankFactoryAddress } from '../../src/contracts/deployments.js'
 import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
@@ -103,7 +103,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
         `0x${'00'.repeat(32)}`,
       ] as [Address, Address, Address, Address, Address, Hex],
     })
-    const answer = await chain.wallet.call({ to: TANK_FACTORY.address, data })
+    const answer = await chain.wallet.call({ to: tankFactoryAddress.address, data })
     expect(`0x${answer.data?.slice(-40)}`).toBe(tank.address)
     expect(await paying.tanks.show(appId, chain.entryPoint)).toMatchObject({
       deployed: true,

@@ -19,7 +19,7 @@ import type { ViewContext } from '../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../src/chain/definition.js'
 import { type HeadFollower, startHeadFollower } from '../../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
-import { TANK_FACTORY } from '../../src/contracts/deployments.js'
+import { tankFactoryAddress } from '../../src/contracts/deployments.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
@@ -142,7 +142,7 @@ export async function startBundlingChain(
     name: 'test',
     rpcUrls: [anvil.url],
     entryPoints: [{ version: '0.6', address: entryPoint.address }],
-    tankFactory: TANK_FACTORY.address,
+    tankFactory: tankFactoryAddress.address,
     executorKeys: executorKeys.slice(0, 1),
     executorMinBalance: 0n,
     maxBundlesPerExecutor: 1,

@@ -8,7 +8,7 @@ import { sendBundles } from '../../src/bundling/send/sendBundles.js'
 import type { ViewContext } from '../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../src/chain/definition.js'
 import { adviseFees } from '../../src/chain/fees.js'
-import { TANK_FACTORY } from '../../src/contracts/deployments.js'
+import { tankFactoryAddress } from '../../src/contracts/deployments.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
@@ -54,7 +54,7 @@ export async function startMixedBundling(
     name: 'test',
     rpcUrls: [first.anvil.rpcUrl],
     entryPoints: entryPoints.map(({ version, address }) => ({ version, address })),
-    tankFactory: TANK_FACTORY.address,
+    tankFactory: tankFactoryAddress.address,
     executorKeys: [devKey(1)],
     executorMinBalance: 0n,
     maxBundlesPerExecutor: 1,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Address } from 'viem'
 import { adviseFees } from '../../src/chain/fees.js'
-import { TANK_FACTORY } from '../../src/contracts/deployments.js'
+import { tankFactoryAddress } from '../../src/contracts/deployments.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
@@ -23,7 +23,7 @@ export function sponsorOn(chain: EngineChain, database: Database) {
   const definition = {
     chainId: chain.chainId,
     pollInterval: 20,
-    tankFactory: TANK_FACTORY.address as Address,
+    tankFactory: tankFactoryAddress.address as Address,
     maxVerificationGas: 5_000_000n,
     maxBundleGas: 16_777_216n,
   }

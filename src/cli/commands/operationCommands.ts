@@ -5,7 +5,7 @@ import { requestCancellation } from '../../store/pool/cancellations.js'
 import { announceOperations } from '../../store/pool/operations.js'
 import { onStore } from '../storeCommand.js'
 
-const HASH = /^0x[0-9a-fA-F]{64}$/
+const hashPattern = /^0x[0-9a-fA-F]{64}$/
 
 /** `purser operation cancel <hash> --chain <id>` */
 export function fillOperation(operation: Command): void {
@@ -19,7 +19,7 @@ export function fillOperation(operation: Command): void {
       const chainId = Number(flags.chain)
       if (!Number.isSafeInteger(chainId) || chainId <= 0)
         throw new ConfigError('--chain must be a chain id.')
-      if (!HASH.test(id)) throw new ConfigError('The hash must be 0x and 64 hex digits.')
+      if (!hashPattern.test(id)) throw new ConfigError('The hash must be 0x and 64 hex digits.')
       const hash = id.toLowerCase() as Hex
       const state = await requestCancellation(store.database, chainId, hash)
       if (state === undefined) throw new ConfigError(`Chain ${chainId} has no operation ${hash}.`)

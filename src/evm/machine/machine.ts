@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { BlockEnv } from '../block.js'
-import { RULES, type Rules } from '../forks.js'
+import { type Rules, rulesByFork } from '../forks.js'
 import { COLD_ACCOUNT, WARM_ACCESS } from '../gasCosts.js'
 import { type Precompile, precompilesOf } from '../precompiles/index.js'
 import type { Account } from '../state/account.js'
@@ -61,7 +61,7 @@ export class Machine {
     const { fork } = run.block
     this.world = new World(run.state, run.onMiss, precompilesFor(run.block))
     this.block = run.block
-    this.rules = RULES[fork]
+    this.rules = rulesByFork[fork]
     this.table = instructionTable(fork)
     this.origin = this.world.account(origin)
     this.gasPrice = gasPrice

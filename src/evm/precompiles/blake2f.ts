@@ -34,7 +34,7 @@ const start = Uint32Array.of(
 )
 
 /** Order in which each of the ten rounds takes the message words. */
-const ORDER = [
+const mixOrder = [
   [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
   [11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4],
@@ -78,7 +78,7 @@ function compress(input: DataView, isLast: boolean): Uint8Array {
     v[29]! ^= 0xffffffff
   }
   for (let round = 0; round < rounds; round++) {
-    const order = ORDER[round % 10]!
+    const order = mixOrder[round % 10]!
     for (let i = 0; i < 8; i++) {
       const [a, b, c, d] = lanes[i]!
       mix(v, 2 * a, 2 * b, 2 * c, 2 * d, message, 2 * order[2 * i]!, 2 * order[2 * i + 1]!)

@@ -21,7 +21,7 @@ export type { Precompile } from './precompile.js'
 
 type Row = [address: number, precompile: Precompile, since: Fork]
 
-const ROWS: Row[] = [
+const precompileRows: Row[] = [
   [0x01, ecrecover, 'shanghai'],
   [0x02, sha256, 'shanghai'],
   [0x03, ripemd160, 'shanghai'],
@@ -45,7 +45,7 @@ const ROWS: Row[] = [
 
 const tables = new Map(
   forks.map((fork) => {
-    const rows = ROWS.filter(([, , since]) => includesFork(fork, since))
+    const rows = precompileRows.filter(([, , since]) => includesFork(fork, since))
     return [fork, new Map(rows.map(([address, precompile]) => [address, precompile]))]
   }),
 )

@@ -4,21 +4,21 @@ import { opcodeViolation } from './opcodes.js'
 import { type FrameRule, framesOf, isEntryPointFrame, type PhaseRule, type Scene } from './scene.js'
 import type { Party, Violation } from './violation.js'
 
-const CREATE = [0xf0, 'CREATE'] as const
-const CREATE2 = [0xf5, 'CREATE2'] as const
+const createOpcode = [0xf0, 'CREATE'] as const
+const create2Opcode = [0xf5, 'CREATE2'] as const
 
 /**
  * OP-011 on CREATE, which is banned but for the sender of an operation with a factory (OP-032), a
  * staked factory itself (EREP-060) and whatever runs in a staked factory's deployment (EREP-061).
  */
 export const create: FrameRule = (scene, phase, frame) => {
-  if (!usesOpcode(frame, CREATE[0])) return []
+  if (!usesOpcode(frame, createOpcode[0])) return []
   const { factory } = scene.entities
   const bySender = frame.storageAddress === scene.op.sender
   if (factory !== undefined && bySender) return []
   if (factory?.staked && (isBy(frame, factory.address) || phase.name === 'deployment')) return []
   const stakeable = phase.name === 'deployment' || isBy(frame, factory?.address)
-  return [opcodeViolation('OP-011', phase, frame, CREATE, stakeOf(stakeable && factory))]
+  return [opcodeViolation('OP-011', phase, frame, createOpcode, stakeOf(stakeable && factory))]
 }
 
 /**
@@ -30,14 +30,16 @@ export const create2: PhaseRule = (scene, phase) => {
   const violations: Violation[] = []
   let deployed = false
   for (const frame of framesOf(phase.root)) {
-    if (!usesOpcode(frame, CREATE2[0]) || isEntryPointFrame(scene, frame)) continue
+    if (!usesOpcode(frame, create2Opcode[0]) || isEntryPointFrame(scene, frame)) continue
     const free = isBy(frame, factory?.address) || isBy(frame, scene.op.sender)
     if (free && factory?.staked) continue
     if (!deployed && phase.name === 'deployment' && createsOnlySender(scene, frame)) {
       deployed = true
       continue
     }
-    violations.push(opcodeViolation('OP-031', phase, frame, CREATE2, stakeOf(free && factory)))
+    violations.push(
+      opcodeViolation('OP-031', phase, frame, create2Opcode, stakeOf(free && factory)),
+    )
   }
   return violations
 }

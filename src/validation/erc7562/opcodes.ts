@@ -22,7 +22,7 @@ const banned: readonly (readonly [opcode: number, name: string])[] = [
   [0xff, 'SELFDESTRUCT'],
 ]
 
-const BALANCES: readonly (readonly [opcode: number, name: string])[] = [
+const balanceOpcodes: readonly (readonly [opcode: number, name: string])[] = [
   [0x31, 'BALANCE'],
   [0x47, 'SELFBALANCE'],
 ]
@@ -71,7 +71,7 @@ export const balances: FrameRule = (_, phase, frame) => {
   const { entity } = phase
   if (entity.staked) return []
   const details = { stakeNeeded: { role: entity.role, address: entity.address } }
-  return BALANCES.filter(([opcode]) => usesOpcode(frame, opcode)).map((named) =>
-    opcodeViolation('OP-080', phase, frame, named, details),
-  )
+  return balanceOpcodes
+    .filter(([opcode]) => usesOpcode(frame, opcode))
+    .map((named) => opcodeViolation('OP-080', phase, frame, named, details))
 }

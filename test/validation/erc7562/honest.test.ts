@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, keccak256, pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { TANK_FACTORY, tank06, tank07 } from '../../../src/contracts/deployments.js'
+import { tank06, tank07, tankFactoryAddress } from '../../../src/contracts/deployments.js'
 import { abi as tankFactoryAbi } from '../../../src/contracts/generated/TankFactory.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { encodeSimulateValidation } from '../../../src/entrypoint/simulationV06.js'
@@ -25,13 +25,13 @@ const canonical = { limits: limitProfiles.canonical }
 /** A tank of the world's EntryPoint version, with a deposit. */
 function createTank(world: TestWorld): Address {
   const { deployData, address } = world.version === '0.6' ? tank06 : tank07
-  for (const data of [TANK_FACTORY.deployData, deployData]) {
+  for (const data of [tankFactoryAddress.deployData, deployData]) {
     world.create2(`0x${data.slice(66)}`)
   }
   const ep = world.entryPoint.address
   const args = [address, ep, signer.address, signer.address, signer.address, zeroHash] as const
   const data = encodeFunctionData({ abi: tankFactoryAbi, functionName: 'create', args })
-  const tank: Address = `0x${world.send(TANK_FACTORY.address, data).slice(-40)}`
+  const tank: Address = `0x${world.send(tankFactoryAddress.address, data).slice(-40)}`
   world.deposit(tank)
   return tank
 }
