@@ -7,7 +7,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Address, Hex } from 'viem'
 import { adviseFees } from '../src/chain/fees.js'
-import type { Call } from '../src/devnet/simpleAccount.js'
+import type { AccountCall } from '../src/devnet/simpleAccount.js'
 import type { Draft } from '../src/entrypoint/draft.js'
 import type { OperationOutcome, Version } from '../src/entrypoint/entryPoint.js'
 import type { Operation } from '../src/entrypoint/operation.js'
@@ -31,7 +31,7 @@ const calls = {
   'a transfer': () => ({ to: TARGET, value: 0n }),
   '3 slots': (chain: EngineChain, from = 0n) => chain.onTarget('write', from, 3n),
   '1 kB of data': () => ({ to: TARGET, data: `0x${'5a'.repeat(1_000)}` as Hex }),
-} satisfies Record<string, (chain: EngineChain, from?: bigint) => Call>
+} satisfies Record<string, (chain: EngineChain, from?: bigint) => AccountCall>
 
 type Payer = 'itself' | 'a tank'
 type Limit = { readonly estimate: bigint; readonly smallest: bigint }
@@ -92,7 +92,7 @@ async function prepare(
   }: {
     readonly kind: SenderKind
     readonly payer: Payer
-    readonly call: Call
+    readonly call: AccountCall
     readonly seed: string
     readonly tank: Address
     readonly bundleSize?: number

@@ -3,7 +3,7 @@ import type { TokenBook } from '../paymaster/tokenBooks.js'
 import type { Database } from '../store/database.js'
 import type { Actor } from '../store/tenants/audit.js'
 import type { StoredWebhook } from '../store/tenants/webhooks.js'
-import type { Call } from '../webhook/callWebhook.js'
+import type { AnsweredCall } from '../webhook/callWebhook.js'
 import type { Webhooks } from '../webhook/manage.js'
 import type { Subscriptions } from '../webhook/subscriptions.js'
 
@@ -16,7 +16,7 @@ export type AdminContext = {
   webhooks(actor: Actor): Webhooks
   subscriptions(actor: Actor): Subscriptions
   /** Calls the webhook as for a sponsorship, with data that says that it is a test. */
-  testWebhook(webhook: StoredWebhook): Promise<Call>
+  testWebhook(webhook: StoredWebhook): Promise<AnsweredCall>
   /** wei in the EntryPoint; undefined = the chain is not served. */
   depositOf(chainId: number, entryPoint: Address, tank: Address): Promise<bigint | undefined>
   /** What an app's operations paid in tokens on the chains that are served. */

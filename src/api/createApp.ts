@@ -14,14 +14,14 @@ import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
 import { answerWebhook } from './rest/answerWebhook.js'
 import { restError } from './rest/restError.js'
-import { answerRpc, type Door } from './rpc/answerRpc.js'
+import { answerRpc, type RpcEdge } from './rpc/answerRpc.js'
 import { errorBody } from './rpc/errorBody.js'
 import type { Services } from './services.js'
 
 export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
 
 /** Adds routes of its own to the application. */
-export type Mount = (app: Hono<Env>, door: Door) => void
+export type Mount = (app: Hono<Env>, door: RpcEdge) => void
 
 const RPC_PATH = '/api/:version{v[123]}/:chainId/:key'
 const WEBHOOK_PATH = '/api/v2/public/sdk/webhook'
@@ -39,7 +39,7 @@ export type AppOptions = {
 export function createApp({ services, mounts, ...options }: AppOptions): Hono<Env> {
   const { limits, metrics } = options
   const gate = createGate(limits.gate)
-  const door: Door = { ...options, gate }
+  const door: RpcEdge = { ...options, gate }
   const bytesOf = (c: Context<Env>) => readBody(c.env.incoming, limits.bodyBytes)
 
   const app = new Hono<Env>({ strict: false })

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { z } from 'zod'
 import { InvalidFieldError, NotFoundError, RouteNotFoundError } from '../errors/restErrors.js'
 import { findApp } from '../store/tenants/apps.js'
-import { authenticate } from './admin/authenticate.js'
+import { authenticateAdmin } from './admin/authenticate.js'
 import { openApi } from './admin/openApi.js'
 import type { Asked, Route } from './admin/route.js'
 import { routes } from './admin/routeTable.js'
@@ -11,7 +11,7 @@ import type { Env, Mount } from './createApp.js'
 import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
 import { restError } from './rest/restError.js'
-import type { Door } from './rpc/answerRpc.js'
+import type { RpcEdge } from './rpc/answerRpc.js'
 
 const ADMIN_PATH = '/admin/v1'
 
@@ -36,10 +36,10 @@ async function answer(
   c: Context<Env>,
   route: Route,
   context: AdminContext,
-  door: Door,
+  door: RpcEdge,
 ): Promise<Response> {
   try {
-    const caller = await authenticate(c, route.who, context, door)
+    const caller = await authenticateAdmin(c, route.who, context, door)
     const { accountId } = caller
     const params = check(route.params, c.req.param(), (path) => new NotFoundError(thingOf(path)))
     // Before the request is read: a stranger learns nothing from what is wrong with it.
@@ -81,7 +81,7 @@ async function findOwnApp(
   return app
 }
 
-async function bodyOf(c: Context<Env>, { limits }: Door): Promise<unknown> {
+async function bodyOf(c: Context<Env>, { limits }: RpcEdge): Promise<unknown> {
   const bytes = await readBody(c.env.incoming, limits.bodyBytes)
   const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
   if (unstorable.test(JSON.stringify(body)))

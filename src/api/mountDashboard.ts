@@ -9,7 +9,7 @@ import { openDashboard } from '../policy/manageDashboard.js'
 import type { Database } from '../store/database.js'
 import { type Actor, audited } from '../store/tenants/audit.js'
 import { listDashboards, lockDashboard, setDashboard } from '../store/tenants/dashboard.js'
-import { createApp } from '../tenancy/manageApps.js'
+import { createTenantApp } from '../tenancy/manageApps.js'
 import { createKey } from '../tenancy/manageKeys.js'
 import type { Webhooks } from '../webhook/manage.js'
 import { actorOf } from './caller.js'
@@ -18,12 +18,12 @@ import { type Members, member } from './dialects/decode/members.js'
 import { isKey } from './isKey.js'
 import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
-import { authenticate } from './rest/answerWebhook.js'
+import { authenticateWebhookCaller } from './rest/answerWebhook.js'
 import { type RuleOperation, ruleOperations } from './rest/dashboardOperations.js'
 import { decodeName } from './rest/decodeRules.js'
 import { restError } from './rest/restError.js'
 import type { WebhookAnswer } from './rest/webhookOperations.js'
-import type { Door } from './rpc/answerRpc.js'
+import type { RpcEdge } from './rpc/answerRpc.js'
 import type { Services } from './services.js'
 
 /** What the dashboard API of the original service works on. */
@@ -76,14 +76,14 @@ async function answerRule(
   c: Context<Env>,
   run: RuleOperation,
   context: DashboardContext,
-  door: Door,
+  door: RpcEdge,
 ): Promise<WebhookAnswer> {
   const caller = c.get('caller')
   const authToken = c.req.header('authToken')
   const apiKey = c.req.header('apiKey')
   if (!authToken || !apiKey)
     throw new UnauthorizedError('Auth token and API key is required in the headers')
-  const owner = await authenticate({ authToken, apiKey, caller }, context, door.gate)
+  const owner = await authenticateWebhookCaller({ authToken, apiKey, caller }, context, door.gate)
   const { accountId, appId } = owner
   const body = await bodyOf(c, door)
   const actor = actorOf('account', authToken, caller)
@@ -111,7 +111,7 @@ async function answerRule(
 async function createPaymaster(
   c: Context<Env>,
   context: DashboardContext,
-  door: Door,
+  door: RpcEdge,
 ): Promise<WebhookAnswer> {
   const { accountId, actor } = await accountOf(c, context, door)
   const body = await bodyOf(c, door)
@@ -123,7 +123,7 @@ async function createPaymaster(
     const known = await listDashboards(change.trx, accountId)
     if (known.some((each) => each.name === name && each.chainId === chainId))
       throw new TakenError('paymaster_name_exists')
-    const made = await createApp(change, accountId, name)
+    const made = await createTenantApp(change, accountId, name)
     const key = made && (await createKey(change, made.id, { name: 'dashboard' }))
     if (made === undefined || key === undefined)
       throw new UnauthorizedError('The account of the auth token has ended')
@@ -138,7 +138,7 @@ async function createPaymaster(
 async function listPaymasters(
   c: Context<Env>,
   context: DashboardContext,
-  door: Door,
+  door: RpcEdge,
 ): Promise<WebhookAnswer> {
   const { accountId } = await accountOf(c, context, door)
   const apps = await listDashboards(context.database, accountId)
@@ -148,7 +148,7 @@ async function listPaymasters(
   }
 }
 
-async function accountOf(c: Context<Env>, context: DashboardContext, { gate }: Door) {
+async function accountOf(c: Context<Env>, context: DashboardContext, { gate }: RpcEdge) {
   const token = c.req.header('authToken')
   if (!token) throw new UnauthorizedError('Auth token is required in the headers')
   const caller = c.get('caller')
@@ -162,7 +162,7 @@ async function accountOf(c: Context<Env>, context: DashboardContext, { gate }: D
   return { ...account, actor: actorOf('account', token, caller) }
 }
 
-async function bodyOf(c: Context<Env>, { limits }: Door): Promise<Members> {
+async function bodyOf(c: Context<Env>, { limits }: RpcEdge): Promise<Members> {
   const bytes = await readBody(c.env.incoming, limits.bodyBytes)
   const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
   if (typeof body !== 'object' || body === null || Array.isArray(body))

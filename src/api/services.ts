@@ -70,7 +70,7 @@ export type KeyIdentity = KeyRestrictions & {
 }
 export type TokenIdentity = { readonly accountId: string }
 
-export type Webhook = {
+export type RegisteredWebhook = {
   readonly webhookId: string
   readonly webhookUrl: string
   readonly requestType: 'GET' | 'POST'
@@ -78,8 +78,8 @@ export type Webhook = {
 
 /** Webhooks of one app; those of any other app do not exist here. An id may be any text. */
 export type WebhookServices = {
-  create(appId: string, webhook: Omit<Webhook, 'webhookId'>): Promise<Webhook>
-  get(appId: string, webhookId: string): Promise<Webhook | undefined>
+  create(appId: string, webhook: Omit<RegisteredWebhook, 'webhookId'>): Promise<RegisteredWebhook>
+  get(appId: string, webhookId: string): Promise<RegisteredWebhook | undefined>
   /** false = there is no such webhook. */
   update(appId: string, webhookId: string, active: boolean): Promise<boolean>
   /** false = there is no such webhook. */

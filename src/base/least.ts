@@ -1,5 +1,5 @@
 /** The least of at least one value. */
-export function least(first: bigint, ...others: readonly bigint[]): bigint {
+export function smallest(first: bigint, ...others: readonly bigint[]): bigint {
   let found = first
   for (const value of others) if (value < found) found = value
   return found

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { unwind } from './unwind.js'
+import { stopAll } from './unwind.js'
 
 describe('unwind', () => {
   test('undoes in reverse order, and only once', async () => {
     const done: number[] = []
     const steps = [1, 2, 3].map((step) => async () => void done.push(step))
-    await unwind(steps)
-    await unwind(steps)
+    await stopAll(steps)
+    await stopAll(steps)
     expect(done).toEqual([3, 2, 1])
   })
 
@@ -16,7 +16,7 @@ describe('unwind', () => {
       done.push(step)
       if (step % 2 === 1) throw new Error(`step ${step}`)
     })
-    await expect(unwind(steps)).rejects.toThrow('step 3')
+    await expect(stopAll(steps)).rejects.toThrow('step 3')
     expect(done).toEqual([4, 3, 2, 1])
   })
 })

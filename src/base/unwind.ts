@@ -2,7 +2,7 @@
  * Undoes what was started, newest first. A step that fails does not keep the others from running.
  * @throws what the first failing step threw
  */
-export async function unwind(steps: (() => Promise<void>)[]): Promise<void> {
+export async function stopAll(steps: (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps.splice(0).reverse()) {
     await step().catch((error) => failures.push(error))

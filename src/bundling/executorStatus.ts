@@ -3,7 +3,7 @@ import type { ChainDefinition } from '../chain/definition.js'
 import type { Head } from '../chain/nodeReads.js'
 import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
-import { readStandings } from './send/standings.js'
+import { readExecutorStates } from './send/standings.js'
 
 /** How one executor, or the treasury, does. */
 export type ExecutorStatus = {
@@ -35,7 +35,7 @@ export async function executorStatus(
   if (treasury) roles.set(treasury.address, 'treasury')
   for (const { address } of signers) roles.set(address, 'executor')
   const [standings, open] = await Promise.all([
-    readStandings(node, head, [...roles.keys()]),
+    readExecutorStates(node, head, [...roles.keys()]),
     openBundles(database, definition.chainId),
   ])
   return [...roles].map(([address, role]) => {

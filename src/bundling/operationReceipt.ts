@@ -33,13 +33,13 @@ export async function operationReceipt(
   return found && toReceipt(context, found)
 }
 
-type Included = Pick<FoundInclusion, 'outcome' | 'receipt'> & {
+type FoundReceipt = Pick<FoundInclusion, 'outcome' | 'receipt'> & {
   readonly entryPoint: Pick<FoundInclusion['entryPoint'], 'address'>
 }
 
 function toReceipt(
   { heads }: ViewContext,
-  { outcome, entryPoint, receipt }: Included,
+  { outcome, entryPoint, receipt }: FoundReceipt,
 ): OperationReceipt {
   const confirmations = Number(heads.current().number - receipt.blockNumber) + 1
   return {

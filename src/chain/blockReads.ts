@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { Miss } from '../evm/index.js'
-import type { Call, Settled } from './jsonRpc.js'
+import type { NodeAnswer, NodeCall } from './jsonRpc.js'
 import { type BlockId, blockParameter, type Head } from './nodeReads.js'
 
 /** Something to learn about one block. */
@@ -21,8 +21,8 @@ export type Header = {
   readonly blobBaseFee: bigint
 }
 
-/** What was learnt; slots by `slotName`. */
-export type Answers = {
+/** What was learnt; slots by `slotKey`. */
+export type BlockAnswers = {
   header?: Header
   readonly balances: Map<Address, bigint>
   readonly nonces: Map<Address, bigint>
@@ -36,7 +36,7 @@ export class BlockGone extends Error {
   override readonly name = 'BlockGone'
 }
 
-export function noAnswers(): Answers {
+export function noAnswers(): BlockAnswers {
   return {
     balances: new Map(),
     nonces: new Map(),
@@ -46,14 +46,14 @@ export function noAnswers(): Answers {
   }
 }
 
-export function slotName(address: Address, slot: Hex): string {
+export function slotKey(address: Address, slot: Hex): string {
   return address + slot
 }
 
 /** The calls for one read, at a block that is named by `pin`. */
-export function encodeRead(read: Read, head: Head, pin: BlockId): readonly Call[] {
+export function encodeRead(read: Read, head: Head, pin: BlockId): readonly NodeCall[] {
   const block = blockParameter(pin)
-  const ask = (method: string, ...params: readonly unknown[]): Call => ({ method, params })
+  const ask = (method: string, ...params: readonly unknown[]): NodeCall => ({ method, params })
   switch (read.kind) {
     case 'header':
       return [ask('eth_getBlockByHash', head.hash, false), ask('eth_blobBaseFee')]
@@ -78,8 +78,8 @@ export function encodeRead(read: Read, head: Head, pin: BlockId): readonly Call[
  */
 export function decodeReads(
   reads: readonly Read[],
-  settled: readonly Settled[],
-  answers: Answers,
+  settled: readonly NodeAnswer[],
+  answers: BlockAnswers,
 ): void {
   let at = 0
   const next = () => resultOf(settled[at++])
@@ -95,7 +95,7 @@ export function decodeReads(
         answers.blockHashes.set(read.number, (next() as { hash: Hex }).hash)
         break
       case 'slot':
-        answers.slots.set(slotName(read.address, read.slot), nextNumber())
+        answers.slots.set(slotKey(read.address, read.slot), nextNumber())
         break
       case 'balance':
         answers.balances.set(read.address, nextNumber())
@@ -112,14 +112,14 @@ export function decodeReads(
 }
 
 /** @throws BlockGone where there is none */
-function resultOf(settled: Settled | undefined): unknown {
+function resultOf(settled: NodeAnswer | undefined): unknown {
   if (settled === undefined) throw new BlockGone('an answer is missing')
   if (!settled.ok) throw new BlockGone(settled.error.message)
   if (settled.result === null) throw new BlockGone('the block is unknown')
   return settled.result
 }
 
-function decodeHeader(raw: unknown, blobBaseFee: Settled | undefined): Header {
+function decodeHeader(raw: unknown, blobBaseFee: NodeAnswer | undefined): Header {
   const { hash, miner, gasLimit, mixHash } = raw as Record<string, Hex>
   return {
     hash: hash as Hex,

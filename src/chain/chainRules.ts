@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { concatHex } from 'viem/utils'
 import { type BlockEnv, type Fork, p256VerifyRip7212 } from '../evm/index.js'
-import type { Call, Settled } from './jsonRpc.js'
+import type { NodeAnswer, NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 
 /** The rules by which a chain runs contracts, as far as our EVM has to be told. */
@@ -73,15 +73,15 @@ export async function detectChainRules(
   }
 }
 
-function encodeProbe({ to, data }: Probe): Call {
+function encodeProbe({ to, data }: Probe): NodeCall {
   return { method: 'eth_call', params: [to === undefined ? { data } : { to, data }, 'latest'] }
 }
 
-function succeeded(answer: Settled | undefined, expected: RegExp): boolean {
+function succeeded(answer: NodeAnswer | undefined, expected: RegExp): boolean {
   return answer?.ok === true && typeof answer.result === 'string' && expected.test(answer.result)
 }
 
-function unknownPrecompiles(config: Settled | undefined): ReadonlySet<Address> {
+function unknownPrecompiles(config: NodeAnswer | undefined): ReadonlySet<Address> {
   if (!config?.ok) return new Set()
   const { current } = config.result as { current?: { precompiles?: Record<string, Address> } }
   const unknown = Object.values(current?.precompiles ?? {}).filter((address) => {

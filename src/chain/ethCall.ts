@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { Fees } from './feeAdvice.js'
-import type { Call } from './jsonRpc.js'
+import type { NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
 import { type BlockId, blockParameter } from './nodeReads.js'
@@ -45,7 +45,7 @@ export function encodeEthCall(
   { to, data, from, gas, value, fees }: CallRequest,
   block: BlockId,
   override?: StateOverride,
-): Call {
+): NodeCall {
   const transaction = {
     to,
     data,

@@ -1,14 +1,14 @@
 import { NodeRpcError } from './nodeErrors.js'
 
-export type Call = { readonly method: string; readonly params: readonly unknown[] }
+export type NodeCall = { readonly method: string; readonly params: readonly unknown[] }
 
 /** How one call of a batch ended. */
-export type Settled =
+export type NodeAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: NodeRpcError }
 
 /** The body of one exchange: a single request, or a batch. Ids are the calls' positions. */
-export function encodeCalls(calls: readonly Call[]): string {
+export function encodeCalls(calls: readonly NodeCall[]): string {
   const requests = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
   return JSON.stringify(requests.length === 1 ? requests[0] : requests)
 }
@@ -18,7 +18,7 @@ export function encodeCalls(calls: readonly Call[]): string {
  * lone error object answers every call of a batch. Undefined when an answer is missing or doubled or
  * the text is no JSON-RPC.
  */
-export function decodeAnswers(text: string, count: number): readonly Settled[] | undefined {
+export function decodeAnswers(text: string, count: number): readonly NodeAnswer[] | undefined {
   const body = parse(text)
   if (!Array.isArray(body)) {
     const settled = settle(body)
@@ -26,14 +26,14 @@ export function decodeAnswers(text: string, count: number): readonly Settled[] |
     if (settled.ok && (body as { id?: unknown }).id !== 0) return undefined
     return Array.from({ length: count }, () => settled)
   }
-  const answers = new Map<number, Settled>()
+  const answers = new Map<number, NodeAnswer>()
   for (const item of body) {
     const settled = settle(item)
     const id: unknown = (item as { id?: unknown } | null)?.id
     if (settled === undefined || typeof id !== 'number' || answers.has(id)) return undefined
     answers.set(id, settled)
   }
-  const ordered: Settled[] = []
+  const ordered: NodeAnswer[] = []
   for (let id = 0; id < count; id++) {
     const answer = answers.get(id)
     if (answer === undefined) return undefined
@@ -50,7 +50,7 @@ function parse(text: string): unknown {
   }
 }
 
-function settle(item: unknown): Settled | undefined {
+function settle(item: unknown): NodeAnswer | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   if ('error' in item && item.error !== null && item.error !== undefined) {
     const { code, message, data } = item.error as Record<string, unknown>

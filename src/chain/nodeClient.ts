@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { awake, type Rest, restAfter } from '../base/restAfter.js'
-import { type Call, decodeAnswers, encodeCalls, type Settled } from './jsonRpc.js'
+import { decodeAnswers, encodeCalls, type NodeAnswer, type NodeCall } from './jsonRpc.js'
 import { agreeOnHead, quorumOf } from './node/agreeOnHead.js'
 import { createEndpoint, type Endpoint } from './node/endpoint.js'
 import { NodeUnavailableError } from './nodeErrors.js'
@@ -15,7 +15,7 @@ export type NodeClient = {
    */
   request<T>(method: string, params: readonly unknown[]): Promise<T>
   /** Several calls in one HTTP request; each settles alone, in the order asked. */
-  batch(calls: readonly Call[]): Promise<readonly Settled[]>
+  batch(calls: readonly NodeCall[]): Promise<readonly NodeAnswer[]>
   /**
    * The newest block that enough endpoints agree on, see `agreeOnHead`. Until the next look only those
    * that have it, and are not behind an earlier one, are asked anything.
@@ -77,14 +77,14 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   let closed = false
 
   /** The first endpoint that may be asked and does not rest, else the one whose rest ends first. */
-  function pick(calls: readonly Call[]): Node | undefined {
+  function pick(calls: readonly NodeCall[]): Node | undefined {
     const now = Date.now()
     const current = nodes.filter(({ behind }) => !behind)
     const rested = current.find((node) => restsUntil(node, calls) <= now)
     return rested ?? least(current, (node) => restsUntil(node, calls))
   }
 
-  async function ask(node: Node, calls: readonly Call[], patience: number) {
+  async function ask(node: Node, calls: readonly NodeCall[], patience: number) {
     for (const { method } of calls) onCall?.(method)
     try {
       const answers = await post(node.endpoint, encodeCalls(calls), calls.length, patience)
@@ -98,7 +98,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     }
   }
 
-  async function exchange(calls: readonly Call[]): Promise<readonly Settled[]> {
+  async function exchange(calls: readonly NodeCall[]): Promise<readonly NodeAnswer[]> {
     const what = calls[0]?.method ?? 'batch'
     const tries = calls.some(({ method }) => method === 'eth_sendRawTransaction') ? 1 : ATTEMPTS
     for (let attempt = 1; ; attempt++) {
@@ -117,7 +117,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   }
 
   /** What those answer that do not rest, or all when they are too few. */
-  async function askEach(call: Call): Promise<{ node: Node; result: unknown }[]> {
+  async function askEach(call: NodeCall): Promise<{ node: Node; result: unknown }[]> {
     const now = Date.now()
     const rested = nodes.filter(({ rest }) => rest.until <= now)
     const asked = rested.length < quorum ? nodes : rested
@@ -127,7 +127,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
 
   async function askOne(
     node: Node,
-    call: Call,
+    call: NodeCall,
   ): Promise<{ node: Node; result: unknown } | undefined> {
     const [answer] = await ask(node, [call], Math.min(deadline, HEAD_DEADLINE)).catch(() => [])
     if (answer?.ok) return { node, result: answer.result }
@@ -163,7 +163,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   return {
     request,
     async batch(calls) {
-      const parts: (readonly Call[])[] = []
+      const parts: (readonly NodeCall[])[] = []
       for (let at = 0; at < calls.length; at += MAX_CALLS_PER_BATCH) {
         parts.push(calls.slice(at, at + MAX_CALLS_PER_BATCH))
       }
@@ -187,12 +187,16 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   }
 }
 
-function restsUntil({ rest, failing }: Node, calls: readonly Call[]): number {
+function restsUntil({ rest, failing }: Node, calls: readonly NodeCall[]): number {
   return Math.max(rest.until, ...calls.map(({ method }) => failing.get(method)?.until ?? 0))
 }
 
 /** Notes which methods the node failed at, and which no longer; resolves to whether there are any. */
-function noteFailing(node: Node, calls: readonly Call[], answers: readonly Settled[]): boolean {
+function noteFailing(
+  node: Node,
+  calls: readonly NodeCall[],
+  answers: readonly NodeAnswer[],
+): boolean {
   let failed = false
   for (const [i, { method }] of calls.entries()) {
     const answer = answers[i]

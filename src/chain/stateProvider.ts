@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { Lru } from '../base/lru.js'
 import { CannotSimulateError } from '../errors/simulationErrors.js'
-import type { Miss, Outcome, Result, State } from '../evm/index.js'
+import type { CallResult, Miss, Outcome, State } from '../evm/index.js'
 import { BlockGone } from './blockReads.js'
 import { type ChainRules, detectChainRules } from './chainRules.js'
 import type { HeadFollower } from './headFollower.js'
@@ -24,7 +24,7 @@ export type RunKind = RunSubject & {
   readonly creators: readonly Address[]
 }
 
-export type Provided = { readonly result: Result; readonly view: BlockView }
+export type Provided = { readonly result: CallResult; readonly view: BlockView }
 
 /** Runs messages of our EVM on the state of the latest block, read from a node as needed. */
 export type StateProvider = {
@@ -33,18 +33,18 @@ export type StateProvider = {
    * state. Throws CannotSimulateError when the EVM gives up, NodeUnavailableError when the node has no
    * state to give.
    */
-  run: Run
+  run: RunOnState
   /**
    * The same on state that is read after the call, of the newest block. Also sees what a development
    * chain changed without a block.
    */
-  runNewest: Run
+  runNewest: RunOnState
   /** By what rules contracts run in a block. */
   rulesOf(head: Head): Promise<ChainRules>
   stop(): void
 }
 
-export type Run = (
+export type RunOnState = (
   kind: RunKind,
   attempt: (state: State, view: BlockView) => Outcome,
 ) => Promise<Provided>
@@ -146,7 +146,12 @@ export async function createStateProvider(context: StateProviderContext): Promis
     return [account, { kind: 'slot', address, slot: IMPLEMENTATION_SLOT }]
   }
 
-  function learn(kind: RunKind, known: State, touched: Touched, record: Result['record']): void {
+  function learn(
+    kind: RunKind,
+    known: State,
+    touched: Touched,
+    record: CallResult['record'],
+  ): void {
     const [name] = kind.names
     const general = kind.names.at(-1) ?? name
     const names = [...withCode([name], kind.sender, known), general]
@@ -190,7 +195,7 @@ export async function createStateProvider(context: StateProviderContext): Promis
   async function runFrom(
     first: Head,
     open: (head: Head) => Promise<BlockView>,
-    [kind, attempt]: Parameters<Run>,
+    [kind, attempt]: Parameters<RunOnState>,
   ): Promise<Provided> {
     let head = first
     for (let tried = 1; ; tried++) {

@@ -10,55 +10,55 @@ const entries: Readonly<Record<string, Entry>> = {
   dev: {
     description:
       'run everything at once: chain, database, contracts, an app with keys, the service',
-    load: async () => (await import('./commands/dev.js')).fillDev,
+    load: async () => (await import('./commands/dev.js')).defineDevCommand,
   },
   serve: {
     description: 'run the service for the chains of the configuration',
-    load: async () => (await import('./commands/serve.js')).fillServe,
+    load: async () => (await import('./commands/serve.js')).defineServeCommand,
   },
   account: {
     description: 'who owns apps',
-    load: async () => (await import('./commands/accountCommands.js')).fillAccount,
+    load: async () => (await import('./commands/accountCommands.js')).defineAccountCommand,
   },
   app: {
     description: 'an app (dApp) of an account',
-    load: async () => (await import('./commands/accountCommands.js')).fillApp,
+    load: async () => (await import('./commands/accountCommands.js')).defineAppCommand,
   },
   key: {
     description: 'API keys of an app',
-    load: async () => (await import('./commands/accountCommands.js')).fillKey,
+    load: async () => (await import('./commands/accountCommands.js')).defineKeyCommand,
   },
   tank: {
     description: "an app's gas tank: its deposit for sponsorship",
-    load: async () => (await import('./commands/tankCommands.js')).fillTank,
+    load: async () => (await import('./commands/tankCommands.js')).defineTankCommand,
   },
   token: {
     description: 'tokens that were taken for gas',
-    load: async () => (await import('./commands/tokenCommands.js')).fillToken,
+    load: async () => (await import('./commands/tokenCommands.js')).defineTokenCommand,
   },
   operation: {
     description: 'an operation that was accepted',
-    load: async () => (await import('./commands/operationCommands.js')).fillOperation,
+    load: async () => (await import('./commands/operationCommands.js')).defineOperationCommand,
   },
   webhook: {
     description: 'webhooks that approve sponsorships',
-    load: async () => (await import('./commands/webhookCommands.js')).fillWebhook,
+    load: async () => (await import('./commands/webhookCommands.js')).defineWebhookCommand,
   },
   decision: {
     description: 'why operations were sponsored or refused',
-    load: async () => (await import('./commands/decisionCommands.js')).fillDecision,
+    load: async () => (await import('./commands/decisionCommands.js')).defineDecisionCommand,
   },
   subscription: {
     description: "where an app's events are delivered",
-    load: async () => (await import('./commands/eventCommands.js')).fillSubscription,
+    load: async () => (await import('./commands/eventCommands.js')).defineSubscriptionCommand,
   },
   audit: {
     description: 'who changed what',
-    load: async () => (await import('./commands/auditCommands.js')).fillAudit,
+    load: async () => (await import('./commands/auditCommands.js')).defineAuditCommand,
   },
   migrate: {
     description: 'bring the database schema up to date (every start does it too)',
-    load: async () => (await import('./commands/migrate.js')).fillMigrate,
+    load: async () => (await import('./commands/migrate.js')).defineMigrateCommand,
   },
 }
 

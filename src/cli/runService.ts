@@ -1,19 +1,19 @@
 import type { Logger } from 'pino'
 import { armedFault } from '../base/faults.js'
-import { unwind } from '../base/unwind.js'
+import { stopAll } from '../base/unwind.js'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'
 import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
 import { loopback } from '../outbound/networkGuard.js'
-import { type Server, startServer } from '../service/server.js'
+import { type Service, startServer } from '../service/server.js'
 import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock.js'
 import { boundHeapGrowth } from './boundHeapGrowth.js'
 import type { DevChain } from './dev/devChain.js'
 import { openStore, type Store } from './openStore.js'
 
 export type RunningService = {
-  readonly server: Server
+  readonly server: Service
   readonly store: Store
   readonly devChain: DevChain | undefined
   /** Settles when another Purser runs on the database instead: then this one must not go on. */
@@ -59,9 +59,9 @@ export async function runService(
     })
     undo.push(server.close)
     const lockLost = lock?.lost ?? new Promise<void>(() => {})
-    return { server, store, devChain, lockLost, close: () => unwind(undo) }
+    return { server, store, devChain, lockLost, close: () => stopAll(undo) }
   } catch (error) {
-    await unwind(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
+    await stopAll(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
 }

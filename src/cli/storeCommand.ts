@@ -7,7 +7,7 @@ import { configOf, withOptions } from './optionFlags.js'
 /** The flags of a command that are no settings, by name, as the user gave them. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
-type Run = (given: {
+type StoreAction = (given: {
   readonly store: Store
   readonly config: Config
   readonly flags: Flags
@@ -16,7 +16,11 @@ type Run = (given: {
 }) => Promise<void>
 
 /** Gives a command the settings of the store, and others, and runs it on the opened store. */
-export function onStore(command: Command, run: Run, others: readonly OptionName[] = []): Command {
+export function onStore(
+  command: Command,
+  run: StoreAction,
+  others: readonly OptionName[] = [],
+): Command {
   return withOptions(command, ['data', 'databaseUrl', 'masterKey', ...others]).action(async () => {
     const flags = command.opts<Flags>()
     const [id = ''] = command.args

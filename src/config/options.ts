@@ -37,7 +37,7 @@ function json<Schema extends z.ZodType>(schema: Schema) {
 }
 
 const roles = ['api', 'bundler'] as const
-export type Role = (typeof roles)[number]
+export type ProcessRole = (typeof roles)[number]
 
 export const options = {
   data: option({

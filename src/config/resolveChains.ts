@@ -5,7 +5,7 @@ import { ConfigError } from '../errors/configError.js'
 import type { KmsCredentials } from '../signing/kmsSigner.js'
 import type { KeySource } from '../signing/openSigner.js'
 import { type KeyReference, toChainDefinition } from './chainSchema.js'
-import type { Config, Role } from './options.js'
+import type { Config, ProcessRole } from './options.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -20,7 +20,7 @@ const privateKey = /^0x[0-9a-fA-F]{64}$/
 export function resolveChains(
   chains: Config['chains'],
   environment: Environment,
-  roles: readonly Role[],
+  roles: readonly ProcessRole[],
 ): readonly ChainDefinition[] {
   const ids = chains.map((chain) => chain.chainId)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)

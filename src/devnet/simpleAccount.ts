@@ -17,7 +17,7 @@ const abi = parseAbi([
   'function getNonce(address sender, uint192 key) view returns (uint256)',
 ])
 
-export type Call = { readonly to: Address; readonly value?: bigint; readonly data?: Hex }
+export type AccountCall = { readonly to: Address; readonly value?: bigint; readonly data?: Hex }
 
 /** Of nobody, but recoverable: the account reverts on one that is not. */
 const DUMMY_SIGNATURE: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
@@ -25,7 +25,7 @@ const DUMMY_SIGNATURE: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
 export type SimpleAccount = {
   readonly address: Address
   /** An operation with unset limits and fees (0) and a signature of the right form. */
-  readonly draft: (call: Call, nonceKey?: bigint) => Promise<Operation>
+  readonly draft: (call: AccountCall, nonceKey?: bigint) => Promise<Operation>
   readonly sign: (op: Operation, userOpHash: Hex) => Promise<Operation>
 }
 

@@ -58,12 +58,12 @@ export class StakeTooLowError extends PurserError {
   }
 }
 
-type EntityAt = { readonly role: string; readonly address: Address }
+type NamedEntity = { readonly role: string; readonly address: Address }
 
 /** An entity is throttled or banned by its reputation. ERC-7769 -32504. */
 export class EntityReputationError extends PurserError {
   override readonly name = 'EntityReputationError'
-  constructor({ role, address }: EntityAt, rule: 'GREP-010' | 'GREP-020', reason: string) {
+  constructor({ role, address }: NamedEntity, rule: 'GREP-010' | 'GREP-020', reason: string) {
     super(`${role} ${address} ${reason} (${rule})`, {
       code: -32504,
       status: 400,
@@ -76,7 +76,7 @@ export class EntityReputationError extends PurserError {
 /** An entity without stake has as many pending operations as it may. ERC-7769 -32505. */
 export class UnstakedEntityFullError extends PurserError {
   override readonly name = 'UnstakedEntityFullError'
-  constructor({ role, address }: EntityAt, rule: 'UREP-010' | 'UREP-020', most: number) {
+  constructor({ role, address }: NamedEntity, rule: 'UREP-010' | 'UREP-020', most: number) {
     super(
       `${role} ${address} has ${most} pending operations, max allowed ops without stake. Wait until one is included. (${rule})`,
       { code: -32505, status: 400, rule, data: { [role]: address, limit: most } },

@@ -2,7 +2,7 @@ import { keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { CONTRACT, done, messageTo, OTHER, runOn, worldOf } from '../../test/evm/harness.js'
-import { type Authorization, authorityOf } from './authorization.js'
+import { authorityOf, type EvmAuthorization } from './authorization.js'
 import { fromHex } from './bytes/hex.js'
 import { call } from './call.js'
 import { overlay } from './state/state.js'
@@ -13,7 +13,7 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 
 async function signed(
   changes: { chainId?: number; nonce?: number; address?: `0x${string}` } = {},
-): Promise<Authorization> {
+): Promise<EvmAuthorization> {
   const request = { chainId: 1, nonce: 0, address: OTHER, ...changes }
   const { r, s, yParity } = await signer.signAuthorization(request)
   return {
@@ -27,7 +27,7 @@ async function signed(
 }
 
 /** Runs a call with authorizations to `to`, in a world where OTHER returns its own address. */
-function run(authorizations: Authorization[], authority = {}, to = AUTHORITY) {
+function run(authorizations: EvmAuthorization[], authority = {}, to = AUTHORITY) {
   const state = worldOf({ [OTHER]: { code: '0x305f5260205ff3' }, [AUTHORITY]: authority })
   const result = done(call(runOn(state), messageTo(to, { authorizations })))
   return { ...result, after: overlay(state, result.changes).account(AUTHORITY)! }

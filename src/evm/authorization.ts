@@ -8,7 +8,7 @@ import { addressOfSigner } from './precompiles/ecrecover.js'
 import { codeOf, emptyCode } from './state/code.js'
 
 /** A signed EIP-7702 authorization: its signer wants to run `address`'s code. */
-export type Authorization = {
+export type EvmAuthorization = {
   chainId: bigint
   address: Address
   nonce: bigint
@@ -23,7 +23,7 @@ const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681
 const NOBODY: Address = '0x0000000000000000000000000000000000000000'
 
 /** Who signed the authorization; undefined when the signature is not valid. */
-export function authorityOf(authorization: Authorization): Address | undefined {
+export function authorityOf(authorization: EvmAuthorization): Address | undefined {
   const { chainId, address, nonce, yParity, r, s } = authorization
   if ((yParity !== 0 && yParity !== 1) || s > HALF_ORDER) return undefined
   const tuple = encodeRlp([integerBytes(chainId), fromHex(address), integerBytes(nonce)])
@@ -40,12 +40,12 @@ export function authorityOf(authorization: Authorization): Address | undefined {
 /** Applies an EIP-7702 authorization list; tuples that are not valid are passed over. */
 export function applyAuthorizations(
   machine: Machine,
-  authorizations: readonly Authorization[],
+  authorizations: readonly EvmAuthorization[],
 ): void {
   for (const authorization of authorizations) apply(machine, authorization)
 }
 
-function apply(machine: Machine, authorization: Authorization): void {
+function apply(machine: Machine, authorization: EvmAuthorization): void {
   const { world, block } = machine
   const { chainId, nonce, address } = authorization
   if (chainId !== 0n && chainId !== block.chainId) return

@@ -1,10 +1,10 @@
 import { intrinsicGas } from './intrinsicGas.js'
-import { Machine, type Run } from './machine/machine.js'
+import { type EvmRun, Machine } from './machine/machine.js'
 import { gasRefusal, type MessageInput, runMessage, withMachine } from './machine/runMessage.js'
 import type { Outcome } from './outcome.js'
 
 /** The message of an `eth_call`. */
-export type Call = MessageInput & {
+export type EvmMessage = MessageInput & {
   /** Wei per gas that GASPRICE shows; nobody pays it. Default 0. */
   gasPrice?: bigint
 }
@@ -14,7 +14,7 @@ export type Call = MessageInput & {
  * count, the sender's nonce is raised; but nonce, fees and the sender's code are not checked and
  * nothing is paid for gas. The value must be there.
  */
-export function call(run: Run, input: Call): Outcome {
+export function call(run: EvmRun, input: EvmMessage): Outcome {
   const create = () => new Machine(run, input.from, input.gasPrice ?? 0n, [])
   return withMachine(run, input, create, (machine) => {
     const needed = intrinsicGas(run.block.fork, input)

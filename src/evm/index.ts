@@ -1,15 +1,15 @@
 /** The in-process EVM: pure and synchronous. State that is unknown is reported, never fetched. */
-export { type Authorization, authorityOf } from './authorization.js'
+export { authorityOf, type EvmAuthorization } from './authorization.js'
 export type { BlockEnv } from './block.js'
 export { fromHex, toHex } from './bytes/hex.js'
 export { keccak } from './bytes/keccak.js'
 export { encodeRlp, integerBytes, type RlpItem } from './bytes/rlp.js'
-export { type Call, call } from './call.js'
+export { call, type EvmMessage } from './call.js'
 export { create2Address, createAddress } from './createAddress.js'
 export { type Fork, forks } from './forks.js'
 export { type AccessList, type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
 export { isAssigned } from './machine/instructionTable.js'
-export type { Log, Run } from './machine/machine.js'
+export type { EvmLog, EvmRun } from './machine/machine.js'
 export {
   type CodeAccess,
   type ExecutionRecord,
@@ -22,14 +22,14 @@ export {
 } from './machine/record.js'
 export type { FrameError } from './machine/signal.js'
 export type { WatchedCall, WatchedEnd, Watcher } from './machine/watcher.js'
-export type { Outcome, Result } from './outcome.js'
+export type { CallResult, Outcome } from './outcome.js'
 export { type Precompile, precompilesOf } from './precompiles/index.js'
 export { p256VerifyRip7212 } from './precompiles/p256Verify.js'
 export { recoverKey } from './precompiles/recoverKey.js'
 export { codeHash } from './state/code.js'
 export {
-  type AccountOverride,
   type AccountState,
+  type EvmAccountOverride,
   type Miss,
   type Overrides,
   overlay,

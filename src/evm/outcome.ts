@@ -1,10 +1,10 @@
-import type { Log } from './machine/machine.js'
+import type { EvmLog } from './machine/machine.js'
 import type { ExecutionRecord } from './machine/record.js'
 import type { FrameError } from './machine/signal.js'
 import type { Miss, Overrides } from './state/state.js'
 
 /** A message that ran to its end on known state. */
-export type Result = {
+export type CallResult = {
   kind: 'done'
   success: boolean
   /** Why it failed: 'reverted' or an exceptional halt. */
@@ -17,7 +17,7 @@ export type Result = {
   executionGas: number
   /** Refund granted, already taken off `gasUsed`. */
   gasRefunded: number
-  logs: Log[]
+  logs: EvmLog[]
   /** Lay them over the state to run the next message. Empty after a failure, but for fees and nonce. */
   changes: Overrides
   /** Present when the run was to be recorded. */
@@ -26,7 +26,7 @@ export type Result = {
 
 /** How a run ends. Only 'done' says anything about the message itself. */
 export type Outcome =
-  | Result
+  | CallResult
   /** State was missing; get it and run again. */
   | { kind: 'missing'; misses: Miss[] }
   /** A node would refuse the message before running it. */

@@ -2,9 +2,9 @@ import type { Hex } from 'viem'
 import type { BlockEnv } from './block.js'
 import { BLOB, MAX_INITCODE_SIZE } from './gasCosts.js'
 import { type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
-import { Machine, type Run } from './machine/machine.js'
+import { type EvmRun, Machine } from './machine/machine.js'
 import { gasRefusal, type MessageInput, runMessage, withMachine } from './machine/runMessage.js'
-import type { Outcome, Result } from './outcome.js'
+import type { CallResult, Outcome } from './outcome.js'
 
 /** A transaction whose signature has been checked. Before EIP-1559 both fees are the gas price. */
 export type Transaction = MessageInput & {
@@ -21,7 +21,7 @@ export type Transaction = MessageInput & {
 const MAX_NONCE = 2n ** 64n - 1n
 
 /** Runs a transaction as a block does: checks, fees, execution, refund, payment of the coinbase. */
-export function transact(run: Run, tx: Transaction): Outcome {
+export function transact(run: EvmRun, tx: Transaction): Outcome {
   const { block } = run
   const create = () => new Machine(run, tx.from, gasPriceOf(block, tx), tx.blobHashes ?? [])
   return withMachine(run, tx, create, (machine) => {
@@ -36,7 +36,7 @@ export function transact(run: Run, tx: Transaction): Outcome {
 }
 
 /** Gives back what was not used and pays the coinbase its tip; the base fee is burnt. */
-function settleFees(machine: Machine, tx: Transaction, result: Result): Result {
+function settleFees(machine: Machine, tx: Transaction, result: CallResult): CallResult {
   const { world, origin, coinbase, gasPrice, block } = machine
   const unused = BigInt(tx.gas - result.gasUsed)
   world.setBalance(origin, origin.balance + unused * gasPrice)

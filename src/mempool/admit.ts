@@ -24,11 +24,7 @@ import {
   requireDelegation,
 } from '../validation/authorization.js'
 import type { StateOverride, Validation } from '../validation/engine.js'
-import {
-  type Judgement,
-  judgeValidation,
-  type RuleSettings,
-} from '../validation/judgeValidation.js'
+import { checkRules, type RuleCheck, type RuleSettings } from '../validation/judgeValidation.js'
 import { requireTimeRange, toOperationError } from '../validation/operationFailure.js'
 import { requireRules } from '../validation/requireRules.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
@@ -238,7 +234,7 @@ async function judgedValidation(
   entryPoint: EntryPoint,
   op: Operation,
   tank: TokenTankUse | undefined,
-): Promise<{ validation: Validation; judgement: Judgement; override?: StateOverride }> {
+): Promise<{ validation: Validation; judgement: RuleCheck; override?: StateOverride }> {
   const { engine, heads, rules } = context
   for (let newest = false; ; newest = true) {
     const { hash } = heads.current()
@@ -248,7 +244,7 @@ async function judgedValidation(
     if (!validated.ok) throw toOperationError(validated.failure, op)
     const observed = withStakedTank(validated.validation.observed, tank, rules.stakePolicy)
     const validation = { ...validated.validation, observed }
-    const judgement = judgeValidation(entryPoint, op, observed, rules)
+    const judgement = checkRules(entryPoint, op, observed, rules)
     const isFinal = newest || judgement.violations.length === 0
     if (isFinal || (await heads.refresh()).hash === hash)
       return { validation, judgement, ...sequence }

@@ -10,8 +10,8 @@ import {
 } from '../errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
 import { decideAdmission, type Occupancy } from './decideAdmission.js'
-import { effectiveTip } from './effectiveTip.js'
-import { raiseFee, replacementFees } from './replacement.js'
+import { offeredTip } from './effectiveTip.js'
+import { minimumReplacement, raiseFee } from './replacement.js'
 
 const limits = { maxOperationsPerSender: 4, maxOperationsPerApp: 50, maxOperations: 100 }
 const other: Hex = `0x${'01'.repeat(32)}`
@@ -67,7 +67,7 @@ describe('an admission', () => {
     fc.assert(
       fc.property(operation, wei, wei, offset, offset, (op, maxFee, tip, more, moreTip) => {
         const pooled = { maxFeePerGas: maxFee, maxPriorityFeePerGas: tip }
-        const least = replacementFees(pooled)
+        const least = minimumReplacement(pooled)
         const slot = {
           hash: other,
           state: 'pooled' as const,
@@ -140,8 +140,8 @@ describe('an admission', () => {
         }
         const candidate = { operation: op, prefund: 1n, deposit: undefined, baseFee }
         const decision = decideAdmission(candidate, { ...empty, total: 100, cheapest }, limits)
-        const least = raiseFee(effectiveTip(cheapest, baseFee))
-        if (effectiveTip(op, baseFee) >= least)
+        const least = raiseFee(offeredTip(cheapest, baseFee))
+        if (offeredTip(op, baseFee) >= least)
           expect(decision).toEqual({ kind: 'insert', replaces: undefined, evicts: cheapest })
         else
           expect(decision).toMatchObject({

@@ -11,8 +11,8 @@ import type { PurserError } from '../errors/purserError.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
 import type { PooledOperation, PoolSlot } from '../store/pool/admissions.js'
 import type { OperationState } from '../store/schema.js'
-import { effectiveTip } from './effectiveTip.js'
-import { raiseFee, replacementFees } from './replacement.js'
+import { offeredTip } from './effectiveTip.js'
+import { minimumReplacement, raiseFee } from './replacement.js'
 
 export type AdmissionLimits = {
   /** Of an unstaked sender (UREP-010); a staked one has no such limit (SREP-040). */
@@ -37,7 +37,7 @@ export type Occupancy = {
   readonly cheapest: PooledOperation | undefined
 }
 
-type Candidate = {
+type AdmissionCandidate = {
   readonly operation: Operation
   /** wei per gas that is paid for it; absent = its own fees */
   readonly offer?: Fees
@@ -72,7 +72,7 @@ export type AdmissionDecision =
  *   PaymasterDepositError).
  */
 export function decideAdmission(
-  candidate: Candidate,
+  candidate: AdmissionCandidate,
   pool: Occupancy,
   limits: AdmissionLimits,
 ): AdmissionDecision {
@@ -84,7 +84,7 @@ export function decideAdmission(
   let evicts: PooledOperation | undefined
   if (slot?.state === 'bundled') return refuse(new AlreadyBundledError(slot.hash))
   if (slot) {
-    const least = replacementFees(slot)
+    const least = minimumReplacement(slot)
     if (
       offer.maxFeePerGas < least.maxFeePerGas ||
       offer.maxPriorityFeePerGas < least.maxPriorityFeePerGas
@@ -133,8 +133,8 @@ function givesWay(
   baseFee: bigint,
 ): PooledOperation | undefined {
   if (!cheapest) return undefined
-  const offered = effectiveTip(offer, baseFee)
-  return offered >= raiseFee(effectiveTip(cheapest, baseFee)) ? cheapest : undefined
+  const offered = offeredTip(offer, baseFee)
+  return offered >= raiseFee(offeredTip(cheapest, baseFee)) ? cheapest : undefined
 }
 
 function poolFull(
@@ -143,7 +143,7 @@ function poolFull(
   baseFee: bigint,
 ): MempoolFullError {
   const advice = cheapest
-    ? `Offer at least ${raiseFee(effectiveTip(cheapest, baseFee))} wei per gas above the base fee, or try again shortly.`
+    ? `Offer at least ${raiseFee(offeredTip(cheapest, baseFee))} wei per gas above the base fee, or try again shortly.`
     : 'Try again shortly.'
   return new MempoolFullError(
     `the pool holds ${total} operations, the limit is ${maxOperations}. ${advice}`,

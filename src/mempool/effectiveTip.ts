@@ -2,10 +2,7 @@
 type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
 
 /** wei per gas that an operation leaves the bundler at `baseFee`; never negative. */
-export function effectiveTip(
-  { maxFeePerGas, maxPriorityFeePerGas }: Fees,
-  baseFee: bigint,
-): bigint {
+export function offeredTip({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFee: bigint): bigint {
   const left = maxFeePerGas - baseFee
   if (left <= 0n) return 0n
   if (left < maxPriorityFeePerGas) return left

@@ -22,13 +22,13 @@ export type AdmittedEntities = {
   }
 }
 
-type Role = keyof AdmittedEntities['staked']
+type UsedRole = keyof AdmittedEntities['staked']
 type Counts = { asSender: number; asPaymaster: number; asFactory: number }
 
 const countOf = { account: 'asSender', paymaster: 'asPaymaster', factory: 'asFactory' } as const
 
 /** A use of an entity that the pool already has, or takes: who it is by which role. */
-type Use = { readonly role: Role; readonly address: Address }
+type Use = { readonly role: UsedRole; readonly address: Address }
 
 /** Whom to ask `readEntityFacts` about. */
 export function usesOf({ sender, factory, paymaster }: AdmittedEntities): Use[] {

@@ -8,7 +8,7 @@ import type { Operation } from '../entrypoint/operation.js'
 import { type Pending, pendingOfSender } from '../store/pool/successors.js'
 import type { MempoolContext } from './mempoolContext.js'
 
-type Attempt = { readonly ok: true } | { readonly ok: false; readonly failure: Failure }
+type SequenceAttempt = { readonly ok: true } | { readonly ok: false; readonly failure: Failure }
 
 /**
  * Runs `attempt` for an operation; when its nonce is too high, once more as if the account's pending
@@ -17,7 +17,7 @@ type Attempt = { readonly ok: true } | { readonly ok: false; readonly failure: F
  * before: an operation that depends on it is refused now, or dropped with a reason when its turn
  * comes. Each nonce from the chain's next one on must be pending.
  */
-export async function inSequence<R extends Attempt>(
+export async function inSequence<R extends SequenceAttempt>(
   context: Pick<MempoolContext, 'definition' | 'database' | 'node'>,
   entryPoint: EntryPoint,
   op: Operation,

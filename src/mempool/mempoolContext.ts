@@ -6,7 +6,7 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { BundleShare } from '../gas/preVerificationGas.js'
 import type { Schema } from '../store/schema.js'
 import type { Engine } from '../validation/engine.js'
-import type { Judged } from '../validation/requireRules.js'
+import type { CheckedWith } from '../validation/requireRules.js'
 
 /** What admission on one chain works with. */
 export type MempoolContext = {
@@ -16,6 +16,6 @@ export type MempoolContext = {
   readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
   readonly engine: Engine
   /** Hears how each operation was judged by ERC-7562, for the metrics. */
-  readonly onJudged: (how: Judged) => void
+  readonly onJudged: (how: CheckedWith) => void
   readonly logger: Logger
 } & Omit<BundleShare, 'verificationGasUsed'>

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import {
+  type DisplacedState,
   type PooledOperation,
   type PoolSlot,
-  type Standing,
   scopeNames,
 } from '../store/pool/admissions.js'
 import { type NewOperation, offerOf } from '../store/pool/operations.js'
@@ -71,8 +71,8 @@ export function createPoolView(facts: PoolFacts) {
   const ofSender = new Map(facts.ofSender)
   const totals = new Map(facts.totals)
   const pooled = new Map(facts.cheapest.map((each) => [each.hash, each]))
-  const puts = new Map<Hex, { entry: NewOperation; standing: Standing }>()
-  const displaced = new Map<Hex, Standing>()
+  const puts = new Map<Hex, { entry: NewOperation; standing: DisplacedState }>()
+  const displaced = new Map<Hex, DisplacedState>()
 
   /** Counts that nobody asked for are not kept. */
   const add = (scope: string, change: bigint): void => {
@@ -95,7 +95,7 @@ export function createPoolView(facts: PoolFacts) {
     ofSender.set(name, (ofSender.get(name) ?? 0) + change)
   }
 
-  const leave = (hash: Hex, standing: Standing & { state: OperationState }): void => {
+  const leave = (hash: Hex, standing: DisplacedState & { state: OperationState }): void => {
     known.set(hash, standing.state)
     pooled.delete(hash)
     const put = puts.get(hash)
@@ -103,7 +103,10 @@ export function createPoolView(facts: PoolFacts) {
     else displaced.set(hash, standing)
   }
 
-  const giveWay = (op: PooledOperation, standing: Standing & { state: OperationState }): void => {
+  const giveWay = (
+    op: PooledOperation,
+    standing: DisplacedState & { state: OperationState },
+  ): void => {
     leave(op.hash, standing)
     slots.delete(slotName(op.entryPoint, op.sender, op.nonce))
     count(op, op.entryPoint, -1n)

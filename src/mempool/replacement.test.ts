@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { replacementFees } from './replacement.js'
+import { minimumReplacement } from './replacement.js'
 
 const fee = fc.bigInt({ min: 0n, max: 2n ** 120n - 1n })
 
@@ -8,7 +8,7 @@ test('the required fees are the least integers that are 10 % higher, and higher 
   fc.assert(
     fc.property(fee, fee, (maxFeePerGas, maxPriorityFeePerGas) => {
       const pooled = { maxFeePerGas, maxPriorityFeePerGas }
-      const required = replacementFees(pooled)
+      const required = minimumReplacement(pooled)
       for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
         const enough = (offer: bigint) =>
           offer > pooled[field] && offer * 10n >= pooled[field] * 11n
@@ -20,7 +20,7 @@ test('the required fees are the least integers that are 10 % higher, and higher 
 })
 
 test('10 % of an odd fee is rounded up', () => {
-  expect(replacementFees({ maxFeePerGas: 101n, maxPriorityFeePerGas: 1n })).toEqual({
+  expect(minimumReplacement({ maxFeePerGas: 101n, maxPriorityFeePerGas: 1n })).toEqual({
     maxFeePerGas: 112n,
     maxPriorityFeePerGas: 2n,
   })

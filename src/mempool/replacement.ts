@@ -5,7 +5,7 @@ type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigi
  * The least fees with which an operation takes the place of a pooled one with the same sender and
  * nonce.
  */
-export function replacementFees(pooled: Fees): Fees {
+export function minimumReplacement(pooled: Fees): Fees {
   return {
     maxFeePerGas: raiseFee(pooled.maxFeePerGas),
     maxPriorityFeePerGas: raiseFee(pooled.maxPriorityFeePerGas),

@@ -11,13 +11,13 @@ const MAX_SIGNATURE = 8_192
 /** Calldata of handleOps and the transaction's own fields around one operation, in bytes. */
 const TRANSACTION_ENVELOPE = 400
 
-type Limits = Pick<ChainDefinition, 'maxBundleGas' | 'maxBundleBytes' | 'maxVerificationGas'>
+type BundleLimits = Pick<ChainDefinition, 'maxBundleGas' | 'maxBundleBytes' | 'maxVerificationGas'>
 
 /**
  * What can be refused without asking the chain: an operation that contradicts itself, or that no
  * bundle could carry even alone. Throws OperationLimitError, which names the field.
  */
-export function requireLimits(entryPoint: EntryPoint, op: Operation, limits: Limits): void {
+export function requireLimits(entryPoint: EntryPoint, op: Operation, limits: BundleLimits): void {
   requireConsistency(op)
   atMost('signature', BigInt(size(op.signature)), BigInt(MAX_SIGNATURE), 'bytes')
   const bytes = size(entryPoint.encodeOperation(op)) + TRANSACTION_ENVELOPE

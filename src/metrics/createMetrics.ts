@@ -3,7 +3,7 @@ import type { GasCompared } from '../bundling/gasWatch.js'
 import type { LimitName } from '../errors/limitErrors.js'
 import type { RanBy } from '../validation/chainEngine.js'
 import type { Compared } from '../validation/nodeWatch.js'
-import type { Judged } from '../validation/requireRules.js'
+import type { CheckedWith } from '../validation/requireRules.js'
 import type { WebhookOutcome } from '../webhook/approval.js'
 
 /** What the process counts. Label values come from closed lists, so their number is bounded. */
@@ -18,7 +18,7 @@ export type Metrics = {
   delivery(outcome: string): void
   bundle(chainId: number, state: string): void
   /** An operation was judged by ERC-7562. */
-  judged(chainId: number, how: Judged): void
+  judged(chainId: number, how: CheckedWith): void
   /** An operation was validated. */
   validated(chainId: number, by: RanBy): void
   /** A validation of our EVM was compared with the node. */

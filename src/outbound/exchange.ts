@@ -56,7 +56,7 @@ export function exchange(
 ): Promise<{ readonly response: OutboundResponse; readonly unheard: boolean }> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:'
-    let stage: Stage = 'connection'
+    let stage: ExchangeStage = 'connection'
     let status: number | undefined
     let heardNothing = (): boolean => true
 
@@ -133,7 +133,7 @@ function secondsOf({ headers }: IncomingMessage): number | undefined {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
 }
 
-type Stage = 'connection' | 'TLS handshake' | 'exchange'
+type ExchangeStage = 'connection' | 'TLS handshake' | 'exchange'
 
 type Cause = Pick<OutboundFailure, 'outcome' | 'reason'>
 
@@ -148,7 +148,7 @@ const tooLarge: Cause = {
 }
 
 /** Only the error's code is told: its text may hold addresses of our network. */
-function explain(error: NodeJS.ErrnoException, stage: Stage): Cause {
+function explain(error: NodeJS.ErrnoException, stage: ExchangeStage): Cause {
   if (error instanceof BlockedAddressError) {
     return { outcome: 'blocked_address', reason: error.message }
   }

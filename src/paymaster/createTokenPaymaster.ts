@@ -25,9 +25,9 @@ import { quotedCharge } from './token/quotedOperation.js'
 import { signTokenPayment } from './token/signTokenPayment.js'
 import { chargeFails, tokenTankEmpty } from './token/tokenRefusals.js'
 import {
-  createTokenWeigher,
-  type WeighedPayment,
-  type WeighTokenContext,
+  createTokenEvaluator,
+  type EvaluatedPayment,
+  type TokenEvaluationContext,
 } from './token/weighTokenPayment.js'
 import type {
   FeeQuote,
@@ -37,7 +37,7 @@ import type {
   TokenRequest,
 } from './tokenPayment.js'
 
-export type TokenPaymasterContext = WeighTokenContext & {
+export type TokenPaymasterContext = TokenEvaluationContext & {
   readonly masterKey: Buffer
   readonly engine: Pick<Engine, 'execute'>
   readonly logger: Logger
@@ -57,7 +57,7 @@ export type TokenPaymaster = {
 export function createTokenPaymaster(context: TokenPaymasterContext): TokenPaymaster {
   const { database, definition, logger, engine, node, prices } = context
   const { chainId, tokens } = definition
-  const weigher = createTokenWeigher(context)
+  const weigher = createTokenEvaluator(context)
   const exposure = createExposure({ database, node, chainId })
 
   const requireToken = (address: Address | undefined): TokenDefinition => {
@@ -68,7 +68,7 @@ export function createTokenPaymaster(context: TokenPaymasterContext): TokenPayma
   }
 
   const sign = (
-    { tank, unsigned, quote, delegate }: WeighedPayment,
+    { tank, unsigned, quote, delegate }: EvaluatedPayment,
     { entryPoint, permit }: TokenRequest,
   ): Operation => {
     const key = decryptSecret(context.masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
@@ -89,7 +89,7 @@ export function createTokenPaymaster(context: TokenPaymasterContext): TokenPayma
   }
 
   const book = async (
-    weighed: WeighedPayment,
+    weighed: EvaluatedPayment,
     request: TokenRequest,
     token: TokenDefinition,
     subject: DecisionSubject,

@@ -15,7 +15,7 @@ type Advice = {
 }
 
 /** What an app's clients are told to offer, who ask for it before they ask for sponsorship. */
-export type OfferedFees = {
+export type AppFees = {
   fees(appId: string): Promise<FeeAdvice>
   estimate(
     entryPoint: EntryPoint,
@@ -31,7 +31,7 @@ const nothing = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
  * The chain's advice; but nothing in mode `native`, where we pay for the app's operations without a
  * paymaster and their own fees must be 0. Fees that a client gives itself stay.
  */
-export function createOfferedFees({ database, chainId, fees, estimate }: Advice): OfferedFees {
+export function createAppFees({ database, chainId, fees, estimate }: Advice): AppFees {
   const isNative = async (appId: string): Promise<boolean> =>
     (await findFund(database, appId, chainId))?.mode === 'native'
   return {

@@ -1,5 +1,5 @@
 /** wei and days */
-export type Spending = { readonly spent: bigint; readonly days: number }
+export type RecentSpending = { readonly spent: bigint; readonly days: number }
 
 /** How far back spending is looked at. */
 export const SPENDING_DAYS = 7
@@ -15,7 +15,7 @@ export type Runway = {
  * How long `available` wei last at the pace of the last week. Spending that began less than a day ago
  * counts as a day's, so the first operations of an app do not look like an avalanche.
  */
-export function runwayOf(available: bigint, { spent, days }: Spending): Runway {
+export function runwayOf(available: bigint, { spent, days }: RecentSpending): Runway {
   const span = Math.min(Math.max(days, 1), SPENDING_DAYS)
   const daily = (spent * 1_000n) / BigInt(Math.round(span * 1_000))
   if (daily === 0n) return { daily, days: undefined }

@@ -20,14 +20,14 @@ import {
   toDecisionRow,
 } from './sponsor/decisionRow.js'
 import { previewSponsorship } from './sponsor/previewSponsorship.js'
-import { refusalOf, reservationFor } from './sponsor/reservationFor.js'
+import { reservationFor, reservationRefusal } from './sponsor/reservationFor.js'
 import { signSponsorship } from './sponsor/signSponsorship.js'
 import { givenLimits } from './sponsor/sponsoredLimits.js'
 import {
   type AskWebhooks,
-  createWeigher,
+  createSponsorshipEvaluator,
+  type EvaluationContext,
   type Sponsorable,
-  type WeighContext,
 } from './sponsor/weighSponsorship.js'
 import {
   complete,
@@ -40,7 +40,7 @@ import type { PolicyPreview, SponsorshipRequest, SponsorshipResult } from './spo
 import { durationOf, timeRange } from './sponsorshipTerms.js'
 import { SIGNER_PURPOSE } from './tank/signForTank.js'
 
-export type SponsorContext = WeighContext & {
+export type SponsorContext = EvaluationContext & {
   readonly masterKey: Buffer
   readonly approver: Approver
 }
@@ -68,7 +68,7 @@ export type Sponsor = {
 export function createSponsor(context: SponsorContext): Sponsor {
   const { database, definition, terms, logger } = context
   const { chainId } = definition
-  const { weigh, requirePayer } = createWeigher(context)
+  const { weigh, requirePayer } = createSponsorshipEvaluator(context)
   const reserve = createReserving(database)
 
   const askWebhooks =
@@ -174,7 +174,7 @@ export function createSponsor(context: SponsorContext): Sponsor {
     })
     faultPoint('sponsorship:committed')
     if (reserved.kind !== 'granted') {
-      const refusal = refusalOf(weighed, reserved)
+      const refusal = reservationRefusal(weighed, reserved)
       return refuse(subject, request, refusal, reasonsOf(reserved), calls)
     }
     logger.info({ appId, ...decision }, 'sponsored')

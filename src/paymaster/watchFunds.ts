@@ -53,10 +53,13 @@ export function watchFunds(context: WatchContext): { stop(): Promise<void> } {
 /** Turns alarms on where something runs low, and off where it was filled; each change is told once. */
 export async function checkFunds(context: WatchContext): Promise<void> {
   for (const level of [...(await tankLevels(context)), ...(await creditLevels(context))])
-    await judge(context, level)
+    await checkLevel(context, level)
 }
 
-async function judge({ database, chainId, logger }: WatchContext, level: Level): Promise<void> {
+async function checkLevel(
+  { database, chainId, logger }: WatchContext,
+  level: Level,
+): Promise<void> {
   const { holder, appId, available, runway, terms, facts } = level
   const low = isLow(available, runway, terms)
   const data = { chainId, ...facts, available: String(available), days: runway.days ?? null }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { WebhookCall, WebhookOutcome } from '../webhook/approval.js'
-import { judgeApproval } from './approvalRule.js'
+import { checkApproval } from './approvalRule.js'
 
 function call(webhookId: string, outcome: WebhookOutcome, reason?: string): WebhookCall {
   return {
@@ -15,7 +15,7 @@ function call(webhookId: string, outcome: WebhookOutcome, reason?: string): Webh
   }
 }
 function judge(...calls: WebhookCall[]) {
-  return judgeApproval({ approved: calls.every(({ outcome }) => outcome === 'approved'), calls })
+  return checkApproval({ approved: calls.every(({ outcome }) => outcome === 'approved'), calls })
 }
 
 test('no webhook, or the approval of all, passes', () => {

@@ -2,7 +2,7 @@ import type { Approval } from '../webhook/approval.js'
 import type { Refusal } from './refusal.js'
 
 /** All webhooks must let it pass. A denial is told before a failure: it is what the customer decided. */
-export function judgeApproval({ calls }: Approval): Refusal | undefined {
+export function checkApproval({ calls }: Approval): Refusal | undefined {
   const denied = calls.find(({ outcome }) => outcome === 'denied')
   const decisive = denied ?? calls.find(({ passed }) => !passed)
   if (decisive === undefined) return undefined

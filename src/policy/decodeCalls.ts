@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { size, sliceHex, toFunctionSelector } from 'viem/utils'
-import type { Call, ReadCalls } from './calls/call.js'
+import type { DecodedCall, ReadCalls } from './calls/call.js'
 import { readErc7579 } from './calls/erc7579Calls.js'
 import {
   readBatch,
@@ -34,7 +34,7 @@ const readers: ReadonlyMap<Hex, ReadCalls> = new Map(
 const EXECUTE_USER_OP: Hex = '0x8dd7712f'
 
 /** The calls that call data makes an account do; undefined when it is none that we can read. */
-export function decodeCalls(callData: Hex): readonly Call[] | undefined {
+export function decodeCalls(callData: Hex): readonly DecodedCall[] | undefined {
   if (callData === '0x') return []
   if (size(callData) < 4) return undefined
   const wrapped = callData.startsWith(EXECUTE_USER_OP) && size(callData) > 4
@@ -70,6 +70,6 @@ const nesting: ReadonlySet<Hex> = new Set<Hex>([
 ])
 
 /** Does the call make further calls, which its own target and selector do not show? */
-export function isNesting({ data }: Call): boolean {
+export function isNesting({ data }: DecodedCall): boolean {
   return size(data) >= 4 && nesting.has(sliceHex(data, 0, 4))
 }

@@ -1,8 +1,8 @@
-import { addition, type JudgedClaim } from './decideReservation.js'
-import type { Verdict } from './judgePolicies.js'
+import { addition, type ClaimDecision } from './decideReservation.js'
+import type { PolicyAnswer } from './judgePolicies.js'
 
 /** What the policies said, for the decision record. JSON. */
-export function explainVerdicts(verdicts: readonly Verdict[]) {
+export function explainVerdicts(verdicts: readonly PolicyAnswer[]) {
   return verdicts.map(({ policy, refusal }) => ({
     policyId: policy.id,
     name: policy.name,
@@ -12,7 +12,7 @@ export function explainVerdicts(verdicts: readonly Verdict[]) {
 }
 
 /** What the ledger said of budgets, in their units, for the decision record. JSON. */
-export function explainClaims(claims: readonly JudgedClaim[]) {
+export function explainClaims(claims: readonly ClaimDecision[]) {
   return claims.map((claim) => ({
     policyId: claim.policyId,
     budget: claim.budget,

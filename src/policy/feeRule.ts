@@ -12,7 +12,7 @@ export type FeeLimits = {
  * The tank pays what the operation offers, and a bundler keeps the tip, so an operation that offers
  * far more than inclusion needs drains the tank into a bundler's pocket.
  */
-export function judgeFees(
+export function checkFees(
   offered: Fees,
   fast: Fees,
   { feeMultiple, feeFloor }: FeeLimits,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { type GivenGas, judgeGas } from './gasRule.js'
+import { checkGas, type GivenGas } from './gasRule.js'
 
 const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
 function judge(given: Partial<GivenGas>) {
-  return judgeGas(
+  return checkGas(
     {
       verificationGasLimit: 100_000n,
       paymasterVerificationGasLimit: 30_000n,

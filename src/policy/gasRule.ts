@@ -24,7 +24,7 @@ const MAX_PRE_VERIFICATION_MULTIPLE = 3n
  * Limits that a client chose for an operation that a tank pays: absurd ones lock the deposit or
  * hand it to a bundler. `estimated` is our own preVerificationGas.
  */
-export function judgeGas(
+export function checkGas(
   given: GivenGas,
   estimated: bigint,
   { maxVerificationGas, maxBundleGas }: GasLimits,

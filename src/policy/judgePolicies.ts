@@ -1,5 +1,5 @@
-import { claimBudgets, type Spending } from './budget/budget.js'
-import type { Candidate, Claim } from './decideReservation.js'
+import { type BudgetSpending, claimBudgets } from './budget/budget.js'
+import type { PolicyClaim, ReservationClaim } from './decideReservation.js'
 import type { AppPolicies } from './loadPolicies.js'
 import type { Policy } from './policy.js'
 import type { Refusal } from './refusal.js'
@@ -7,34 +7,37 @@ import { callRule } from './rules/callRule.js'
 import { chainRule } from './rules/chainRule.js'
 import { deploymentRule } from './rules/deploymentRule.js'
 import { maxFeeRule } from './rules/maxFeeRule.js'
-import type { RequestFacts, Rule } from './rules/rule.js'
+import type { PolicyRule, RequestFacts } from './rules/rule.js'
 import { senderRule } from './rules/senderRule.js'
 import { timeRule } from './rules/timeRule.js'
 import { webhookRule } from './rules/webhookRule.js'
 
 /** What one policy says; no refusal = it would pay. */
-export type Verdict = { readonly policy: Policy; readonly refusal: Refusal | undefined }
+export type PolicyAnswer = { readonly policy: Policy; readonly refusal: Refusal | undefined }
 
 /**
  * The policies that are still in question: all of the account's must pay, and the first of the app's
  * that does; undefined = the app has none, so whatever its account allows is paid.
  */
-export type Standing = {
+export type RemainingPolicies = {
   readonly ofAccount: readonly Policy[]
   readonly ofApp: readonly Policy[] | undefined
 }
 
-export type Judgement<Passed> = { readonly verdicts: readonly Verdict[] } & (
+export type PolicyEvaluation<Passed> = { readonly verdicts: readonly PolicyAnswer[] } & (
   | { readonly passed: Passed }
   | { readonly passed: undefined; readonly refusal: Refusal; readonly policyId: string }
 )
 
 /** Where and when a policy applies at all. */
-const scopeRules: readonly Rule[] = [timeRule, chainRule]
-const requestRules: readonly Rule[] = [senderRule, deploymentRule, callRule]
+const scopeRules: readonly PolicyRule[] = [timeRule, chainRule]
+const requestRules: readonly PolicyRule[] = [senderRule, deploymentRule, callRule]
 
 /** Judges a request by all that needs no estimate, no webhook and no money. */
-export function judgeRequest(policies: AppPolicies, facts: RequestFacts): Judgement<Standing> {
+export function evaluateRequest(
+  policies: AppPolicies,
+  facts: RequestFacts,
+): PolicyEvaluation<RemainingPolicies> {
   const inScope = ({ active, terms }: Policy) =>
     active && scopeRules.every((rule) => rule(terms, facts) === undefined)
   const ofAccount = policies.ofAccount
@@ -46,7 +49,7 @@ export function judgeRequest(policies: AppPolicies, facts: RequestFacts): Judgem
       ? firstOf([...scopeRules, ...requestRules], policy, facts)
       : inactive(policy),
   }))
-  const isStanding = ({ refusal }: Verdict) => refusal === undefined
+  const isStanding = ({ refusal }: PolicyAnswer) => refusal === undefined
   return conclude(ofAccount, ofApp, {
     ofAccount: ofAccount.map(({ policy }) => policy),
     ofApp:
@@ -57,7 +60,7 @@ export function judgeRequest(policies: AppPolicies, facts: RequestFacts): Judgem
 }
 
 /** What an operation costs, once that is known. */
-export type CostFacts = Spending & {
+export type CostFacts = BudgetSpending & {
   /** wei per gas */
   readonly maxFeePerGas: bigint
   /** How many webhooks were asked, and approved. */
@@ -65,11 +68,13 @@ export type CostFacts = Spending & {
 }
 
 /** Judges what judgeRequest left standing by fee and cost; what passes is for the ledger. */
-export function judgeCost(
-  standing: Standing,
+export function evaluateCost(
+  standing: RemainingPolicies,
   facts: CostFacts,
-): Judgement<Pick<Claim, 'ofAccount' | 'ofApp'>> {
-  const judge = (policy: Policy): Verdict & { readonly candidate: Candidate | undefined } => {
+): PolicyEvaluation<Pick<ReservationClaim, 'ofAccount' | 'ofApp'>> {
+  const judge = (
+    policy: Policy,
+  ): PolicyAnswer & { readonly candidate: PolicyClaim | undefined } => {
     const early =
       webhookRule(policy.terms, facts.webhooksAsked) ?? maxFeeRule(policy.terms, facts.maxFeePerGas)
     if (early !== undefined) return { policy, refusal: naming(policy, early), candidate: undefined }
@@ -88,10 +93,10 @@ export function judgeCost(
 
 /** Refused by the account's first that refuses, else by the app's first when none of its pays. */
 function conclude<Passed>(
-  ofAccount: readonly Verdict[],
-  ofApp: readonly Verdict[],
+  ofAccount: readonly PolicyAnswer[],
+  ofApp: readonly PolicyAnswer[],
   passed: Passed,
-): Judgement<Passed> {
+): PolicyEvaluation<Passed> {
   const verdicts = [...ofAccount, ...ofApp].map(({ policy, refusal }) => ({ policy, refusal }))
   const refusing =
     ofAccount.find(({ refusal }) => refusal !== undefined) ??
@@ -104,14 +109,18 @@ function conclude<Passed>(
 const outOfScope = ['POLICY_INACTIVE', 'POLICY_NOT_IN_FORCE', 'CHAIN_NOT_COVERED']
 
 /** That a policy is for another chain says less than why the one for this chain does not pay. */
-function mostTelling(verdicts: readonly Verdict[]): Verdict | undefined {
+function mostTelling(verdicts: readonly PolicyAnswer[]): PolicyAnswer | undefined {
   return (
     verdicts.find(({ refusal }) => refusal !== undefined && !outOfScope.includes(refusal.code)) ??
     verdicts[0]
   )
 }
 
-function firstOf(rules: readonly Rule[], policy: Policy, facts: RequestFacts): Refusal | undefined {
+function firstOf(
+  rules: readonly PolicyRule[],
+  policy: Policy,
+  facts: RequestFacts,
+): Refusal | undefined {
   for (const rule of rules) {
     const refusal = rule(policy.terms, facts)
     if (refusal !== undefined) return naming(policy, refusal)

@@ -6,14 +6,24 @@ import {
 import type { LedgerBooks, LedgerQuery } from '../store/ledger/ledgerBooks.js'
 import type { Moment } from '../store/ledger/payers.js'
 import type { SponsorshipChanges } from '../store/ledger/recordSponsorships.js'
-import type { DepositAtHead, Held, LiveReservation, Slot } from '../store/ledger/reservations.js'
+import type {
+  DepositAtHead,
+  HeldBudget,
+  LiveReservation,
+  ReservationSlot,
+} from '../store/ledger/reservations.js'
 import type { BudgetClaim } from './budget/budget.js'
-import { addition, type Books, type Claim, type JudgedClaim } from './decideReservation.js'
+import {
+  addition,
+  type Books,
+  type ClaimDecision,
+  type ReservationClaim,
+} from './decideReservation.js'
 
 /** A sponsorship, ready but for its money. */
 export type ReservationRequest = {
-  readonly slot: Slot
-  readonly claim: Claim
+  readonly slot: ReservationSlot
+  readonly claim: ReservationClaim
   readonly head: DepositAtHead
   readonly validUntil: bigint
 }
@@ -23,21 +33,21 @@ export type LedgerView = {
   /** For a request, what is left by those before it. */
   booksFor(request: Omit<ReservationRequest, 'validUntil'>): Books
   /** Takes for a request what it was granted. */
-  take(request: ReservationRequest, charges: readonly JudgedClaim[]): void
+  take(request: ReservationRequest, charges: readonly ClaimDecision[]): void
   /** What all that was taken makes of the ledger; `locked` at the latest moment that is known. */
   changes(): Omit<SponsorshipChanges, 'sponsorships'>
   /** Whether what is locked was looked for among reservations that have ended meanwhile. */
   readonly hasPassed: boolean
 }
 
-type Reservation = Omit<LiveReservation, 'id'>
+type ViewedReservation = Omit<LiveReservation, 'id'>
 
 type SlotState = {
-  readonly slot: Slot
+  readonly slot: ReservationSlot
   readonly id: bigint | undefined
-  live: Reservation | undefined
+  live: ViewedReservation | undefined
   isTaken: boolean
-  readonly held: Map<string, Omit<Held, 'reservationId'>>
+  readonly held: Map<string, Omit<HeldBudget, 'reservationId'>>
 }
 
 /** What is to be read for these requests, everything once. */
@@ -54,7 +64,7 @@ export function queryOf(requests: readonly Omit<ReservationRequest, 'validUntil'
 }
 
 /** Everything that a claim may be charged to. */
-export function claimsOf({ ofAccount, ofApp = [] }: Claim): readonly BudgetClaim[] {
+export function claimsOf({ ofAccount, ofApp = [] }: ReservationClaim): readonly BudgetClaim[] {
   return [...ofAccount, ...ofApp].flatMap(({ claims }) => claims)
 }
 
@@ -62,7 +72,7 @@ export function claimsOf({ ofAccount, ofApp = [] }: Claim): readonly BudgetClaim
 export function createLedgerView(
   query: LedgerQuery,
   read: LedgerBooks,
-  held: readonly Held[],
+  held: readonly HeldBudget[],
 ): LedgerView {
   const slots = new Map<string, SlotState>()
   for (const [place, slot] of query.slots.entries()) {
@@ -85,14 +95,14 @@ export function createLedgerView(
   }
   const added = new Map<string, CounterChange>()
 
-  const judge = (claim: BudgetClaim, { held }: SlotState): JudgedClaim => {
+  const judge = (claim: BudgetClaim, { held }: SlotState): ClaimDecision => {
     const oldest = BigInt(claim.oldest)
     const used = budgets.get(budgetName(claim))?.find((each) => each.oldest === oldest)
     if (used === undefined) throw new Error(`budget ${claim.budget} was not read`)
     // A slot stays in the bucket that it was counted in, as long as the window reaches there.
     const own = [...held.values()]
       .filter((each) => budgetName(each) === budgetName(claim) && each.bucket >= oldest)
-      .reduce<Omit<Held, 'reservationId'> | undefined>(
+      .reduce<Omit<HeldBudget, 'reservationId'> | undefined>(
         (newest, each) => (newest === undefined || each.bucket > newest.bucket ? each : newest),
         undefined,
       )
@@ -104,7 +114,7 @@ export function createLedgerView(
     }
   }
 
-  const charge = (charged: JudgedClaim, { held }: SlotState): void => {
+  const charge = (charged: ClaimDecision, { held }: SlotState): void => {
     const { policyId, budget, subject, amount } = charged
     const key = { policyId, budget, subject, bucket: BigInt(charged.bucket) }
     const name = counterName(key)
@@ -131,7 +141,7 @@ export function createLedgerView(
     take: ({ slot, claim, validUntil }, charges) => {
       const state = required(slots.get(slotName(slot)))
       const before = state.live
-      const after: Reservation = {
+      const after: ViewedReservation = {
         state: 'open',
         blockNumber: null,
         maxCost: greater(claim.maxCost, before?.maxCost ?? 0n),
@@ -158,7 +168,7 @@ export function createLedgerView(
 }
 
 /** wei that a live reservation takes from its payer's deposit as it was at a moment. */
-function lockedBy(reservation: Reservation | undefined, at: Moment): bigint {
+function lockedBy(reservation: ViewedReservation | undefined, at: Moment): bigint {
   if (reservation === undefined || reservation.validUntil < BigInt(at.timestamp)) return 0n
   const { state, blockNumber, maxCost } = reservation
   return state === 'included' && (blockNumber ?? 0n) <= at.blockNumber ? 0n : maxCost
@@ -174,7 +184,7 @@ function greater(one: bigint, other: bigint): bigint {
   return one > other ? one : other
 }
 
-function slotName({ appId, sender, nonce }: Slot): string {
+function slotName({ appId, sender, nonce }: ReservationSlot): string {
   return `${appId} ${sender} ${nonce}`
 }
 

@@ -1,4 +1,4 @@
-import type { Change } from '../store/tenants/audit.js'
+import type { AuditChange } from '../store/tenants/audit.js'
 import {
   deleteRule,
   insertRule,
@@ -33,7 +33,7 @@ export type DashboardRules = {
 }
 
 export async function openDashboard(
-  { trx, record }: Change,
+  { trx, record }: AuditChange,
   { accountId, appId }: DashboardOwner,
 ): Promise<DashboardRules> {
   const { chain_id } = await lockDashboard(trx, appId)

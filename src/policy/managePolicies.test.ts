@@ -9,7 +9,7 @@ import { InvalidPolicyError, PolicyNotFoundError } from '../errors/policyErrors.
 import { findDecision, findDecisionEntry, listDecisions } from '../store/ledger/decisions.js'
 import { grantedFees, putGrants } from '../store/ledger/grants.js'
 import { settleLedger } from '../store/ledger/ledger.js'
-import { judgeRequest } from './judgePolicies.js'
+import { evaluateRequest } from './judgePolicies.js'
 import { loadPolicies } from './loadPolicies.js'
 import { createPolicies, type Policies } from './managePolicies.js'
 import { prune } from './startRetention.js'
@@ -40,7 +40,7 @@ async function accountOf(app: string) {
 async function judge(given: object = {}) {
   const facts = { chainId: 1, at: 1_000, sender: alice }
   const draft = { callData: '0x' as const, factory: undefined }
-  return judgeRequest(await loadPolicies(database(), appId), { ...facts, draft, ...given })
+  return evaluateRequest(await loadPolicies(database(), appId), { ...facts, draft, ...given })
 }
 
 describe('policies', () => {

@@ -35,10 +35,10 @@ export type Budget =
 export type Constraint = {
   /** Positions from the outside in, e.g. `[0, 2]` = the third member of the first parameter. */
   readonly path: readonly number[]
-  readonly comparisons: readonly Comparison[]
+  readonly comparisons: readonly ValueComparison[]
 }
 
-export type Comparison =
+export type ValueComparison =
   | { readonly operator: '$eq' | '$gt' | '$gte' | '$lt' | '$lte'; readonly value: string }
   | { readonly operator: '$in'; readonly value: readonly string[] }
 

@@ -3,7 +3,7 @@ import { parseAbiItem, toFunctionSelector } from 'viem/utils'
 import { z } from 'zod'
 import { budgetKey } from './budget/budget.js'
 import { constraintMistake } from './calls/constraint.js'
-import type { AllowedCall, Budget, Comparison, PolicyTerms } from './policy.js'
+import type { AllowedCall, Budget, PolicyTerms, ValueComparison } from './policy.js'
 import { parseUsd } from './price.js'
 
 const address = z
@@ -67,7 +67,7 @@ const comparisons = z
     $lte: operand.optional(),
     $in: z.array(operand).min(1).max(500).optional(),
   })
-  .transform((given): Comparison[] => [
+  .transform((given): ValueComparison[] => [
     ...operators.flatMap((operator) => {
       const value = given[operator]
       return value === undefined ? [] : [{ operator, value }]

@@ -17,10 +17,10 @@ import { usedOf } from '../../test/support/usedOf.js'
 import { findDecision } from '../store/ledger/decisions.js'
 import { settleLedger } from '../store/ledger/ledger.js'
 import { lockedAt } from '../store/ledger/payers.js'
-import type { Slot } from '../store/ledger/reservations.js'
+import type { ReservationSlot } from '../store/ledger/reservations.js'
 import { listWebhookCalls, type NewWebhookCall } from '../store/ledger/webhookCalls.js'
 import type { BudgetClaim } from './budget/budget.js'
-import type { Claim } from './decideReservation.js'
+import type { ReservationClaim } from './decideReservation.js'
 import { previewReservation } from './reserve.js'
 
 const testDatabase = useDatabase()
@@ -37,7 +37,7 @@ beforeEach(async () => {
   chainId++
 })
 
-function slotOf(given: Partial<Slot> = {}): Slot {
+function slotOf(given: Partial<ReservationSlot> = {}): ReservationSlot {
   return {
     chainId,
     entryPoint,
@@ -49,7 +49,11 @@ function slotOf(given: Partial<Slot> = {}): Slot {
   }
 }
 
-type Given = Partial<Slot> & { max_cost?: bigint; until?: number; claim?: Partial<Claim> }
+type Given = Partial<ReservationSlot> & {
+  max_cost?: bigint
+  until?: number
+  claim?: Partial<ReservationClaim>
+}
 
 function head(deposit: bigint, blockNumber = 10n, timestamp = now) {
   return {

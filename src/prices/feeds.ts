@@ -8,7 +8,7 @@ import type {
   SequencerDefinition,
 } from '../chain/tokenDefinition.js'
 import { ONE, perNativeOf } from './perNative.js'
-import { judgeRound, judgeSequencer, type PriceOrReason, type Round } from './round.js'
+import { checkRound, checkSequencer, type PriceOrReason, type Round } from './round.js'
 
 const abi = parseAbi([
   'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
@@ -47,7 +47,7 @@ async function readFeed(
   ])
   if (round === undefined || decimals === undefined)
     return { reason: `there is no price feed at ${feed.address}` }
-  return judgeRound(round, decimals, feed, at)
+  return checkRound(round, decimals, feed, at)
 }
 
 type Feeds = Extract<PriceSourceDefinition, { kind: 'feeds' }>
@@ -75,5 +75,5 @@ export async function sequencerTrouble(
 ): Promise<string | undefined> {
   const round = await readRound(node, sequencer.address)
   if (round === undefined) return `there is no sequencer feed at ${sequencer.address}`
-  return judgeSequencer(round, sequencer, at)
+  return checkSequencer(round, sequencer, at)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeRound, judgeSequencer, type Round } from './round.js'
+import { checkRound, checkSequencer, type Round } from './round.js'
 
 const now = 1_790_000_000
 const one = 10n ** 18n
@@ -18,13 +18,13 @@ const round: Round = {
 }
 
 test('a fresh round is worth its answer in 18 decimals', () => {
-  expect(judgeRound(round, 8, feed, now)).toEqual({ price: one })
+  expect(checkRound(round, 8, feed, now)).toEqual({ price: one })
 })
 
 test('a round is good until its heartbeat has passed, not a second longer', () => {
   const aged = (age: number) => ({ ...round, updatedAt: BigInt(now - age) })
-  expect(judgeRound(aged(3_600), 8, feed, now).price).toBe(one)
-  expect(judgeRound(aged(3_601), 8, feed, now).reason).toContain('3601 s old')
+  expect(checkRound(aged(3_600), 8, feed, now).price).toBe(one)
+  expect(checkRound(aged(3_601), 8, feed, now).reason).toContain('3601 s old')
 })
 
 test.each([
@@ -35,19 +35,19 @@ test.each([
   ['a round that has not ended', { updatedAt: 0n }, 'round without answer'],
   ['an answer carried over from an older round', { answeredInRound: 6n }, 'round without answer'],
 ])('refuses %s', (_, change, reason) => {
-  const judged = judgeRound({ ...round, ...change }, 8, feed, now)
+  const judged = checkRound({ ...round, ...change }, 8, feed, now)
   expect(judged.price).toBeUndefined()
   expect(judged.reason).toContain(reason)
 })
 
 test('refuses a feed with more decimals than can be scaled', () => {
-  expect(judgeRound(round, 37, feed, now).reason).toContain('37 decimals')
+  expect(checkRound(round, 37, feed, now).reason).toContain('37 decimals')
 })
 
 test('an answer that is nothing in 18 decimals is refused', () => {
   const { address, heartbeat } = feed
   const unbounded = { address, heartbeat, min: undefined, max: undefined }
-  expect(judgeRound({ ...round, answer: 1n }, 30, unbounded, now).reason).toContain('answers 1')
+  expect(checkRound({ ...round, answer: 1n }, 30, unbounded, now).reason).toContain('answers 1')
 })
 
 const sequencer = {
@@ -57,13 +57,13 @@ const sequencer = {
 
 test('prices are believed when the sequencer has worked for its grace period', () => {
   const up = { ...round, answer: 0n, startedAt: BigInt(now - 900) }
-  expect(judgeSequencer(up, sequencer, now)).toBeUndefined()
+  expect(checkSequencer(up, sequencer, now)).toBeUndefined()
   const early = { ...up, startedAt: BigInt(now - 899) }
-  expect(judgeSequencer(early, sequencer, now)).toContain('less than 900 s')
-  expect(judgeSequencer({ ...up, startedAt: 0n }, sequencer, now)).toContain('less than 900 s')
+  expect(checkSequencer(early, sequencer, now)).toContain('less than 900 s')
+  expect(checkSequencer({ ...up, startedAt: 0n }, sequencer, now)).toContain('less than 900 s')
 })
 
 test('no price is believed while the sequencer is down', () => {
   const down = { ...round, answer: 1n, startedAt: BigInt(now - 9_000) }
-  expect(judgeSequencer(down, sequencer, now)).toContain('is down')
+  expect(checkSequencer(down, sequencer, now)).toContain('is down')
 })

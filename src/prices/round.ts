@@ -19,7 +19,7 @@ export type PriceOrReason =
 const MAX_DECIMALS = 36
 
 /** What a feed's round is worth at `at`, Unix seconds. */
-export function judgeRound(
+export function checkRound(
   { roundId, answer, updatedAt, answeredInRound }: Round,
   decimals: number,
   { address, heartbeat, min, max }: FeedDefinition,
@@ -38,7 +38,7 @@ export function judgeRound(
 }
 
 /** Why prices of a layer 2 are not believed now; its feed says 0 while the sequencer works. */
-export function judgeSequencer(
+export function checkSequencer(
   { answer, startedAt }: Round,
   { address, gracePeriod }: SequencerDefinition,
   at: number,

@@ -7,7 +7,7 @@ import { mountDashboard } from '../api/mountDashboard.js'
 import { mountMetrics } from '../api/mountMetrics.js'
 import type { Services } from '../api/services.js'
 import { type Api, startApi } from '../api/startApi.js'
-import { unwind } from '../base/unwind.js'
+import { stopAll } from '../base/unwind.js'
 import { version } from '../base/version.js'
 import type { ChainDefinition } from '../chain/definition.js'
 import type { Config } from '../config/options.js'
@@ -67,7 +67,7 @@ export type ServerConfig = Pick<
   | 'decisionRetentionDays'
 >
 
-export type Server = {
+export type Service = {
   readonly url: string
   /**
    * Says that it is not ready and gives the bundling to others, goes on serving for `drainSeconds`,
@@ -81,7 +81,7 @@ export type Server = {
  * when a later part does not start.
  * @throws ConfigError, ListenError in one sentence
  */
-export async function startServer(options: ServerOptions): Promise<Server> {
+export async function startServer(options: ServerOptions): Promise<Service> {
   const { config, connection, database, masterKey, webhookAllow, logger } = options
   if (config.debugMethods && !isLoopback(config.host))
     throw new ConfigError(
@@ -176,11 +176,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       api.drain()
       const resigned = bundlers.map((bundler) => bundler.stop())
       await Promise.allSettled([delay(config.drainSeconds * 1000), ...resigned])
-      await unwind(undo)
+      await stopAll(undo)
     }
     return { url: api.url, close }
   } catch (error) {
-    await unwind(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
+    await stopAll(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
 }

@@ -29,7 +29,7 @@ import type { Metrics } from '../metrics/createMetrics.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { createTokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import { depositOf } from '../paymaster/entryPointDeposit.js'
-import { createOfferedFees } from '../paymaster/offeredFees.js'
+import { createAppFees } from '../paymaster/offeredFees.js'
 import { createSponsor } from '../paymaster/sponsor.js'
 import { defaultTerms } from '../paymaster/sponsorshipTerms.js'
 import { createTokenBooks, type TokenBooks } from '../paymaster/tokenBooks.js'
@@ -115,7 +115,7 @@ export async function startChain(
       draft,
       override,
     )
-  const offered = createOfferedFees({ database, chainId, fees, estimate })
+  const offered = createAppFees({ database, chainId, fees, estimate })
   const mempool = createMempool({
     definition,
     database,

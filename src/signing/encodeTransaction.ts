@@ -1,6 +1,6 @@
 import type { Hex, SignedAuthorization } from 'viem'
 import { encodeRlp, fromHex, integerBytes, type RlpItem } from '../evm/index.js'
-import type { ExecutorTransaction, Signature } from './executorSigner.js'
+import type { EcdsaSignature, ExecutorTransaction } from './executorSigner.js'
 
 /**
  * The bytes of a transaction (EIP-1559, or EIP-7702 where it carries authorizations): with a signature
@@ -8,7 +8,7 @@ import type { ExecutorTransaction, Signature } from './executorSigner.js'
  */
 export function encodeTransaction(
   transaction: ExecutorTransaction,
-  signature?: Signature,
+  signature?: EcdsaSignature,
 ): Uint8Array {
   const { chainId, nonce, to, data, value = 0n, gas, authorizationList = [] } = transaction
   const { maxFeePerGas, maxPriorityFeePerGas } = transaction

@@ -29,12 +29,12 @@ export type ExecutorSigner = {
 }
 
 /** `s` is in the lower half (EIP-2). */
-export type Signature = { readonly r: Hex; readonly s: Hex; readonly yParity: 0 | 1 }
+export type EcdsaSignature = { readonly r: Hex; readonly s: Hex; readonly yParity: 0 | 1 }
 
 /** A signer of EIP-1559 and EIP-7702 transactions over a key that signs 32-byte digests. */
 export function createSigner(
   address: Address,
-  signDigest: (digest: Hex) => Promise<Signature>,
+  signDigest: (digest: Hex) => Promise<EcdsaSignature>,
 ): ExecutorSigner {
   return {
     address: address.toLowerCase() as Address,

@@ -5,7 +5,7 @@ import { numberToHex, recoverAddress } from 'viem/utils'
 import { z } from 'zod'
 import { SignerUnavailableError } from '../errors/signerErrors.js'
 import { readDerPublicKey, readDerSignature } from './derSignature.js'
-import { createSigner, type ExecutorSigner, type Signature } from './executorSigner.js'
+import { createSigner, type EcdsaSignature, type ExecutorSigner } from './executorSigner.js'
 
 export type KmsKey = {
   /** Id, ARN or alias of an asymmetric key, ECC_SECG_P256K1 for SIGN_VERIFY. */
@@ -103,8 +103,8 @@ function understood<T>({ keyId }: KmsKey, read: () => T): T {
 async function withParity(
   address: Address,
   hash: Hex,
-  numbers: Omit<Signature, 'yParity'>,
-): Promise<Signature | undefined> {
+  numbers: Omit<EcdsaSignature, 'yParity'>,
+): Promise<EcdsaSignature | undefined> {
   for (const yParity of [0, 1] as const) {
     const signature = { ...numbers, yParity }
     const signer = await recoverAddress({ hash, signature }).catch(() => undefined)

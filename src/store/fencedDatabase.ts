@@ -34,7 +34,7 @@ function fencedDialect(database: Database, lease: Lease, onLost: () => void): Di
   }
 }
 
-type Session = DatabaseConnection & {
+type FencedSession = DatabaseConnection & {
   begin(): Promise<void>
   end(statement: 'commit' | 'rollback'): Promise<void>
   /** Gives the connection back. */
@@ -57,10 +57,10 @@ function fencedDriver(database: Database, lease: Lease, onLost: () => void): Dri
           )
           .catch(reject)
       }),
-    beginTransaction: (session) => (session as Session).begin(),
-    commitTransaction: (session) => (session as Session).end('commit'),
-    rollbackTransaction: (session) => (session as Session).end('rollback'),
-    releaseConnection: async (session) => (session as Session).release(),
+    beginTransaction: (session) => (session as FencedSession).begin(),
+    commitTransaction: (session) => (session as FencedSession).end('commit'),
+    rollbackTransaction: (session) => (session as FencedSession).end('rollback'),
+    releaseConnection: async (session) => (session as FencedSession).release(),
     destroy: async () => {},
   }
 }
@@ -70,7 +70,7 @@ function openSession(
   lease: Lease,
   onLost: () => void,
   release: () => void,
-): Session {
+): FencedSession {
   let inTransaction = false
   const plain = (query: CompiledQuery) => connection.executeQuery(query)
   const end = async (statement: 'commit' | 'rollback') => {

@@ -5,14 +5,14 @@ import pg from 'pg'
 export type Query = (text: string, values: readonly unknown[]) => Promise<pg.QueryResult>
 
 /** One connection of a pool as we use it. */
-export type Session = { readonly query: Query; readonly release: () => void }
+export type DatabaseSession = { readonly query: Query; readonly release: () => void }
 
 /**
  * How statements reach the server. Those with values are prepared under a name, so that the server
  * parses and plans each once per connection. `begin` is not waited for: it travels in one packet with
  * the statement that follows, which fails where `begin` did.
  */
-export function openSession(client: pg.PoolClient): Session {
+export function openSession(client: pg.PoolClient): DatabaseSession {
   // What a pool hands out is its class of clients, which the types do not say.
   const { stream } = (client as pg.PoolClient & pg.Client).connection
   let begun: Promise<unknown> | undefined

@@ -5,13 +5,13 @@ import {
   replaceToken,
   revokeAccount,
 } from '../store/tenants/accounts.js'
-import type { Change } from '../store/tenants/audit.js'
+import type { AuditChange } from '../store/tenants/audit.js'
 import { generateAuthToken, hashCredential } from './credential.js'
 
 /** The token is nowhere else: who loses it needs a new one. */
 export type NewToken = { readonly account: Account; readonly authToken: string }
 
-export async function createAccount({ trx, record }: Change, name: string): Promise<NewToken> {
+export async function createAccount({ trx, record }: AuditChange, name: string): Promise<NewToken> {
   const authToken = generateAuthToken()
   const account = await insertAccount(trx, name, hashCredential(authToken))
   const entry = { objectId: account.id, accountId: account.id, appId: null }
@@ -21,7 +21,7 @@ export async function createAccount({ trx, record }: Change, name: string): Prom
 
 /** A new token; the old one ends. undefined = there is no such live account. */
 export async function rotateToken(
-  { trx, record }: Change,
+  { trx, record }: AuditChange,
   id: string,
 ): Promise<NewToken | undefined> {
   const authToken = generateAuthToken()
@@ -33,7 +33,7 @@ export async function rotateToken(
 }
 
 /** Ends an account with its apps and keys. @returns false when there is no such live account */
-export async function endAccount({ trx, record }: Change, id: string): Promise<boolean> {
+export async function endAccount({ trx, record }: AuditChange, id: string): Promise<boolean> {
   const before = await findAccount(trx, id)
   if (before === undefined || !(await revokeAccount(trx, id))) return false
   await record({ action: 'account.revoke', objectId: id, accountId: id, appId: null, before })

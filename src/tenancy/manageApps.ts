@@ -1,13 +1,13 @@
 import { type App, findApp, insertApp, renameApp, revokeApp } from '../store/tenants/apps.js'
-import type { Change } from '../store/tenants/audit.js'
+import type { AuditChange } from '../store/tenants/audit.js'
 
 function entryOf(app: App) {
   return { objectId: app.id, accountId: app.accountId, appId: app.id }
 }
 
 /** undefined = there is no such live account. */
-export async function createApp(
-  { trx, record }: Change,
+export async function createTenantApp(
+  { trx, record }: AuditChange,
   accountId: string,
   name: string,
 ): Promise<App | undefined> {
@@ -18,7 +18,7 @@ export async function createApp(
 
 /** undefined = there is no such live app. */
 export async function changeApp(
-  { trx, record }: Change,
+  { trx, record }: AuditChange,
   id: string,
   { name }: { readonly name: string },
 ): Promise<App | undefined> {
@@ -29,7 +29,7 @@ export async function changeApp(
 }
 
 /** Ends an app and its keys. @returns false when there is no such live app */
-export async function endApp({ trx, record }: Change, id: string): Promise<boolean> {
+export async function endApp({ trx, record }: AuditChange, id: string): Promise<boolean> {
   const before = await findApp(trx, id)
   if (before === undefined || !(await revokeApp(trx, id))) return false
   await record({ action: 'app.revoke', ...entryOf(before), before })

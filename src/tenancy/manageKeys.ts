@@ -1,5 +1,5 @@
 import { findAppOwner } from '../store/tenants/apps.js'
-import type { Change } from '../store/tenants/audit.js'
+import type { AuditChange } from '../store/tenants/audit.js'
 import {
   endKeyAt,
   findKey,
@@ -17,7 +17,7 @@ export type ShownKey = { readonly key: Key; readonly apiKey: string }
 
 /** undefined = there is no such live app. */
 export async function createKey(
-  change: Change,
+  change: AuditChange,
   appId: string,
   given: Partial<KeyRestrictions> & { readonly name: string },
 ): Promise<ShownKey | undefined> {
@@ -29,7 +29,7 @@ export async function createKey(
  * its own end. undefined = the app has no such live key.
  */
 export async function rotateKey(
-  change: Change,
+  change: AuditChange,
   appId: string,
   id: string,
   overlap: number,
@@ -48,7 +48,7 @@ export async function rotateKey(
 
 /** undefined = the app has no such live key. */
 export async function changeKey(
-  { trx, record }: Change,
+  { trx, record }: AuditChange,
   appId: string,
   id: string,
   changes: Partial<KeyRestrictions & { readonly name: string }>,
@@ -62,7 +62,11 @@ export async function changeKey(
 }
 
 /** @returns false when the app has no such live key */
-export async function endKey({ trx, record }: Change, appId: string, id: string): Promise<boolean> {
+export async function endKey(
+  { trx, record }: AuditChange,
+  appId: string,
+  id: string,
+): Promise<boolean> {
   const before = await findKey(trx, appId, id)
   if (before === undefined || !(await revokeKey(trx, id))) return false
   const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
@@ -71,7 +75,7 @@ export async function endKey({ trx, record }: Change, appId: string, id: string)
 }
 
 async function insert(
-  { trx, record }: Change,
+  { trx, record }: AuditChange,
   action: string,
   given: Omit<NewKey, 'hash' | 'last4'>,
 ): Promise<ShownKey | undefined> {

@@ -143,12 +143,12 @@ async function tryStateProvider(context: ChainEngineContext): Promise<StateProvi
   }
 }
 
-type TraceContext = Pick<ChainEngineContext, 'node' | 'heads' | 'entryPoints' | 'logger'> & {
+type TracerContext = Pick<ChainEngineContext, 'node' | 'heads' | 'entryPoints' | 'logger'> & {
   readonly state: StateProvider
 }
 
 /** Undefined on a node that does not trace calls. */
-async function tryTraceEngine(context: TraceContext) {
+async function tryTraceEngine(context: TracerContext) {
   const { node, entryPoints, logger } = context
   const [entryPoint] = entryPoints
   const tracer = entryPoint && (await findTracer(node, entryPoint))

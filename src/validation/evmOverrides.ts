@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { type AccountOverride, fromHex, type Overrides } from '../evm/index.js'
+import { type EvmAccountOverride, fromHex, type Overrides } from '../evm/index.js'
 
 /** State overrides of the JSON-RPC edge in the terms of our EVM. */
 export function toEvmOverrides(override: StateOverride): Overrides {
   return new Map(
     Object.entries(override).map(([address, { balance, nonce, code, state, stateDiff }]) => {
-      const account: AccountOverride = {
+      const account: EvmAccountOverride = {
         ...(balance === undefined ? {} : { balance: BigInt(balance) }),
         ...(nonce === undefined ? {} : { nonce: BigInt(nonce) }),
         ...(code === undefined ? {} : { code: fromHex(code) }),

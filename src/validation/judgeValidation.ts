@@ -2,11 +2,11 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { Observed } from './engine.js'
 import {
+  applyRules,
+  checkContext,
+  checkFields,
   isStaked,
-  judge,
-  judgeContext,
-  judgeFields,
-  type Limits,
+  type RuleLimits,
   type StakePolicy,
   type Verdict,
   type Violation,
@@ -21,34 +21,34 @@ export type RuleMode = 'full' | 'partial' | 'off'
 /** How a chain's operations are judged. */
 export type RuleSettings = {
   readonly mode: RuleMode
-  readonly limits: Limits
+  readonly limits: RuleLimits
   readonly stakePolicy: StakePolicy
 }
 
-export type Judgement = {
+export type RuleCheck = {
   readonly violations: readonly Violation[]
   /** Undefined where only the result of the validation is known, and in mode `off`. */
   readonly verdict: Verdict | undefined
 }
 
 /** Judges a validation by all rules that `observed` allows to judge. */
-export function judgeValidation(
+export function checkRules(
   entryPoint: EntryPoint,
   op: Operation,
   observed: Observed,
   { mode, limits, stakePolicy }: RuleSettings,
-): Judgement {
+): RuleCheck {
   if (mode === 'off') return { violations: [], verdict: undefined }
   if (observed.kind === 'run') {
-    const verdict = judge({ ...observed, entryPoint, op, limits, stakePolicy })
+    const verdict = applyRules({ ...observed, entryPoint, op, limits, stakePolicy })
     return { violations: verdict.violations, verdict }
   }
   const { stakes, contextSize } = observed
-  const violations = judgeFields(entryPoint, op, limits)
+  const violations = checkFields(entryPoint, op, limits)
   if (op.paymaster !== undefined) {
     const staked = isStaked(stakes.paymaster, stakePolicy)
     const paymaster = { role: 'paymaster', address: op.paymaster, staked } as const
-    violations.push(...judgeContext(paymaster, contextSize, limits))
+    violations.push(...checkContext(paymaster, contextSize, limits))
   }
   return { violations, verdict: undefined }
 }

@@ -1,22 +1,22 @@
 import type { Address } from 'viem'
 import type { StateOverride } from '../chain/stateOverride.js'
 
-type Account = StateOverride[Address]
+type OverriddenAccount = StateOverride[Address]
 
 /**
  * Both overrides at once; where both set the same thing, `stronger` wins, slot by slot. Nodes refuse
  * `state` beside `stateDiff`, so slots of the other side move into the `state` that there is.
  */
 export function mergeOverrides(weaker: StateOverride, stronger: StateOverride): StateOverride {
-  const merged: Record<Address, Account> = { ...weaker }
-  for (const [address, account] of Object.entries(stronger) as [Address, Account][]) {
+  const merged: Record<Address, OverriddenAccount> = { ...weaker }
+  for (const [address, account] of Object.entries(stronger) as [Address, OverriddenAccount][]) {
     const other = merged[address]
     merged[address] = other === undefined ? account : mergeAccounts(other, account)
   }
   return merged
 }
 
-function mergeAccounts(weaker: Account, stronger: Account): Account {
+function mergeAccounts(weaker: OverriddenAccount, stronger: OverriddenAccount): OverriddenAccount {
   const { state: weakState, stateDiff: weakDiff, ...weakRest } = weaker
   const { state: strongState, stateDiff: strongDiff, ...strongRest } = stronger
   const rest = { ...weakRest, ...strongRest }

@@ -5,11 +5,11 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { fromHex, keccak } from '../evm/index.js'
-import { type Comparison, compareOnNode } from './check/compareOnNode.js'
+import { compareOnNode, type NodeComparison } from './check/compareOnNode.js'
 import type { Engine, ObservedRun, StateOverride, Validation } from './engine.js'
 
 /** How a comparison ended; `skipped`: too many were under way. */
-export type Compared = Comparison['outcome'] | 'skipped'
+export type Compared = NodeComparison['outcome'] | 'skipped'
 
 export type NodeWatchContext = {
   readonly node: NodeClient

@@ -2,18 +2,18 @@ import type { Logger } from 'pino'
 import type { Operation } from '../entrypoint/operation.js'
 import { CannotJudgeError } from '../errors/ruleErrors.js'
 import { toViolationError } from './erc7562/index.js'
-import type { Judgement, RuleSettings } from './judgeValidation.js'
+import type { RuleCheck, RuleSettings } from './judgeValidation.js'
 
 /**
  * How an operation was judged: by all rules; by some, as only the node could run it (rules are
  * `partial`); refused for a broken rule; refused as not all rules could be judged.
  */
-export type Judged = 'judged' | 'partly' | 'violation' | 'unjudged'
+export type CheckedWith = 'judged' | 'partly' | 'violation' | 'unjudged'
 
 type Context = {
   readonly rules: RuleSettings
   /** Hears of each operation, for the metrics. */
-  readonly onJudged: (how: Judged) => void
+  readonly onJudged: (how: CheckedWith) => void
   readonly logger: Logger
 }
 
@@ -24,7 +24,7 @@ type Context = {
 export function requireRules(
   { rules, onJudged, logger }: Context,
   { sender, nonce }: Operation,
-  { violations, verdict }: Judgement,
+  { violations, verdict }: RuleCheck,
 ): void {
   if (rules.mode === 'off') return
   const [violation] = violations

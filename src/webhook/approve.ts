@@ -6,7 +6,7 @@ import { listActiveWebhooks, type StoredWebhook } from '../store/tenants/webhook
 import { approvalRequest, type WebhookData } from './approval/approvalRequest.js'
 import { createCircuits } from './approval/circuits.js'
 import type { Approval, WebhookCall, WebhookOutcome } from './approval.js'
-import { type Call, callWebhook } from './callWebhook.js'
+import { type AnsweredCall, callWebhook } from './callWebhook.js'
 import { extendedPayload, type SponsorshipSubject } from './extendedPayload.js'
 import { signingSecrets } from './signing/secrets.js'
 
@@ -51,7 +51,7 @@ function isAnswer(outcome: WebhookOutcome): boolean {
 export function createApprover(context: ApproverContext): Approver {
   const { database, masterKey, client, observer } = context
   const circuits = createCircuits(
-    (call) => !isAnswer((call as Call).outcome),
+    (call) => !isAnswer((call as AnsweredCall).outcome),
     (webhookId) => observer?.circuitOpened(webhookId),
   )
 
@@ -102,7 +102,7 @@ function notCalled(
   webhookId: string,
   outcome: 'circuit_open' | 'overloaded',
   startedAt: Date,
-): Call {
+): AnsweredCall {
   return {
     webhookId,
     outcome,

@@ -5,7 +5,7 @@ import { readAnswer } from './approval/approvalAnswer.js'
 import type { WebhookCall } from './approval.js'
 
 /** A call before it is known what it means for the sponsorship. */
-export type Call = Omit<WebhookCall, 'passed'>
+export type AnsweredCall = Omit<WebhookCall, 'passed'>
 
 /** One call within the webhook's deadline, which bounds name resolution and retry too. */
 export async function callWebhook(
@@ -13,7 +13,7 @@ export async function callWebhook(
   webhook: StoredWebhook,
   request: OutboundRequest,
   startedAt: Date,
-): Promise<Call> {
+): Promise<AnsweredCall> {
   const begin = performance.now()
   const signal = AbortSignal.timeout(webhook.deadline_ms)
   const { attempts, response } = await client.request(request, signal)

@@ -5,9 +5,9 @@ import type { OutboundClient } from '../outbound/guardedRequest.js'
 import type { Database } from '../store/database.js'
 import { pruneEvents } from '../store/events.js'
 import {
-  type Attempt,
   type ClaimedDelivery,
   claimDeliveries,
+  type DeliveryAttempt,
   finishDelivery,
   returnDelivery,
 } from '../store/tenants/deliveries.js'
@@ -143,7 +143,7 @@ async function record(
     return noteWorking(database, subscriptionId)
   }
   const { outcome, status = null, reason, retryAfter } = response
-  const attempt: Attempt = { outcome, httpStatus: status, reason }
+  const attempt: DeliveryAttempt = { outcome, httpStatus: status, reason }
   const facts = { eventId, subscriptionId, outcome, status, attempts }
   if (status === 410) {
     await finishDelivery(database, id, 'failed', attempt)

@@ -3,7 +3,7 @@ import { WebhookLimitError } from '../errors/webhookErrors.js'
 import type { NetworkGuard } from '../outbound/networkGuard.js'
 import type { Database } from '../store/database.js'
 import { type AppOwner, findAppOwner } from '../store/tenants/apps.js'
-import { type Actor, audited, type Change } from '../store/tenants/audit.js'
+import { type Actor, type AuditChange, audited } from '../store/tenants/audit.js'
 import {
   deleteWebhook,
   findWebhook,
@@ -83,7 +83,7 @@ const DEFAULT_MAX_PER_APP = 5
 export function createWebhooks(context: WebhooksContext): Webhooks {
   const { database, masterKey, guard, maxPerApp = DEFAULT_MAX_PER_APP } = context
 
-  const change = <Result>(run: (change: Change) => Promise<Result>): Promise<Result> =>
+  const change = <Result>(run: (change: AuditChange) => Promise<Result>): Promise<Result> =>
     audited(database, context.actor, run)
 
   const find = async (db: Database, appId: string, webhookId: string) =>

@@ -3,7 +3,7 @@ import { SubscriptionLimitError } from '../errors/webhookErrors.js'
 import type { Database } from '../store/database.js'
 import type { EventType } from '../store/events.js'
 import { findAppOwner } from '../store/tenants/apps.js'
-import { audited, type Change } from '../store/tenants/audit.js'
+import { type AuditChange, audited } from '../store/tenants/audit.js'
 import { type Replay, replayDeliveries } from '../store/tenants/deliveries.js'
 import {
   deleteSubscription,
@@ -58,7 +58,7 @@ const DEFAULT_MAX_PER_APP = 5
 export function createSubscriptions(context: WebhooksContext): Subscriptions {
   const { database, masterKey, guard, maxPerApp = DEFAULT_MAX_PER_APP } = context
 
-  const change = <Result>(run: (change: Change) => Promise<Result>): Promise<Result> =>
+  const change = <Result>(run: (change: AuditChange) => Promise<Result>): Promise<Result> =>
     audited(database, context.actor, run)
 
   const find = async (db: Database, appId: string, id: string) =>

@@ -3,7 +3,7 @@ import { version } from '../base/version.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
 import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import { approvalRequest } from './approval/approvalRequest.js'
-import { type Call, callWebhook } from './callWebhook.js'
+import { type AnsweredCall, callWebhook } from './callWebhook.js'
 import { signingSecrets } from './signing/secrets.js'
 
 /**
@@ -14,7 +14,7 @@ import { signingSecrets } from './signing/secrets.js'
 export function testWebhook(
   { masterKey, client }: { readonly masterKey: Buffer; readonly client: OutboundClient },
   webhook: StoredWebhook,
-): Promise<Call> {
+): Promise<AnsweredCall> {
   const startedAt = new Date()
   const request = approvalRequest({
     url: webhook.url,

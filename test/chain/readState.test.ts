@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import type { Address, Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Answers, BlockGone, type Read, slotName } from '../../src/chain/blockReads.js'
-import type { Call } from '../../src/chain/jsonRpc.js'
+import { type BlockAnswers, BlockGone, type Read, slotKey } from '../../src/chain/blockReads.js'
+import type { NodeCall } from '../../src/chain/jsonRpc.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import type { Head } from '../../src/chain/nodeReads.js'
 import { createReadState, type ReadState } from '../../src/chain/state/readState.js'
@@ -51,7 +51,7 @@ beforeEach(() => {
 })
 
 /** The real node, which sees `change` of what is sent to it. */
-function readerOf(change: (call: Call) => Call = (call) => call): ReadState {
+function readerOf(change: (call: NodeCall) => NodeCall = (call) => call): ReadState {
   return createReadState((calls) => {
     sizes.push(calls.length)
     return node.batch(calls.map(change))
@@ -66,14 +66,14 @@ function slotRead(i: number, slot: number): Read {
   }
 }
 const some: Read[] = [slotRead(0, 0), slotRead(0, 1), slotRead(1, 2), slotRead(2, 3)]
-function values(answers: Answers): bigint[] {
+function values(answers: BlockAnswers): bigint[] {
   return [...answers.slots.values()]
 }
 const expected = [0n, valueAt(0, 1), valueAt(1, 2), 0n]
 
 /** The overrides of an eth_call, changed. */
 function overriding(change: (overrides: object) => object) {
-  return (call: Call) => {
+  return (call: NodeCall) => {
     if (call.method !== 'eth_call') return call
     const [request, block, overrides] = call.params
     return { ...call, params: [request, block, change(overrides as object)] }
@@ -109,7 +109,7 @@ describe('slots and balances', () => {
           if (each.kind === 'slot') {
             const slot = Number(each.slot)
             const isKnown = i < ACCOUNTS && slot < SLOTS
-            const value = slots.get(slotName(each.address, each.slot))
+            const value = slots.get(slotKey(each.address, each.slot))
             expect(value).toBe(isKnown ? valueAt(i, slot) : 0n)
           }
           if (each.kind === 'balance')
@@ -124,7 +124,7 @@ describe('slots and balances', () => {
     expect(sizes).toEqual([3])
     for (const [i, each] of many.entries())
       if (each.kind === 'slot')
-        expect(slots.get(slotName(each.address, each.slot))).toBe(
+        expect(slots.get(slotKey(each.address, each.slot))).toBe(
           i < SLOTS ? valueAt(i % ACCOUNTS, i) : 0n,
         )
   })
@@ -158,7 +158,7 @@ describe('a node that', () => {
   })
 
   test('takes the place of one that could read jointly is asked singly', async () => {
-    let change = (call: Call) => call
+    let change = (call: NodeCall) => call
     const read = readerOf((call) => change(call))
     await read(some, head, head.hash)
     change = overriding(() => ({}))

@@ -15,7 +15,7 @@ import { tank06, tank07, tankFactoryAddress } from '../../src/contracts/deployme
 import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
 import { deployDevContracts } from '../../src/devnet/deployDevContracts.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
-import { type Call, keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
+import { type AccountCall, keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
 import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
@@ -115,7 +115,7 @@ export async function openTankChain(version: Version, chainId = 31337, running?:
   }
 
   /** An operation of the account that `seed` owns, with generous limits, without sponsor. */
-  const draft = async (seed: string, call: Call = { to: TARGET }, nonceKey = 0n) => {
+  const draft = async (seed: string, call: AccountCall = { to: TARGET }, nonceKey = 0n) => {
     const account = await simpleAccount(
       {
         read: async (to, data) => (await wallet.call({ to, data })).data ?? '0x',

@@ -1,18 +1,18 @@
 import { type Address, type Hex, keccak256, numberToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
-  type AccountOverride,
-  type Authorization,
   authorityOf,
   type BlockEnv,
-  type Call,
+  type CallResult,
   call,
+  type EvmAccountOverride,
+  type EvmAuthorization,
+  type EvmMessage,
   type Fork,
   type FrameRecord,
   fromHex,
   type Outcome,
   overlay,
-  type Result,
   toHex,
 } from '../../src/evm/index.js'
 import { type Anvil, createNodeState, latestBlock, type NodeState } from './anvil.js'
@@ -34,14 +34,14 @@ const authority = privateKeyToAccount(keccak256('0xa0'))
 const AUTHORITY = authority.address.toLowerCase() as Address
 
 /** One random message and the world it meets. */
-export type Case = { seed: number; input: Call; overrides: Map<Address, AccountOverride> }
+export type Case = { seed: number; input: EvmMessage; overrides: Map<Address, EvmAccountOverride> }
 
 /**
  * Builds the case of a seed. `signed` are authorizations to choose from; none before Prague.
  * Their signers own one wei: anvil takes an account that does not exist for an existing empty
  * one and grants the refund of EIP-7702 for it, which no chain does.
  */
-export function buildCase(seed: number, signed: readonly Authorization[]): Case {
+export function buildCase(seed: number, signed: readonly EvmAuthorization[]): Case {
   const random = createRandom(seed)
   const { calldata, inputs } = precompileInputs(seed % INPUT_SETS)
   const targets = [...TARGETS, AUTHORITY]
@@ -54,13 +54,13 @@ export function buildCase(seed: number, signed: readonly Authorization[]): Case 
     NOWHERE,
     '0x0000000000000000000000000000000000000002',
   ])
-  const account = (bytes: Uint8Array): AccountOverride => ({
+  const account = (bytes: Uint8Array): EvmAccountOverride => ({
     nonce: 1n,
     balance: BigInt(random.below(100_000)),
     code: bytes,
     state: slots(random),
   })
-  const overrides = new Map<Address, AccountOverride>([
+  const overrides = new Map<Address, EvmAccountOverride>([
     [MAIN, account(code())],
     [OTHER, account(code())],
   ])
@@ -70,7 +70,7 @@ export function buildCase(seed: number, signed: readonly Authorization[]): Case 
   }
   const creates = random.oneIn(12)
   const authorizations = creates || !random.oneIn(4) ? undefined : authorizationsOf(random, signed)
-  const input: Call = {
+  const input: EvmMessage = {
     from: SENDER,
     to: creates ? undefined : random.pick([MAIN, MAIN, MAIN, DELEGATED, AUTHORITY]),
     data: creates ? code() : calldata,
@@ -99,13 +99,13 @@ function accessList(random: Random) {
   return [{ address: random.pick(TARGETS), storageKeys }]
 }
 
-function authorizationsOf(random: Random, signed: readonly Authorization[]) {
+function authorizationsOf(random: Random, signed: readonly EvmAuthorization[]) {
   if (signed.length === 0) return undefined
   return Array.from({ length: 1 + random.below(3) }, () => random.pick(signed))
 }
 
 /** Authorizations good and bad, to choose from. */
-export async function signAuthorizations(): Promise<Authorization[]> {
+export async function signAuthorizations(): Promise<EvmAuthorization[]> {
   const wanted = [
     { chainId: CHAIN_ID, nonce: 0, address: MAIN },
     { chainId: 0, nonce: 0, address: OTHER },
@@ -211,7 +211,7 @@ export function requestsFor({ input, overrides }: Case, { timestamp }: BlockEnv)
   return [request('callTracer', { withLog: true }), request('prestateTracer', { diffMode: true })]
 }
 
-function hexAuthorization({ chainId, address, nonce, yParity, r, s }: Authorization) {
+function hexAuthorization({ chainId, address, nonce, yParity, r, s }: EvmAuthorization) {
   const [chain, count, parity] = [chainId, nonce, yParity].map((value) => numberToHex(value))
   return {
     chainId: chain,
@@ -223,7 +223,7 @@ function hexAuthorization({ chainId, address, nonce, yParity, r, s }: Authorizat
   }
 }
 
-function hexOverride({ nonce, balance, code, state }: AccountOverride) {
+function hexOverride({ nonce, balance, code, state }: EvmAccountOverride) {
   const words = [...(state ?? [])].map(([slot, value]) => [slot, numberToHex(value, { size: 32 })])
   return {
     ...(nonce !== undefined && { nonce: numberToHex(nonce) }),
@@ -262,7 +262,7 @@ export type Summary = {
   readonly frames: readonly string[]
 }
 
-export function ourSummary(outcome: Result): Summary {
+export function ourSummary(outcome: CallResult): Summary {
   return {
     success: outcome.success,
     output: toHex(outcome.output),
@@ -283,13 +283,13 @@ export function nodeSummary(trace: Trace): Summary {
 }
 
 /** Accounts destroyed before Cancun: the node lists what storage of theirs was touched, we do not. */
-function deleted({ changes }: Result): Address[] {
-  const isGone = ({ nonce, code, state }: AccountOverride) =>
+function deleted({ changes }: CallResult): Address[] {
+  const isGone = ({ nonce, code, state }: EvmAccountOverride) =>
     nonce === 0n && code?.length === 0 && state?.size === 0
   return [...changes].filter(([, change]) => isGone(change)).map(([address]) => address)
 }
 
-function ourLogs({ logs }: Result) {
+function ourLogs({ logs }: CallResult) {
   return logs.map(({ address, topics, data }) => `${address} ${topics} ${toHex(data)}`).sort()
 }
 
@@ -300,7 +300,7 @@ function nodeLogs(trace: Trace): string[] {
   return [...own, ...(trace.calls ?? []).flatMap(nodeLogs)].sort()
 }
 
-function ourStorage({ changes }: Result): string[] {
+function ourStorage({ changes }: CallResult): string[] {
   const words: string[] = []
   for (const [address, { state, stateDiff }] of changes) {
     for (const [slot, value] of state ?? stateDiff ?? []) words.push(`${address} ${slot} ${value}`)

@@ -26,12 +26,12 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type BlockEnv,
-  type Call,
+  type CallResult,
   call,
+  type EvmMessage,
   fromHex,
   type Overrides,
   overlay,
-  type Result,
   toHex,
 } from '../../src/evm/index.js'
 import { type Anvil, createNodeState, latestBlock, startAnvil } from './anvil.js'
@@ -162,7 +162,7 @@ describe.each(VERSIONS)('EntryPoint $version on our EVM, compared with anvil', (
     return version === '0.6' ? signed : toPackedUserOperation(signed as UserOperation<'0.7'>)
   }
 
-  async function callOnNode(input: Call, overrides: Overrides): Promise<Result> {
+  async function callOnNode(input: EvmMessage, overrides: Overrides): Promise<CallResult> {
     const node = createNodeState(anvil)
     const state = overlay(node, overrides)
     for (;;) {
@@ -175,7 +175,7 @@ describe.each(VERSIONS)('EntryPoint $version on our EVM, compared with anvil', (
   }
 
   /** Runs `data` on the EntryPoint here and there; output and gas must be equal. */
-  async function same(from: Address, data: Uint8Array, code?: Hex): Promise<Result> {
+  async function same(from: Address, data: Uint8Array, code?: Hex): Promise<CallResult> {
     const gas = 5_000_000
     const overrides = new Map(code === undefined ? [] : [[at, { code: fromHex(code) }] as const])
     const result = await callOnNode({ from, to: at, data, value: 0n, gas }, overrides)

@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem'
 import {
   type BlockEnv,
-  type Call,
+  type CallResult,
   call,
+  type EvmMessage,
+  type EvmRun,
   type ExecutionRecord,
   fromHex,
   type Outcome,
-  type Result,
-  type Run,
   type State,
 } from '../../src/evm/index.js'
 
@@ -66,16 +66,16 @@ export function worldOf(accounts: Record<Address, Plain>): State {
 /** A world where nothing is known. */
 export const UNKNOWN: State = { account: () => undefined, slot: () => undefined }
 
-export function runOn(state: State, changes: Partial<Run> = {}): Run {
+export function runOn(state: State, changes: Partial<EvmRun> = {}): EvmRun {
   return { state, block: TEST_BLOCK, onMiss: 'stop', record: true, maxSteps: 1e7, ...changes }
 }
 
-export function messageTo(to: Address | undefined, changes: Partial<Call> = {}): Call {
+export function messageTo(to: Address | undefined, changes: Partial<EvmMessage> = {}): EvmMessage {
   return { from: SENDER, to, data: new Uint8Array(0), value: 0n, gas: 1_000_000, ...changes }
 }
 
 /** The result of a run that must come to its end. */
-export function done(outcome: Outcome): Result {
+export function done(outcome: Outcome): CallResult {
   if (outcome.kind !== 'done') throw new Error(`ended as ${JSON.stringify(outcome)}`)
   return outcome
 }
@@ -84,8 +84,8 @@ export function done(outcome: Outcome): Result {
 export function runCode(
   code: Hex | Uint8Array,
   others: Record<Address, Plain> = {},
-  changes: Partial<Run> = {},
-): Result & { record: ExecutionRecord } {
+  changes: Partial<EvmRun> = {},
+): CallResult & { record: ExecutionRecord } {
   const state = worldOf({ [CONTRACT]: { code }, ...others })
   const result = done(call(runOn(state, changes), messageTo(CONTRACT)))
   return { ...result, record: result.record! }

@@ -17,12 +17,12 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import {
   type BlockEnv,
-  type Call,
+  type CallResult,
   call,
+  type EvmMessage,
+  type EvmRun,
   fromHex,
   overlay,
-  type Result,
-  type Run,
   type State,
   toHex,
 } from '../../src/evm/index.js'
@@ -58,7 +58,7 @@ export type LocalEntryPoint = {
   sender: Address
   factory: Address
   /** Call of simulateValidation for an operation of the account, creating it or not. */
-  simulateValidation(kind: 'init' | 'plain'): Promise<Call>
+  simulateValidation(kind: 'init' | 'plain'): Promise<EvmMessage>
 }
 
 function blank(): State {
@@ -124,8 +124,8 @@ function frozen(state: State): State {
   }
 }
 
-function must(state: State, input: Call): Result {
-  const run: Run = { state, block: BLOCK, onMiss: 'stop', record: false, maxSteps: 1e8 }
+function must(state: State, input: EvmMessage): CallResult {
+  const run: EvmRun = { state, block: BLOCK, onMiss: 'stop', record: false, maxSteps: 1e8 }
   const outcome = call(run, input)
   if (outcome.kind === 'done' && outcome.success) return outcome
   throw new Error(`preparing the world failed: ${JSON.stringify(outcome.kind)}`)

@@ -2,12 +2,12 @@ import type { Address, Hex } from 'viem'
 import { encodeRlp } from '../../src/evm/bytes/rlp.js'
 import {
   type BlockEnv,
+  type EvmLog,
+  type EvmRun,
   type Fork,
   fromHex,
   keccak,
-  type Log,
   type Outcome,
-  type Run,
   type State,
   toHex,
   transact,
@@ -124,7 +124,7 @@ function stateOf(accounts: Accounts): State {
 function run(test: StateTest, block: BlockEnv, expected: Expectation, accounts: Accounts): Outcome {
   const { transaction: tx } = test
   const { data, gas, value } = expected.indexes
-  const setting: Run = {
+  const setting: EvmRun = {
     state: stateOf(accounts),
     block,
     onMiss: 'stop',
@@ -195,6 +195,6 @@ function apply(accounts: Accounts, changes: (Outcome & { kind: 'done' })['change
   }
 }
 
-function logItem({ address, topics, data }: Log) {
+function logItem({ address, topics, data }: EvmLog) {
   return [fromHex(address), topics.map(fromHex), data]
 }

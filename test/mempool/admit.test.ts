@@ -15,7 +15,7 @@ import {
   ValidationRejectedError,
 } from '../../src/errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../../src/errors/ruleErrors.js'
-import { replacementFees } from '../../src/mempool/replacement.js'
+import { minimumReplacement } from '../../src/mempool/replacement.js'
 import { type BundlingChain, puppetAbi, startBundlingChain } from '../support/bundlingChain.js'
 import { useDatabase } from '../support/database.js'
 
@@ -115,7 +115,7 @@ describe('admission', () => {
     const results = await Promise.allSettled(rivals.map(chain.admit))
     const [winner, ...others] = await live()
     expect(others).toEqual([])
-    const { maxFeePerGas } = replacementFees((await chain.stored(winner!)).operation)
+    const { maxFeePerGas } = minimumReplacement((await chain.stored(winner!)).operation)
     for (const [i, result] of results.entries()) {
       if (result.status === 'fulfilled') continue
       expect(result.reason).toBeInstanceOf(ReplacementUnderpricedError)

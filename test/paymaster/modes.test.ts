@@ -14,7 +14,7 @@ import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { createFunds, type Funds } from '../../src/paymaster/funds.js'
-import { createOfferedFees, type OfferedFees } from '../../src/paymaster/offeredFees.js'
+import { type AppFees, createAppFees } from '../../src/paymaster/offeredFees.js'
 import { createSponsor, type Sponsor } from '../../src/paymaster/sponsor.js'
 import type { SponsorshipResult } from '../../src/paymaster/sponsorship.js'
 import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
@@ -40,7 +40,7 @@ let client: OutboundClient
 let sponsor: Sponsor
 let tanks: Tanks
 let funds: Funds
-let offered: OfferedFees
+let offered: AppFees
 let shared: Tank
 let appId = ''
 
@@ -81,7 +81,7 @@ beforeAll(async () => {
     approver: createApprover({ database: database(), masterKey, client }),
   })
   funds = createFunds({ database: database(), chainId })
-  offered = createOfferedFees({ database: database(), chainId, fees, estimate })
+  offered = createAppFees({ database: database(), chainId, fees, estimate })
   tanks = createTanks({ database: database(), masterKey, node, definition })
   shared = await tanks.ensure(null, chain.entryPoint, operator)
   await tanks.deploy(shared, chain.entryPoint, operatorKey)

@@ -16,7 +16,7 @@ import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { DevToken } from '../../src/devnet/devTokens.js'
-import { type Call, toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { type AccountCall, toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { compileSolidity } from '../support/compileSolidity.js'
 import { devAccount, receiptOf, TARGET } from '../support/devAccount.js'
@@ -50,13 +50,13 @@ beforeAll(() => {
   tank = info().tokenTanks['0.6'] as Address
 })
 
-function approve(spender: Address, amount: bigint): Call {
+function approve(spender: Address, amount: bigint): AccountCall {
   const args = [spender, amount] as const
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
   return { to: token.address, data }
 }
 
-function batch(...calls: readonly Call[]): Hex {
+function batch(...calls: readonly AccountCall[]): Hex {
   return encodeFunctionData({
     abi,
     functionName: 'executeBatch',

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { afterEach, expect, test } from 'vitest'
-import type { JudgedClaim } from '../../src/policy/decideReservation.js'
+import type { ClaimDecision } from '../../src/policy/decideReservation.js'
 import { createPolicies } from '../../src/policy/managePolicies.js'
 import type { TermsInput } from '../../src/policy/policySchema.js'
 import { toMicroUsd } from '../../src/policy/price.js'
 import { counterName } from '../../src/store/ledger/budgetCounters.js'
 import { settleLedger, undoLedger } from '../../src/store/ledger/ledger.js'
-import type { Slot } from '../../src/store/ledger/reservations.js'
+import type { ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { createRandom, type Random } from '../evm/random.js'
 import { createApp } from '../support/createApp.js'
 import { useDatabase } from '../support/database.js'
@@ -29,14 +29,14 @@ const chainId = 777
 
 /** A sponsorship that was given: it may be included as long as it is valid. */
 type Grant = {
-  readonly slot: Slot
+  readonly slot: ReservationSlot
   readonly hash: Hex
   readonly maxCost: bigint
   readonly validUntil: bigint
-  readonly charges: readonly JudgedClaim[]
+  readonly charges: readonly ClaimDecision[]
 }
 type Event = {
-  readonly slot: Slot
+  readonly slot: ReservationSlot
   readonly hash: Hex
   readonly cost: bigint
   readonly grant?: Grant
@@ -61,7 +61,7 @@ async function startWorker(policies: readonly object[]): Promise<ChildProcess> {
   return worker
 }
 
-type Answer = { id: number; kind: string; hash: Hex; charges: JudgedClaim[] }
+type Answer = { id: number; kind: string; hash: Hex; charges: ClaimDecision[] }
 
 async function ask(worker: ChildProcess, requests: readonly object[]): Promise<Answer[]> {
   const answered = once(worker, 'message')
@@ -105,7 +105,7 @@ function createChain(random: Random) {
   let final = 1n
   const head = () => blocks.at(-1)!
   const events = () => blocks.flatMap((block) => block.events)
-  const isTaken = (slot: Slot) =>
+  const isTaken = (slot: ReservationSlot) =>
     events().some((event) => event.slot.sender === slot.sender && event.slot.nonce === slot.nonce)
 
   /** Grows by some blocks, whose events the ledger gets in one step, as it does when it lags. */
@@ -156,8 +156,8 @@ function createChain(random: Random) {
 /** What the chain charged to each bucket of each budget, by the events alone. */
 function spentOnChain(
   events: readonly Event[],
-): Map<string, { claim: JudgedClaim; spent: bigint }> {
-  const spent = new Map<string, { claim: JudgedClaim; spent: bigint }>()
+): Map<string, { claim: ClaimDecision; spent: bigint }> {
+  const spent = new Map<string, { claim: ClaimDecision; spent: bigint }>()
   for (const { grant, cost } of events) {
     for (const claim of grant?.charges ?? []) {
       const name = counterName({ ...claim, bucket: BigInt(claim.bucket) })
@@ -246,7 +246,7 @@ async function storm(seed: number): Promise<{ granted: number; refused: number }
     const requests = Array.from({ length: requestsPerRound }, (_, id) => {
       const app = random.below(apps.length)
       const again = grants.length > 0 && random.oneIn(5) ? random.pick(grants).slot : undefined
-      const slot: Slot = again ?? {
+      const slot: ReservationSlot = again ?? {
         chainId,
         entryPoint,
         appId: apps[app]!,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { reserveTogether } from '../../src/policy/reserve.js'
 import { settleLedger, undoLedger } from '../../src/store/ledger/ledger.js'
 import { lockedAt, type Moment } from '../../src/store/ledger/payers.js'
-import type { Payer, Slot } from '../../src/store/ledger/reservations.js'
+import type { Payer, ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { createApp } from '../support/createApp.js'
 import { useDatabase } from '../support/database.js'
 import {
@@ -105,7 +105,7 @@ function createWorld(chainId: number, appId: string) {
     const results = await reserveTogether(
       database(),
       asked.map(([{ sender, nonce }, { cost, seconds }]) => {
-        const slot: Slot = { chainId, entryPoint, paymaster, appId, sender, nonce }
+        const slot: ReservationSlot = { chainId, entryPoint, paymaster, appId, sender, nonce }
         const head = { deposit, blockNumber, timestamp }
         return toReservation({
           slot,

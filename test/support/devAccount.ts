@@ -12,7 +12,7 @@ import { getUserOperationHash } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import {
-  type Call,
+  type AccountCall,
   keyFromSeed,
   simpleAccount,
   toInterfaceOperation,
@@ -66,7 +66,10 @@ export async function devAccount(info: ClientView, seed: string) {
     tester.setBalance({ address: account.address, value: wei })
 
   /** A funded, estimated and signed operation, ready to be sent. */
-  const selfPaid = async (call: Call = { to: TARGET }, nonceKey = 0n): Promise<Operation> => {
+  const selfPaid = async (
+    call: AccountCall = { to: TARGET },
+    nonceKey = 0n,
+  ): Promise<Operation> => {
     await fund()
     const draft = await account.draft(call, nonceKey)
     const gas = await result(info.bundlerUrl, 'eth_estimateUserOperationGas', [
@@ -77,7 +80,7 @@ export async function devAccount(info: ClientView, seed: string) {
   }
 
   /** An estimated and signed operation that the app's tank pays. */
-  const sponsored = async (call: Call = { to: TARGET }): Promise<Operation> => {
+  const sponsored = async (call: AccountCall = { to: TARGET }): Promise<Operation> => {
     const fees = await result(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
     const draft = withGas(await account.draft(call), fees)
     const mode = { mode: 'SPONSORED', calculateGasLimits: true, expiryDuration: 1_800 }

@@ -5,7 +5,7 @@ import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js
 import { createStateProvider, type StateProvider } from '../../src/chain/stateProvider.js'
 import { DETERMINISTIC_DEPLOYER, deployment } from '../../src/contracts/deployments.js'
 import { anvilClient } from '../../src/devnet/anvilClient.js'
-import { type Call, keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import { type AccountCall, keyFromSeed } from '../../src/devnet/simpleAccount.js'
 import type { Anvil } from '../../src/devnet/startAnvil.js'
 import { DELEGATION_MARKER } from '../../src/entrypoint/delegation.js'
 import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
@@ -80,7 +80,7 @@ export async function openEngineChain(
     tester.setBalance({ address, value: wei })
 
   /** An unsigned operation of a fresh sender of this kind, without funds. */
-  const draft = async (kind: SenderKind, seed: string, call?: Call): Promise<Operation> => {
+  const draft = async (kind: SenderKind, seed: string, call?: AccountCall): Promise<Operation> => {
     if (kind === 'delegated') return delegated(await chain.draft(seed, call), seed)
     const op = await chain.draft(seed, call)
     if (kind === 'counterfactual') return op
@@ -151,7 +151,7 @@ export async function openEngineChain(
     draft,
     send,
     undone,
-    onTarget: (functionName: string, ...args: unknown[]): Call => ({
+    onTarget: (functionName: string, ...args: unknown[]): AccountCall => ({
       to: target,
       data: encodeFunctionData({ abi: contracts.Target!.abi, functionName, args }),
     }),

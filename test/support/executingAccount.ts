@@ -1,6 +1,6 @@
 import { type Address, concatHex, encodeAbiParameters, type Hex, padHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type Call, keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import { type AccountCall, keyFromSeed } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { compileSolidity } from './compileSolidity.js'
 import type { EngineChain } from './engineChain.js'
@@ -47,7 +47,7 @@ const selector: Hex = '0x8dd7712f'
 export async function executingDraft(
   chain: EngineChain,
   seed: string,
-  { to, data = '0x' }: Call,
+  { to, data = '0x' }: AccountCall,
   nonce = 0n,
 ): Promise<Operation> {
   if (!compiled) throw new Error('ExecutingAccount was not compiled')

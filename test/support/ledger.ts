@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Address, type Hex, keccak256, toHex, zeroHash } from 'viem'
 import type { BudgetClaim } from '../../src/policy/budget/budget.js'
-import type { Claim } from '../../src/policy/decideReservation.js'
+import type { ReservationClaim } from '../../src/policy/decideReservation.js'
 import { type Reservation, type Reserved, reserve } from '../../src/policy/reserve.js'
 import type { Database } from '../../src/store/database.js'
 import type { NewDecision } from '../../src/store/ledger/decisions.js'
 import type { Moment } from '../../src/store/ledger/payers.js'
-import type { DepositAtHead, Payer, Slot } from '../../src/store/ledger/reservations.js'
+import type { DepositAtHead, Payer, ReservationSlot } from '../../src/store/ledger/reservations.js'
 import type { NewWebhookCall } from '../../src/store/ledger/webhookCalls.js'
 import type { Included } from '../../src/store/pool/inclusions.js'
 
@@ -18,11 +18,11 @@ export const tank: Address = `0x${'7a'.repeat(20)}`
 
 /** A sponsorship at the store's level: what it costs, whose it is, and what it charges. */
 export type Asked = {
-  readonly slot: Slot
+  readonly slot: ReservationSlot
   readonly maxCost: bigint
   readonly validUntil: bigint
   readonly head: DepositAtHead
-  readonly claim?: Partial<Claim>
+  readonly claim?: Partial<ReservationClaim>
   readonly calls?: readonly NewWebhookCall[]
   /** Of the operation; made up when absent. */
   readonly hash?: Hex
@@ -82,7 +82,7 @@ export function budgetClaim(given: Partial<BudgetClaim> & { policyId: string }):
 }
 
 type Event = {
-  readonly slot: Pick<Slot, 'sender' | 'nonce' | 'entryPoint'>
+  readonly slot: Pick<ReservationSlot, 'sender' | 'nonce' | 'entryPoint'>
   readonly hash: Hex
   readonly cost: bigint
   readonly block: bigint

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
-import type { ChainServices, Services, Webhook } from '../../src/api/services.js'
+import type { ChainServices, RegisteredWebhook, Services } from '../../src/api/services.js'
 import type { TokenDefinition } from '../../src/chain/tokenDefinition.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
@@ -46,7 +46,7 @@ export const memoryToken: TokenDefinition = {
 export function createMemoryServices() {
   const calls: ServiceCall[] = []
   const operations = new Map<Hex, { op: Operation; entryPoint: Hex; included: boolean }>()
-  const webhooks = new Map<string, Webhook & { appId: string; active: boolean }>()
+  const webhooks = new Map<string, RegisteredWebhook & { appId: string; active: boolean }>()
   const state = { ready: true }
 
   const recorded = <A extends readonly unknown[], R>(name: string, run: (...args: A) => R) => {

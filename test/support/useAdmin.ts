@@ -12,7 +12,7 @@ import { listCollected } from '../../src/store/ledger/tokenPayments.js'
 import { audited } from '../../src/store/tenants/audit.js'
 import { createAuthenticator } from '../../src/tenancy/authenticate.js'
 import { createAccount } from '../../src/tenancy/manageAccounts.js'
-import { createApp } from '../../src/tenancy/manageApps.js'
+import { createTenantApp } from '../../src/tenancy/manageApps.js'
 import { createOperatorCheck } from '../../src/tenancy/operatorToken.js'
 import { createWebhooks } from '../../src/webhook/manage.js'
 import { createSubscriptions } from '../../src/webhook/subscriptions.js'
@@ -41,7 +41,7 @@ export function useAdmin() {
   const makeTenant = (name: string): Promise<Tenant> =>
     audited(database().database, testActor, async (change) => {
       const { account, authToken } = await createAccount(change, name)
-      const app = await createApp(change, account.id, name)
+      const app = await createTenantApp(change, account.id, name)
       if (app === undefined) throw new Error('the account is gone')
       return { accountId: account.id, appId: app.id, token: authToken }
     })

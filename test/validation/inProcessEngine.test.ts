@@ -1,9 +1,9 @@
 import { type Address, hexToBigInt, parseEther, slice } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Call } from '../../src/devnet/simpleAccount.js'
+import type { AccountCall } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { limitProfiles } from '../../src/validation/erc7562/index.js'
-import { judgeValidation } from '../../src/validation/judgeValidation.js'
+import { checkRules } from '../../src/validation/judgeValidation.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { VERSIONS } from '../contracts/tankChain.js'
 import {
@@ -35,7 +35,12 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
   })
 
   /** An operation of a new sender, with what pays for it, not signed by the account. */
-  async function build(kind: SenderKind, payer: Payer, call?: Call, changes?: Partial<Operation>) {
+  async function build(
+    kind: SenderKind,
+    payer: Payer,
+    call?: AccountCall,
+    changes?: Partial<Operation>,
+  ) {
     const seed = `sender ${count} ${kind} ${payer}`
     const drafted = { ...(await chain.draft(kind, seed, call)), ...changes }
     if (payer === 'itself') await chain.fund(drafted.sender)
@@ -44,7 +49,12 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
     return { seed, op }
   }
 
-  async function signed(kind: SenderKind, payer: Payer, call?: Call, changes?: Partial<Operation>) {
+  async function signed(
+    kind: SenderKind,
+    payer: Payer,
+    call?: AccountCall,
+    changes?: Partial<Operation>,
+  ) {
     const { op, seed } = await build(kind, payer, call, changes)
     return chain.sign(op, seed)
   }
@@ -93,7 +103,7 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
       })
       if (!validated.ok) throw new Error('it was refused')
       const { observed } = validated.validation
-      const { violations } = judgeValidation(chain.entryPoint, op, observed, rules)
+      const { violations } = checkRules(chain.entryPoint, op, observed, rules)
       expect(violations).toEqual([])
       expect(prefund).toBe(chain.entryPoint.requiredPrefund(op))
       expect(executed).toMatchObject({

@@ -4,8 +4,8 @@ import type { AdminContext } from '../adminContext.js'
 import { actorOf } from '../caller.js'
 import type { Env } from '../createApp.js'
 import { isKey } from '../isKey.js'
-import type { Door } from '../rpc/answerRpc.js'
-import type { Caller, Who } from './route.js'
+import type { RpcEdge } from '../rpc/answerRpc.js'
+import type { AdminCaller, Who } from './route.js'
 
 /** The token of a request: `authToken: …` as in the webhook API, or `Authorization: Bearer …`. */
 export function tokenOf(c: Context<Env>): string | undefined {
@@ -15,12 +15,12 @@ export function tokenOf(c: Context<Env>): string | undefined {
 }
 
 /** Throws UnauthorizedError, ForbiddenError, RateLimitError. */
-export async function authenticate(
+export async function authenticateAdmin(
   c: Context<Env>,
   who: Who,
   context: AdminContext,
-  { gate }: Door,
-): Promise<Caller> {
+  { gate }: RpcEdge,
+): Promise<AdminCaller> {
   const { ip } = c.get('caller')
   gate.enter(ip)
   const token = tokenOf(c)

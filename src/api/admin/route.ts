@@ -6,7 +6,7 @@ import type { AdminContext } from '../adminContext.js'
 /** Who may ask: the operator's token, an account's token, or either. */
 export type Who = 'operator' | 'account' | 'either'
 
-export type Caller = {
+export type AdminCaller = {
   /** undefined = the operator. */
   readonly accountId: string | undefined
   readonly actor: Actor
@@ -22,7 +22,7 @@ export type Asked<
   Body extends z.ZodType | undefined,
 > = {
   readonly context: AdminContext
-  readonly caller: Caller
+  readonly caller: AdminCaller
   /** The caller's account; of routes for accounts only. */
   readonly accountId: string
   /** The live app that the path names, the caller's own; of routes with `{appId}` only. */

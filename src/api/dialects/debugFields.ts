@@ -1,9 +1,9 @@
 import { getAddress, numberToHex } from 'viem/utils'
-import type { MethodName, Result } from '../rpc/signatures.js'
+import type { MethodName, MethodResult } from '../rpc/signatures.js'
 import { encodeOperation } from './operationFields.js'
 
 type DebugName = Extract<MethodName, `debug_${string}`>
-type DebugEncoders = { readonly [N in DebugName]: (result: Result<N>) => unknown }
+type DebugEncoders = { readonly [N in DebugName]: (result: MethodResult<N>) => unknown }
 
 function ok() {
   return 'ok'

@@ -3,7 +3,7 @@ import type { MethodContext } from '../rpc/method.js'
 import type {
   PaymasterAnswer,
   SponsoredMode,
-  TokenMode,
+  TokenModeParams,
   VersionedSponsorship,
 } from '../rpc/signatures.js'
 
@@ -12,7 +12,7 @@ import type {
  * takes tokens for it.
  */
 export async function sponsorUserOperation(
-  request: SponsoredMode | TokenMode,
+  request: SponsoredMode | TokenModeParams,
   context: MethodContext,
 ): Promise<PaymasterAnswer> {
   if (request.mode === 'SPONSORED') return sponsored(request, context)

@@ -35,7 +35,7 @@ export async function answerWebhook(
   if (operation === undefined) throw new HttpMethodNotAllowedError([...webhookOperations.keys()])
   const { authToken, apiKey, query } = request
   if (!authToken || !apiKey) throw new UnauthorizedError(operation.missingCredentials)
-  const { appId } = await authenticate({ authToken, apiKey, caller }, services, gate)
+  const { appId } = await authenticateWebhookCaller({ authToken, apiKey, caller }, services, gate)
   const body = (await request.readBody()) ?? {}
   if (typeof body !== 'object' || Array.isArray(body))
     throw new InvalidFieldError('The body', 'must be a JSON object')
@@ -44,7 +44,7 @@ export async function answerWebhook(
 }
 
 /** The app of the key, if it belongs to the account of the token. */
-export async function authenticate(
+export async function authenticateWebhookCaller(
   given: { readonly authToken: string; readonly apiKey: string; readonly caller: Caller },
   {
     authenticateKey,

@@ -3,7 +3,13 @@ import { type ContractRule, cycleSeconds, type LimitRule } from '../../policy/da
 import type { DashboardRules } from '../../policy/manageDashboard.js'
 import type { StoredRule } from '../../store/tenants/dashboard.js'
 import { type Members, member } from '../dialects/decode/members.js'
-import { decodeAbi, decodeAddress, decodeLimit, decodeMethods, decodeName } from './decodeRules.js'
+import {
+  decodeAbi,
+  decodeLimit,
+  decodeMethods,
+  decodeName,
+  decodeRuleAddress,
+} from './decodeRules.js'
 import type { WebhookAnswer } from './webhookOperations.js'
 import { decodeUrl } from './webhookOperations.js'
 
@@ -28,7 +34,7 @@ export type RuleOperation = (request: RuleRequest) => Promise<WebhookAnswer>
 
 const createContract: RuleOperation = async ({ rules, body }) => {
   const name = decodeName(body)
-  const address = decodeAddress(body)
+  const address = decodeRuleAddress(body)
   const abi = decodeAbi(body)
   const methods = decodeMethods(member(body, 'whitelistedMethods') ?? [], abi)
   if ((await findContract(rules, address)) !== undefined)
@@ -43,7 +49,7 @@ const listContracts: RuleOperation = async ({ rules }) => ({
 })
 
 const updateContract: RuleOperation = async ({ rules, body }) => {
-  const address = decodeAddress(body)
+  const address = decodeRuleAddress(body)
   const given = member(body, 'whitelistedMethods')
   if (!Array.isArray(given)) throw new InvalidFieldError('whitelistedMethods', 'must be an array')
   const found = await requireContract(rules, address)
@@ -54,7 +60,7 @@ const updateContract: RuleOperation = async ({ rules, body }) => {
 }
 
 const deleteContract: RuleOperation = async ({ rules, body }) => {
-  const { id } = await requireContract(rules, decodeAddress(body))
+  const { id } = await requireContract(rules, decodeRuleAddress(body))
   await rules.remove(id)
   return { message: 'Smart contract deleted' }
 }

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { InvalidFieldError } from '../../errors/restErrors.js'
-import { decodeAbi, decodeAddress, decodeLimit, decodeMethods, decodeName } from './decodeRules.js'
+import {
+  decodeAbi,
+  decodeLimit,
+  decodeMethods,
+  decodeName,
+  decodeRuleAddress,
+} from './decodeRules.js'
 
 function limitBody(change: Record<string, unknown>) {
   return {
@@ -27,7 +33,7 @@ test('any JSON is decoded, or refused with the name of a field', () => {
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (body, value) => {
       for (const run of [
         () => decodeName({ ...body, name: value }),
-        () => decodeAddress({ ...body, address: value }),
+        () => decodeRuleAddress({ ...body, address: value }),
         () => decodeAbi({ ...body, abi: value }),
         () => decodeAbi({ ...body, abi: JSON.stringify(value) }),
         () => decodeMethods(value, '[]'),
@@ -130,7 +136,7 @@ describe('methods', () => {
 
 test('an address is lower case whatever its case was', () => {
   const given = `0x${'aB'.repeat(20)}`
-  expect(decodeAddress({ address: given })).toBe(given.toLowerCase())
+  expect(decodeRuleAddress({ address: given })).toBe(given.toLowerCase())
 })
 
 test('a name of control characters or of half a character is none', () => {

@@ -14,7 +14,7 @@ export function decodeName(body: Members): string {
   return name
 }
 
-export function decodeAddress(body: Members): Address {
+export function decodeRuleAddress(body: Members): Address {
   const address = member(body, 'address')
   if (typeof address !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(address))
     throw new InvalidFieldError('address', 'must be an address (0x and 40 hex digits)')

@@ -1,6 +1,6 @@
 import { InvalidFieldError, WebhookNotFoundError } from '../../errors/restErrors.js'
 import { type Members, member } from '../dialects/decode/members.js'
-import type { Webhook, WebhookServices } from '../services.js'
+import type { RegisteredWebhook, WebhookServices } from '../services.js'
 
 /** What the interface answers beside the status code. */
 export type WebhookAnswer = { readonly message: string; readonly data?: unknown }
@@ -77,7 +77,11 @@ export const webhookOperations: ReadonlyMap<string, WebhookOperation> = new Map(
   ['DELETE', remove],
 ])
 
-function encodeWebhook({ webhookId, webhookUrl, requestType }: Webhook): Webhook {
+function encodeWebhook({
+  webhookId,
+  webhookUrl,
+  requestType,
+}: RegisteredWebhook): RegisteredWebhook {
   return {
     webhookId,
     webhookUrl,

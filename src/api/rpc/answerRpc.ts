@@ -30,7 +30,7 @@ export type RpcRequest = {
 }
 
 /** What every request passes through. */
-export type Door = {
+export type RpcEdge = {
   readonly limits: ApiLimits
   readonly gate: Gate
   readonly metrics: Metrics
@@ -44,7 +44,7 @@ export type Door = {
 export async function answerRpc(
   request: RpcRequest,
   services: Services,
-  { limits, gate, metrics, logger }: Door,
+  { limits, gate, metrics, logger }: RpcEdge,
 ): Promise<RpcAnswer> {
   let id: RequestId = null
   let dialect = selectDialect(request.version, undefined)

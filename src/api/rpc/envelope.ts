@@ -4,7 +4,7 @@ import { type Members, member } from '../dialects/decode/members.js'
 export type RequestId = string | number | null
 
 /** One JSON-RPC call. `id` undefined = a notification, which gets no answer. */
-export type Call = {
+export type RpcCall = {
   readonly id: RequestId | undefined
   readonly method: string
   readonly params: readonly unknown[]
@@ -14,7 +14,7 @@ export type Call = {
  * Checks one request object of the envelope. `jsonrpc` may be missing or "2.0.0", which the
  * interface's own tables name. Throws InvalidRequestError, or InvalidParamsError for named params.
  */
-export function decodeCall(value: unknown): Call {
+export function decodeCall(value: unknown): RpcCall {
   if (!isObject(value)) throw new InvalidRequestError('it must be a JSON object.')
   const id = Object.hasOwn(value, 'id') ? value.id : undefined
   if (id !== undefined && !isId(id))

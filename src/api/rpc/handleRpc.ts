@@ -9,11 +9,11 @@ import type { Dialect } from '../dialects/dialect.js'
 import type { Gate } from '../gate/createGate.js'
 import { requireMethod } from '../gate/keyRestrictions.js'
 import { methodCosts } from '../gate/methodCosts.js'
-import { type Call, decodeCall, idOf } from './envelope.js'
+import { decodeCall, idOf, type RpcCall } from './envelope.js'
 import { errorBody } from './errorBody.js'
 import type { MethodContext } from './method.js'
 import { isMethodName, methodTable } from './methodTable.js'
-import type { MethodName, Params } from './signatures.js'
+import type { MethodName, MethodParams } from './signatures.js'
 
 export type RpcContext = MethodContext & {
   readonly dialect: Dialect
@@ -59,7 +59,7 @@ function checkBatch(batch: readonly unknown[], limit: number): InvalidRequestErr
 async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer> {
   const { dialect, logger } = context
   const begin = performance.now()
-  let call: Call | undefined
+  let call: RpcCall | undefined
   let name: MethodName | undefined
   const count = (code: string): void =>
     context.metrics.call(name ?? 'unknown', code, (performance.now() - begin) / 1_000)
@@ -115,7 +115,7 @@ async function run<N extends MethodName>(
 }
 
 /** The sender of the operation that decoded parameters are about. */
-function senderOf(decoded: Params<MethodName>): string | undefined {
+function senderOf(decoded: MethodParams<MethodName>): string | undefined {
   if (decoded === null || 'hash' in decoded) return undefined
   if ('operation' in decoded) return decoded.operation.sender
   return 'draft' in decoded ? decoded.draft.sender : undefined

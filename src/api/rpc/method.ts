@@ -1,5 +1,5 @@
 import type { ChainServices } from '../services.js'
-import type { MethodName, Params, Result } from './signatures.js'
+import type { MethodName, MethodParams, MethodResult } from './signatures.js'
 
 export type MethodContext = {
   readonly chain: ChainServices
@@ -10,6 +10,6 @@ export type MethodContext = {
 
 /** What a method does with decoded parameters. It knows no dialect. */
 export type Method<N extends MethodName> = (
-  params: Params<N>,
+  params: MethodParams<N>,
   context: MethodContext,
-) => Promise<Result<N>>
+) => Promise<MethodResult<N>>

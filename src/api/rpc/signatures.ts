@@ -33,7 +33,9 @@ export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & {
 }
 
 /** A decoded request to pay in tokens, or to hear what that costs; the app comes from the key. */
-export type TokenMode = Omit<TokenRequest & QuoteRequest, 'appId'> & { readonly mode: 'ERC20' }
+export type TokenModeParams = Omit<TokenRequest & QuoteRequest, 'appId'> & {
+  readonly mode: 'ERC20'
+}
 
 export type EstimateParams = {
   readonly entryPoint: EntryPoint
@@ -72,7 +74,7 @@ export type PaymasterAnswer = VersionedSponsorship | VersionedPayment
 export type QuotesAnswer = FeeQuotes & { readonly mode: 'QUOTES' }
 
 export type AtEntryPoint = { readonly entryPoint: EntryPoint }
-export type EntityAt = AtEntryPoint & { readonly address: Address }
+export type EntityParams = AtEntryPoint & { readonly address: Address }
 export type DebugOperations = AtEntryPoint & { readonly operations: readonly Operation[] }
 export type DebugReputations = AtEntryPoint & { readonly entities: readonly EntityReputation[] }
 export type VersionedPool = {
@@ -80,39 +82,42 @@ export type VersionedPool = {
   readonly operations: readonly Operation[]
 }
 
-type Signature<Params, Result> = { readonly params: Params; readonly result: Result }
+type MethodSignature<Params, Result> = { readonly params: Params; readonly result: Result }
 
 /** Every method with what its decoder gives and its encoder takes. */
 export type Signatures = {
-  eth_chainId: Signature<null, number>
-  eth_supportedEntryPoints: Signature<null, readonly Address[]>
-  web3_clientVersion: Signature<null, string>
-  eth_estimateUserOperationGas: Signature<EstimateParams, GasEstimate>
-  eth_sendUserOperation: Signature<SendParams, Hex>
-  eth_getUserOperationReceipt: Signature<HashParams, OperationReceipt | undefined>
-  eth_getUserOperationByHash: Signature<HashParams, VersionedOperation | undefined>
-  biconomy_getGasFeeValues: Signature<null, FeeAdvice>
-  biconomy_getUserOperationStatus: Signature<HashParams, OperationStatus>
-  pm_sponsorUserOperation: Signature<SponsoredMode | TokenMode, PaymasterAnswer>
-  pm_getFeeQuoteOrData: Signature<SponsoredMode | TokenMode, VersionedSponsorship | QuotesAnswer>
-  pm_getPaymasterStubData: Signature<SponsoredMode | TokenMode, VersionedStub>
-  pm_getPaymasterData: Signature<SponsoredMode | TokenMode, PaymasterAnswer>
-  debug_bundler_clearState: Signature<null, void>
-  debug_bundler_clearMempool: Signature<null, void>
-  debug_bundler_clearReputation: Signature<null, void>
-  debug_bundler_dumpMempool: Signature<AtEntryPoint, VersionedPool>
-  debug_bundler_addUserOps: Signature<DebugOperations, void>
-  debug_bundler_sendBundleNow: Signature<null, void>
-  debug_bundler_setBundlingMode: Signature<{ readonly mode: 'manual' | 'auto' }, void>
-  debug_bundler_setReputation: Signature<DebugReputations, void>
-  debug_bundler_dumpReputation: Signature<
+  eth_chainId: MethodSignature<null, number>
+  eth_supportedEntryPoints: MethodSignature<null, readonly Address[]>
+  web3_clientVersion: MethodSignature<null, string>
+  eth_estimateUserOperationGas: MethodSignature<EstimateParams, GasEstimate>
+  eth_sendUserOperation: MethodSignature<SendParams, Hex>
+  eth_getUserOperationReceipt: MethodSignature<HashParams, OperationReceipt | undefined>
+  eth_getUserOperationByHash: MethodSignature<HashParams, VersionedOperation | undefined>
+  biconomy_getGasFeeValues: MethodSignature<null, FeeAdvice>
+  biconomy_getUserOperationStatus: MethodSignature<HashParams, OperationStatus>
+  pm_sponsorUserOperation: MethodSignature<SponsoredMode | TokenModeParams, PaymasterAnswer>
+  pm_getFeeQuoteOrData: MethodSignature<
+    SponsoredMode | TokenModeParams,
+    VersionedSponsorship | QuotesAnswer
+  >
+  pm_getPaymasterStubData: MethodSignature<SponsoredMode | TokenModeParams, VersionedStub>
+  pm_getPaymasterData: MethodSignature<SponsoredMode | TokenModeParams, PaymasterAnswer>
+  debug_bundler_clearState: MethodSignature<null, void>
+  debug_bundler_clearMempool: MethodSignature<null, void>
+  debug_bundler_clearReputation: MethodSignature<null, void>
+  debug_bundler_dumpMempool: MethodSignature<AtEntryPoint, VersionedPool>
+  debug_bundler_addUserOps: MethodSignature<DebugOperations, void>
+  debug_bundler_sendBundleNow: MethodSignature<null, void>
+  debug_bundler_setBundlingMode: MethodSignature<{ readonly mode: 'manual' | 'auto' }, void>
+  debug_bundler_setReputation: MethodSignature<DebugReputations, void>
+  debug_bundler_dumpReputation: MethodSignature<
     AtEntryPoint,
     Awaited<ReturnType<DebugBundler['dumpReputation']>>
   >
-  debug_bundler_getStakeStatus: Signature<EntityAt, StakeStatus>
-  pm_validateSponsorshipPolicies: Signature<SponsoredMode | TokenMode, PolicyPreview>
+  debug_bundler_getStakeStatus: MethodSignature<EntityParams, StakeStatus>
+  pm_validateSponsorshipPolicies: MethodSignature<SponsoredMode | TokenModeParams, PolicyPreview>
 }
 
 export type MethodName = keyof Signatures
-export type Params<N extends MethodName> = Signatures[N]['params']
-export type Result<N extends MethodName> = Signatures[N]['result']
+export type MethodParams<N extends MethodName> = Signatures[N]['params']
+export type MethodResult<N extends MethodName> = Signatures[N]['result']

@@ -22,9 +22,9 @@ import { bundleGasLimit } from '../fees/bundleGas.js'
 import { pricedOperation } from '../fees/pricedOperation.js'
 import { roleOfFailure } from './blame.js'
 import { authorizationsOf, settleAuthorizations } from './bundleAuthorizations.js'
-import { judgeFailure } from './judgeFailure.js'
+import { classifyFailure } from './judgeFailure.js'
 import { limitByReputation } from './limitByReputation.js'
-import { banCulprit, type Dropped, dropFailed } from './punish.js'
+import { banEntityOf, type Dropped, dropFailed } from './punish.js'
 import { selectOperations } from './selectOperations.js'
 import { type SimulationResult, simulateBundle } from './simulateBundle.js'
 import { validateAgain } from './validateAgain.js'
@@ -100,7 +100,7 @@ export async function assembleBundle(
     const { kept, failed, conflicting } = await simulateBundle(simulation, valid)
     const dropped: Dropped[] = []
     for (const { stored, failure } of failed) {
-      const drop = await judgeFailure(context, entryPoint, head, { stored, failure })
+      const drop = await classifyFailure(context, entryPoint, head, { stored, failure })
       if (drop) dropped.push({ stored, drop, culprit: roleOfFailure(failure.code) })
       else waiting.add(stored.hash)
     }
@@ -210,7 +210,7 @@ async function banConflicting(
     // Somebody's money that others have used up is no proof of bad will.
     if (failure.code === 'AA21' || failure.code === 'AA31') continue
     const culprit = roleOfFailure(failure.code)
-    if (culprit) await banCulprit(context, entryPoint, stored, culprit)
+    if (culprit) await banEntityOf(context, entryPoint, stored, culprit)
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
-import { blamedFor, roleOfFailure, type Suspects } from './blame.js'
+import { type BundledEntities, responsibleEntity, roleOfFailure } from './blame.js'
 
 const sender: Address = `0x${'11'.repeat(20)}`
 const factory: Address = `0x${'22'.repeat(20)}`
 const paymaster: Address = `0x${'33'.repeat(20)}`
-const suspects: Suspects = {
+const suspects: BundledEntities = {
   sender,
   factory,
   paymaster,
@@ -23,7 +23,7 @@ test.each([
   ['paymaster', {}, paymaster],
   ['paymaster', { accountStaked: true }, sender],
 ] as const)('for the %s, with %j, %s is blamed', (role, known, blamed) => {
-  expect(blamedFor(role, { ...suspects, ...known })?.address).toBe(blamed)
+  expect(responsibleEntity(role, { ...suspects, ...known })?.address).toBe(blamed)
 })
 
 test.each([

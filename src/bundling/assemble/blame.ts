@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import type { EntityRole, Party } from '../../validation/erc7562/index.js'
 
 /** An operation's entities and whether a stake makes them answer for others. */
-export type Suspects = {
+export type BundledEntities = {
   readonly sender: Address
   /** Undefined where the sender exists. */
   readonly factory: Address | undefined
@@ -15,7 +15,7 @@ export type Suspects = {
  * Whom reputation blames for what `role` did. A staked factory answers for the account it creates
  * (EREP-020), a staked account for its paymaster (EREP-030). An unstaked account is never counted.
  */
-export function blamedFor(role: EntityRole, suspects: Suspects): Party | undefined {
+export function responsibleEntity(role: EntityRole, suspects: BundledEntities): Party | undefined {
   const { sender, factory, paymaster, accountStaked, factoryStaked } = suspects
   const account = accountStaked ? ({ role: 'account', address: sender } as const) : undefined
   const creator = factory && ({ role: 'factory', address: factory } as const)

@@ -14,7 +14,7 @@ const PREDECESSOR_GRACE = 60_000
  * Why an operation that fails alone leaves the pool; undefined when it stays: it was included by
  * someone else, waits for a lower nonce, or is not due yet.
  */
-export async function judgeFailure(
+export async function classifyFailure(
   context: BundlingContext,
   entryPoint: EntryPoint,
   head: Head,
@@ -25,7 +25,7 @@ export async function judgeFailure(
   switch (failure.code) {
     case 'AA10':
     case 'AA25':
-      return judgeNonce(context, entryPoint, head, stored, failure)
+      return classifyNonceFailure(context, entryPoint, head, stored, failure)
     case 'AA22':
     case 'AA32': {
       const over = stored.validUntil > 0 && stored.validUntil <= head.timestamp
@@ -44,7 +44,7 @@ export async function judgeFailure(
 }
 
 /** AA10 and AA25 are also what an operation that is on the chain already fails with. */
-async function judgeNonce(
+async function classifyNonceFailure(
   context: BundlingContext,
   entryPoint: EntryPoint,
   head: Head,

@@ -5,7 +5,7 @@ import { type Drop, dropOperations, type StoredOperation } from '../../store/poo
 import { banEntity, countReputations, readEntityFacts } from '../../store/pool/reputations.js'
 import { type EntityRole, isStaked, type Party } from '../../validation/erc7562/index.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { blamedFor } from './blame.js'
+import { responsibleEntity } from './blame.js'
 
 export type Dropped = {
   readonly stored: StoredOperation
@@ -28,7 +28,7 @@ export async function dropFailed(
   const { chainId } = definition
   const blamed: Party[] = []
   for (const { stored, culprit } of dropped) {
-    const party = culprit && (await blame(context, entryPoint, stored, culprit))
+    const party = culprit && (await countAgainst(context, entryPoint, stored, culprit))
     if (party) blamed.push(party)
   }
   const drops = dropped.map(({ drop }) => drop)
@@ -47,20 +47,20 @@ export async function dropFailed(
  * GREP-040: an operation that is valid by itself made the bundle fail. Its culprit is banned and loses
  * all its operations at the next bundle.
  */
-export async function banCulprit(
+export async function banEntityOf(
   context: BundlingContext,
   entryPoint: EntryPoint,
   stored: StoredOperation,
   culprit: EntityRole,
 ): Promise<void> {
   const { database, definition, logger } = context
-  const party = await blame(context, entryPoint, stored, culprit)
+  const party = await countAgainst(context, entryPoint, stored, culprit)
   if (party === undefined) return
   await banEntity(database, definition.chainId, { ...party, entryPoint: entryPoint.address })
   logger.warn({ hash: stored.hash, ...party }, 'an entity is banned: it made a bundle fail')
 }
 
-async function blame(
+async function countAgainst(
   { node, database, definition, rules }: BundlingContext,
   { address: entryPoint }: EntryPoint,
   { operation, factory }: StoredOperation,
@@ -70,7 +70,7 @@ async function blame(
   const staked = async (address: Address) =>
     isStaked(await readStake(node, entryPoint, address), rules.stakePolicy)
   const suspects = { sender, factory, paymaster }
-  const party = blamedFor(culprit, {
+  const party = responsibleEntity(culprit, {
     ...suspects,
     accountStaked: await staked(sender),
     factoryStaked: factory !== undefined && (await staked(factory)),

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { type Address, numberToHex, parseGwei } from 'viem'
 import { expect, test } from 'vitest'
-import { least } from '../../base/least.js'
+import { smallest } from '../../base/least.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { effectiveTip } from '../fees/bundleFees.js'
+import { assuredTip } from '../fees/bundleFees.js'
 import { bundleGasLimit } from '../fees/bundleGas.js'
 import { groupSize, MAX_ATTEMPTS } from '../settle/suspects.js'
 import { type Selection, selectOperations } from './selectOperations.js'
@@ -75,15 +75,15 @@ test('a selection keeps every rule, whatever the pool holds', () => {
       const ops = chosen.map((each) => each.operation)
       const { baseFee, leastTip, limits } = selection
       const able = pool.filter(
-        (each) => effectiveTip(entryPoint, each.operation, baseFee) >= leastTip,
+        (each) => assuredTip(entryPoint, each.operation, baseFee) >= leastTip,
       )
       if (able.length === 0) {
         expect(chosen).toEqual([])
         return
       }
 
-      const best = able.map((each) => effectiveTip(entryPoint, each.operation, baseFee))
-      expect(best.every((tip) => tip <= effectiveTip(entryPoint, ops[0]!, baseFee))).toBe(true)
+      const best = able.map((each) => assuredTip(entryPoint, each.operation, baseFee))
+      expect(best.every((tip) => tip <= assuredTip(entryPoint, ops[0]!, baseFee))).toBe(true)
       expect(new Set(ops.map(({ sender }) => sender)).size).toBe(ops.length)
       const failures = chosen.map(({ attempts }) => attempts)
       expect(new Set(failures).size).toBe(1)
@@ -93,12 +93,11 @@ test('a selection keeps every rule, whatever the pool holds', () => {
         expect(bundleGasLimit(entryPoint, ops, data)).toBeLessThanOrEqual(limits.gas)
         expect(data.length / 2).toBeLessThanOrEqual(limits.bytes)
       }
-      const tip = least(
-        effectiveTip(entryPoint, ops[0]!, baseFee),
+      const tip = smallest(
+        assuredTip(entryPoint, ops[0]!, baseFee),
         selection.network.maxPriorityFeePerGas,
       )
-      for (const op of ops)
-        expect(effectiveTip(entryPoint, op, baseFee)).toBeGreaterThanOrEqual(tip)
+      for (const op of ops) expect(assuredTip(entryPoint, op, baseFee)).toBeGreaterThanOrEqual(tip)
     }),
   )
 })

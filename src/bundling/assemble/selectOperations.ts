@@ -1,15 +1,15 @@
 import { size } from 'viem/utils'
-import { least } from '../../base/least.js'
+import { smallest } from '../../base/least.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { effectiveTip } from '../fees/bundleFees.js'
+import { assuredTip } from '../fees/bundleFees.js'
 import { authorizationGas } from '../fees/bundleGas.js'
 import { pricedOperation } from '../fees/pricedOperation.js'
 import { groupSize } from '../settle/suspects.js'
 
-type Candidate = {
+type BundleCandidate = {
   readonly operation: Operation
   /** wei per gas that is paid for it */
   readonly offer: Fees
@@ -38,14 +38,14 @@ export type Selection = {
  * Operations whose bundles failed before go with those that failed as often, in ever smaller bundles,
  * so that they cannot take others down again.
  */
-export function selectOperations<C extends Candidate>(
+export function selectOperations<C extends BundleCandidate>(
   candidates: readonly C[],
   { entryPoint, baseFee, network, leastTip, limits }: Selection,
 ): C[] {
   const ranked = candidates
     .map((candidate) => ({
       candidate,
-      tip: effectiveTip(entryPoint, pricedOperation(candidate), baseFee),
+      tip: assuredTip(entryPoint, pricedOperation(candidate), baseFee),
     }))
     .filter(({ tip }) => tip >= leastTip)
     .sort(
@@ -58,7 +58,7 @@ export function selectOperations<C extends Candidate>(
 
   const { attempts } = first.candidate
   const most = Math.min(limits.operations, groupSize(attempts))
-  const ownTip = least(first.tip, network.maxPriorityFeePerGas)
+  const ownTip = smallest(first.tip, network.maxPriorityFeePerGas)
   const senders = new Set<string>()
   const chosen: C[] = []
   let gas = 21_000n + fixedBundleGas(entryPoint)

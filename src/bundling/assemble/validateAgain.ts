@@ -13,10 +13,10 @@ import {
   type Verdict,
   type Violation,
 } from '../../validation/erc7562/index.js'
-import { judgeValidation } from '../../validation/judgeValidation.js'
+import { checkRules } from '../../validation/judgeValidation.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { roleOfFailure } from './blame.js'
-import { judgeFailure } from './judgeFailure.js'
+import { classifyFailure } from './judgeFailure.js'
 
 /** What the second validation of an operation, on the state of the head, makes of it. */
 export type SecondValidation =
@@ -66,7 +66,7 @@ export async function validateAgain(
       const reason = `valid until ${validUntil}, block time ${head.timestamp}`
       return { kind: 'drop', stored, drop: { hash, code: 'AA22', reason }, culprit: undefined }
     }
-    const { violations, verdict } = judgeValidation(entryPoint, operation, observed, rules)
+    const { violations, verdict } = checkRules(entryPoint, operation, observed, rules)
     const [violation] = [...violations, ...changes(stored, observed, verdict)]
     if (violation) return broke(stored, violation)
     if (verdict === undefined && rules.mode === 'full') {
@@ -115,7 +115,7 @@ async function failed(
   stored: StoredOperation,
   failure: Failure,
 ): Promise<SecondValidation> {
-  const drop = await judgeFailure(context, entryPoint, head, { stored, failure })
+  const drop = await classifyFailure(context, entryPoint, head, { stored, failure })
   if (drop === undefined) return { kind: 'wait', stored }
   return { kind: 'drop', stored, drop, culprit: roleOfFailure(failure.code) }
 }

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { AccessedStorage, SlotSets } from '../../validation/erc7562/index.js'
 
-type Candidate = {
+type ConflictCandidate = {
   readonly operation: { readonly sender: Address }
   /** Undefined where it is not known; such an operation conflicts with none. */
   readonly accessed: AccessedStorage | undefined
@@ -12,7 +12,7 @@ type Candidate = {
  * one's sender (STO-041, ERC-4337), and none uses a slot that another one writes. The rest can go in
  * the next bundle.
  */
-export function withoutConflicts<C extends Candidate>(candidates: readonly C[]): C[] {
+export function withoutConflicts<C extends ConflictCandidate>(candidates: readonly C[]): C[] {
   const senders = new Set(candidates.map(({ operation }) => operation.sender))
   const peaceful = candidates.filter((candidate) => !usesSenders(candidate, senders))
   const [first] = candidates
@@ -30,7 +30,10 @@ export function withoutConflicts<C extends Candidate>(candidates: readonly C[]):
   })
 }
 
-function usesSenders({ operation, accessed }: Candidate, senders: ReadonlySet<Address>): boolean {
+function usesSenders(
+  { operation, accessed }: ConflictCandidate,
+  senders: ReadonlySet<Address>,
+): boolean {
   if (accessed === undefined) return false
   const { reads, writes, associatedIn } = accessed
   const isOther = (contract: Address) => contract !== operation.sender && senders.has(contract)

@@ -1,5 +1,5 @@
 import { greatest } from '../../base/greatest.js'
-import { least } from '../../base/least.js'
+import { smallest } from '../../base/least.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
@@ -10,8 +10,8 @@ import { raisedFee } from './replacementFees.js'
  * wei per gas above the base fee that the operation surely pays now, whatever gas it uses; may be
  * negative.
  */
-export function effectiveTip(entryPoint: EntryPoint, op: Operation, baseFee: bigint): bigint {
-  return least(op.maxPriorityFeePerGas, highestPrice(entryPoint, op) - baseFee)
+export function assuredTip(entryPoint: EntryPoint, op: Operation, baseFee: bigint): bigint {
+  return smallest(op.maxPriorityFeePerGas, highestPrice(entryPoint, op) - baseFee)
 }
 
 /**
@@ -20,9 +20,12 @@ export function effectiveTip(entryPoint: EntryPoint, op: Operation, baseFee: big
  * more than the EntryPoint charges an operation for it.
  */
 export function bundleFees(entryPoint: EntryPoint, ops: readonly Operation[], network: Fees): Fees {
-  const maxFeePerGas = least(network.maxFeePerGas, ...ops.map((op) => highestPrice(entryPoint, op)))
-  const tip = least(network.maxPriorityFeePerGas, ...ops.map((op) => op.maxPriorityFeePerGas))
-  return { maxFeePerGas, maxPriorityFeePerGas: least(tip, maxFeePerGas) }
+  const maxFeePerGas = smallest(
+    network.maxFeePerGas,
+    ...ops.map((op) => highestPrice(entryPoint, op)),
+  )
+  const tip = smallest(network.maxPriorityFeePerGas, ...ops.map((op) => op.maxPriorityFeePerGas))
+  return { maxFeePerGas, maxPriorityFeePerGas: smallest(tip, maxFeePerGas) }
 }
 
 /** The same fees with the highest tip, at most theirs, at which `pays`; undefined when none does. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryOperation } from '../../../test/support/arbitraryOperation.js'
-import { least } from '../../base/least.js'
+import { smallest } from '../../base/least.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
@@ -56,13 +56,13 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
           covered++
           for (const { baseFee, used } of cases) {
             if (baseFee > bid.maxFeePerGas) continue
-            const price = least(bid.maxFeePerGas, baseFee + bid.maxPriorityFeePerGas)
+            const price = smallest(bid.maxFeePerGas, baseFee + bid.maxPriorityFeePerGas)
             const metered = paying.map(({ op, metered }, at) => {
               const range = most(op, entryPoint.chargeableGas(op)) - op.preVerificationGas - metered
               return metered + (range * BigInt(used[at] ?? 100)) / 100n
             })
             const earned = paying.map(({ op }, at) =>
-              least(
+              smallest(
                 entryPoint.requiredPrefund(op),
                 (op.preVerificationGas + metered[at]!) * entryPoint.gasPrice(op, baseFee),
               ),
@@ -87,14 +87,14 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
           const ops = paying.map(({ op }) => op)
           const prepaid = sum(ops.map((op) => op.preVerificationGas))
           const cost = { unmetered: prepaid, floor: prepaid }
-          const maxFeePerGas = least(
+          const maxFeePerGas = smallest(
             offer.maxFeePerGas,
             ...ops.map((op) => highestPrice(entryPoint, op)),
           )
           const tips = ops.map((op) => op.maxPriorityFeePerGas)
           const bid = {
             maxFeePerGas,
-            maxPriorityFeePerGas: least(maxFeePerGas, offer.maxPriorityFeePerGas, ...tips),
+            maxPriorityFeePerGas: smallest(maxFeePerGas, offer.maxPriorityFeePerGas, ...tips),
           }
           expect(paysForItself({ entryPoint, paying, cost }, bid)).toBe(true)
           const dearer = { ...cost, unmetered: prepaid + 1n + sum(ops.map(surplusGas)) }

@@ -1,4 +1,4 @@
-import { least } from '../../base/least.js'
+import { smallest } from '../../base/least.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
@@ -52,13 +52,13 @@ export function paysForItself({ entryPoint, paying, cost }: Bundle, fees: Fees):
     return true
   }
   return kinks(entryPoint, ops, fees).every((baseFee) => {
-    const price = least(fees.maxFeePerGas, baseFee + fees.maxPriorityFeePerGas)
+    const price = smallest(fees.maxFeePerGas, baseFee + fees.maxPriorityFeePerGas)
     const earned = (op: Operation, gas: bigint) =>
-      least(entryPoint.requiredPrefund(op), gas * entryPoint.gasPrice(op, baseFee))
+      smallest(entryPoint.requiredPrefund(op), gas * entryPoint.gasPrice(op, baseFee))
     /** wei left of an operation's charge when the gas it was charged for is paid. */
     const left = (op: Operation, gas: bigint) => earned(op, gas) - gas * price
     const margins = ops.map((op) =>
-      least(left(op, op.preVerificationGas), left(op, mostCharged(entryPoint, op))),
+      smallest(left(op, op.preVerificationGas), left(op, mostCharged(entryPoint, op))),
     )
     const surplus = sum(margins) + (prepaid - cost.unmetered) * price
     const certain = paying.map(({ op, metered }) => earned(op, op.preVerificationGas + metered))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { replacementFees } from './replacementFees.js'
+import { takeoverFees } from './replacementFees.js'
 
 const fees = fc
   .tuple(fc.bigInt({ min: 0n, max: 10n ** 13n }), fc.bigInt({ min: 0n, max: 10n ** 13n }))
@@ -13,7 +13,7 @@ const fees = fc
 test('both fees rise by 12.5 % at least, reach the network, and stay a valid pair', () => {
   fc.assert(
     fc.property(fees, fees, (previous, network) => {
-      const raised = replacementFees(previous, network)
+      const raised = takeoverFees(previous, network)
       for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
         expect(raised[fee]).toBeGreaterThan(previous[fee])
         expect(raised[fee] * 8n).toBeGreaterThanOrEqual(previous[fee] * 9n)

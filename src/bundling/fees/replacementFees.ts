@@ -5,7 +5,7 @@ import type { Fees } from '../../chain/feeAdvice.js'
  * Fees of a transaction that takes the place of `previous` and carries no operations that would pay
  * for it: 12.5 % more on both (nodes ask for 10 %), or what the network asks if that is more.
  */
-export function replacementFees(previous: Fees, network: Fees): Fees {
+export function takeoverFees(previous: Fees, network: Fees): Fees {
   const { maxFeePerGas, maxPriorityFeePerGas } = previous
   return {
     maxFeePerGas: greatest(raisedFee(maxFeePerGas), network.maxFeePerGas),

@@ -12,18 +12,18 @@ import { operationsInBundle } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { assessBundle } from '../fees/assessBundle.js'
 import { resubmissionFees } from '../fees/bundleFees.js'
-import { replacementFees } from '../fees/replacementFees.js'
+import { takeoverFees } from '../fees/replacementFees.js'
 import { MAX_ATTEMPTS } from '../settle/suspects.js'
 import { type BroadcastResult, broadcast } from './broadcast.js'
 import { type Lane, newestAttempt, planLane } from './lanes.js'
 import { signAttempt } from './signAttempt.js'
-import { readStandings, type Standing } from './standings.js'
+import { type ExecutorState, readExecutorStates } from './standings.js'
 import { transferTransaction } from './transfer.js'
 
 /** What following taught about our accounts. */
 export type Followed = {
   readonly head: Head
-  readonly standings: ReadonlyMap<Address, Standing>
+  readonly standings: ReadonlyMap<Address, ExecutorState>
   /** Those with a transaction that the node did not take: they send nothing further for now. */
   readonly blocked: ReadonlySet<Address>
 }
@@ -34,7 +34,7 @@ export async function followBundles(context: BundlingContext, head: Head): Promi
   const open = await openBundles(database, definition.chainId)
   const ours = [...signers, ...(treasury ? [treasury] : [])].map(({ address }) => address)
   const addresses = [...new Set([...ours, ...open.map(({ executor }) => executor)])]
-  const standings = await readStandings(node, head, addresses)
+  const standings = await readExecutorStates(node, head, addresses)
   const blocked = new Set<Address>()
   if (open.length === 0) return { head, standings, blocked }
 
@@ -148,7 +148,7 @@ async function cancel(
     to: executor,
     value: 0n,
     nonce,
-    fees: replacementFees(newestAttempt(bundle), network),
+    fees: takeoverFees(newestAttempt(bundle), network),
   })
   if (await sendAttempt(context, bundle, transaction, true))
     logger.warn({ bundleId: id, executor, nonce, reason }, 'bundle is being cancelled')
@@ -192,7 +192,7 @@ async function dearerFees(
   if (previous.noop || bundle.kind !== 'operations') {
     // What was not taken at three times the price is not waiting for a higher one.
     const enough = previous.maxFeePerGas > 3n * network.maxFeePerGas
-    return enough ? undefined : replacementFees(previous, network)
+    return enough ? undefined : takeoverFees(previous, network)
   }
   const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
   if (!entryPoint) return undefined

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Attempt, OpenBundle } from '../../store/outbox/bundles.js'
+import type { BundleAttempt, OpenBundle } from '../../store/outbox/bundles.js'
 import {
   committedCost,
   type Lane,
@@ -15,7 +15,7 @@ const executor = `0x${'e0'.repeat(20)}` as const
 const network = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 
 let hashes = 0
-function attempt(fields: Partial<Attempt> = {}): Attempt {
+function attempt(fields: Partial<BundleAttempt> = {}): BundleAttempt {
   return {
     hash: `0x${(++hashes).toString(16).padStart(64, '0')}`,
     raw: '0x',
@@ -51,7 +51,7 @@ function lane(mined: number, ...open: OpenBundle[]): Lane {
   }
 }
 
-function plan(each: Lane, known: (attempt: Attempt) => boolean = () => true): LanePlan {
+function plan(each: Lane, known: (attempt: BundleAttempt) => boolean = () => true): LanePlan {
   return planLane(each, { isKnown: known, resubmitAfter: 100, network, mostFillers: 4 })
 }
 
@@ -171,7 +171,7 @@ function mine(world: World, blocks: number): void {
 
 function round(world: World, lost: boolean): LanePlan {
   const made = plan(lane(world.mined, ...world.open), ({ hash }) => world.known.has(hash))
-  const learn = (sent: Attempt) => {
+  const learn = (sent: BundleAttempt) => {
     if (!lost) world.known.add(sent.hash)
   }
   const replace = (old: OpenBundle, attempts: OpenBundle['attempts']) => {

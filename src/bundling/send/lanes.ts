@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { greatest } from '../../base/greatest.js'
 import type { Fees } from '../../chain/feeAdvice.js'
-import type { Attempt, OpenBundle } from '../../store/outbox/bundles.js'
+import type { BundleAttempt, OpenBundle } from '../../store/outbox/bundles.js'
 
 /** An executor's transactions in flight, as the chain at one head and our outbox have them. */
 export type Lane = {
@@ -31,7 +31,7 @@ export type LanePlan = {
 
 type Circumstances = {
   /** Is this transaction in the node's pool or chain? */
-  readonly isKnown: (attempt: Attempt) => boolean
+  readonly isKnown: (attempt: BundleAttempt) => boolean
   /** Milliseconds after which a transaction without inclusion is stuck. */
   readonly resubmitAfter: number
   /** What the network asks now. */
@@ -100,7 +100,7 @@ export function committedCost({ open }: Pick<Lane, 'open'>): bigint {
   )
 }
 
-export function newestAttempt({ attempts }: OpenBundle): Attempt {
+export function newestAttempt({ attempts }: OpenBundle): BundleAttempt {
   return attempts.at(-1) ?? attempts[0]
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { least } from '../../base/least.js'
+import { smallest } from '../../base/least.js'
 
 type Refillable = { readonly address: Address /** wei */; readonly balance: bigint }
 
@@ -39,7 +39,7 @@ export function planRefills(means: Means): RefillPlan {
   const unserved: Address[] = []
   let { available } = means
   for (const { address, balance } of needy) {
-    const value = least(refillTo - balance, available - transferCost)
+    const value = smallest(refillTo - balance, available - transferCost)
     if (balance + value < refillBelow) unserved.push(address)
     else if (refills.length < most) {
       refills.push({ to: address, value })

@@ -11,7 +11,7 @@ import { type Followed, isTaken, send } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
 import { transactionCost } from './signAttempt.js'
 import { signBundle } from './signBundle.js'
-import type { Standing } from './standings.js'
+import type { ExecutorState } from './standings.js'
 
 type Turn = {
   /** Rotates the EntryPoints. */
@@ -25,7 +25,7 @@ type Turn = {
 
 type SendingLane = {
   readonly signer: ExecutorSigner
-  readonly standing: Standing
+  readonly standing: ExecutorState
   readonly open: readonly OpenBundle[]
 }
 

@@ -3,7 +3,7 @@ import type { NodeClient } from '../../chain/nodeClient.js'
 import { blockParameter, type Head } from '../../chain/nodeReads.js'
 
 /** An account that sends transactions of ours, as the chain has it at one head. */
-export type Standing = {
+export type ExecutorState = {
   readonly address: Address
   /** The nonce that comes next in the chain. */
   readonly mined: bigint
@@ -12,11 +12,11 @@ export type Standing = {
 }
 
 /** Standings of `addresses` at `head`, in one batch. Node trouble is thrown. */
-export async function readStandings(
+export async function readExecutorStates(
   node: NodeClient,
   head: Head,
   addresses: readonly Address[],
-): Promise<ReadonlyMap<Address, Standing>> {
+): Promise<ReadonlyMap<Address, ExecutorState>> {
   if (addresses.length === 0) return new Map()
   const block = blockParameter(head.number)
   const answers = await node.batch(

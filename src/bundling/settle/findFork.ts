@@ -3,7 +3,7 @@ import { decodeHead, type Head, headRequest } from '../../chain/nodeReads.js'
 import type { ChainBlock } from '../../store/outbox/chainBlocks.js'
 
 /** How the chain at `head` relates to the blocks we indexed. */
-export type Fork =
+export type ForkPoint =
   /** Nothing new: the head is indexed, or this node lags behind what we have seen. */
   | { readonly kind: 'behind' }
   /** The chain only grew; index from `after`. */
@@ -23,7 +23,7 @@ export async function findFork(
   indexed: readonly ChainBlock[],
   head: Head,
   finalityDepth: number,
-): Promise<Fork> {
+): Promise<ForkPoint> {
   const newest = indexed[0]
   if (!newest || newest.hash === head.hash) return { kind: 'behind' }
   if (head.number === newest.number + 1n && head.parentHash === newest.hash) {

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { Hex } from 'viem'
-import { least } from '../../base/least.js'
+import { smallest } from '../../base/least.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import { zeroAddress } from '../../encoding/extremes.js'
 import { grantedFees } from '../../store/ledger/grants.js'
-import type { Settled } from '../../store/ledger/ledger.js'
+import type { SettledInclusion } from '../../store/ledger/ledger.js'
 import type { Included } from '../../store/pool/inclusions.js'
 import type { Schema } from '../../store/schema.js'
 
@@ -19,7 +19,7 @@ export async function withCosts(
   chainId: number,
   included: readonly Included[],
   ourReceipts: ReadonlyMap<Hex, TransactionReceipt>,
-): Promise<Settled[]> {
+): Promise<SettledInclusion[]> {
   const free = included.filter(
     ({ outcome }) =>
       outcome.paymaster === zeroAddress &&
@@ -33,6 +33,6 @@ export async function withCosts(
     const most = granted.get(userOpHash)
     const receipt = ourReceipts.get(event.transactionHash)
     if (most === undefined || receipt === undefined) return each
-    return { ...each, cost: actualGasUsed * least(receipt.effectiveGasPrice, most) }
+    return { ...each, cost: actualGasUsed * smallest(receipt.effectiveGasPrice, most) }
   })
 }

@@ -2,7 +2,7 @@ import type { NodeClient } from '../nodeClient.js'
 import { decodeHead, type Head, headRequest } from '../nodeReads.js'
 import { type BlockMemory, linked, REMEMBERED_BLOCKS, remember } from './blockMemory.js'
 
-type Change = { readonly memory: BlockMemory; readonly reorgedFrom: bigint | undefined }
+type HeadChange = { readonly memory: BlockMemory; readonly reorgedFrom: bigint | undefined }
 
 /**
  * How the chain got to `newest`, a block we have not seen. Headers between are fetched in one batch,
@@ -13,7 +13,7 @@ export async function advance(
   node: NodeClient,
   memory: BlockMemory,
   newest: Head,
-): Promise<Change | undefined> {
+): Promise<HeadChange | undefined> {
   const numbers = [...memory.keys()]
   const top = numbers.at(-1) ?? newest.number
   const oldestWanted = newest.number - BigInt(REMEMBERED_BLOCKS) + 1n

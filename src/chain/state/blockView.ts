@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Lru } from '../../base/lru.js'
 import type { AccountState, BlockEnv, Fork, State } from '../../evm/index.js'
-import { type Answers, BlockGone, type Header, type Read, slotName } from '../blockReads.js'
+import { type BlockAnswers, BlockGone, type Header, type Read, slotKey } from '../blockReads.js'
 import type { ChainRules } from '../chainRules.js'
 import type { Head } from '../nodeReads.js'
 import type { CodeMemory } from './codeMemory.js'
@@ -48,7 +48,7 @@ export class BlockView implements State {
   }
 
   slot(address: Address, slot: Hex): bigint | undefined {
-    return this.#slots.get(slotName(address, slot))
+    return this.#slots.get(slotKey(address, slot))
   }
 
   /** The environment of a call on this block; its header must have been fetched. */
@@ -117,7 +117,7 @@ export class BlockView implements State {
     this.#keep(await readState(reads, this.head, pin), rules.fork)
   }
 
-  #keep({ header, balances, nonces, codes, slots, blockHashes }: Answers, fork: Fork): void {
+  #keep({ header, balances, nonces, codes, slots, blockHashes }: BlockAnswers, fork: Fork): void {
     const memory = this.#context.codes
     if (header !== undefined && header.hash !== this.head.hash) throw new BlockGone('replaced')
     if (header !== undefined) this.#header = header
@@ -159,7 +159,7 @@ export class BlockView implements State {
       case 'blockHash':
         return this.#blockHashes.has(read.number)
       case 'slot':
-        return this.#slots.has(slotName(read.address, read.slot))
+        return this.#slots.has(slotKey(read.address, read.slot))
       case 'nonce':
         return this.#accounts.get(read.address)?.nonce !== undefined
       default:
@@ -175,7 +175,7 @@ function keyOf(read: Read): string {
     case 'blockHash':
       return read.number.toString()
     case 'slot':
-      return slotName(read.address, read.slot)
+      return slotKey(read.address, read.slot)
     case 'nonce':
       return `nonce of ${read.address}`
     default:

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { runtime as slotReader } from '../../contracts/generated/SlotReader.js'
 import { runtime as stateReader } from '../../contracts/generated/StateReader.js'
-import { type Answers, type Read, slotName } from '../blockReads.js'
-import type { Call, Settled } from '../jsonRpc.js'
+import { type BlockAnswers, type Read, slotKey } from '../blockReads.js'
+import type { NodeAnswer, NodeCall } from '../jsonRpc.js'
 import { type BlockId, blockParameter } from '../nodeReads.js'
 
 /** What one eth_call can read of any number of accounts. */
@@ -10,7 +10,7 @@ export type JointRead = Extract<Read, { readonly kind: 'slot' | 'balance' }>
 
 type Part = { readonly address: Address; readonly slots: readonly Hex[] }
 
-export type Joint = { readonly call: Call; readonly parts: readonly Part[] }
+export type Joint = { readonly call: NodeCall; readonly parts: readonly Part[] }
 
 /** Where the reading code is pretended to be: ASCII "reader", no contract on any chain. */
 const READER: Address = '0x0000000000000000000000000000726561646572'
@@ -37,8 +37,8 @@ export function encodeJoint(reads: readonly JointRead[], pin: BlockId): readonly
 /** Adds the answers; false, and nothing is added, where the node did not run what it was sent. */
 export function decodeJoint(
   { parts }: Joint,
-  settled: Settled | undefined,
-  answers: Answers,
+  settled: NodeAnswer | undefined,
+  answers: BlockAnswers,
 ): boolean {
   const words = parts.reduce((sum, { slots }) => sum + 1 + slots.length, 0)
   const result = settled?.ok ? settled.result : undefined
@@ -51,7 +51,7 @@ export function decodeJoint(
   }
   for (const { address, slots } of parts) {
     answers.balances.set(address, next())
-    for (const slot of slots) answers.slots.set(slotName(address, slot), next())
+    for (const slot of slots) answers.slots.set(slotKey(address, slot), next())
   }
   return true
 }

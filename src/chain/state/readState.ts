@@ -1,20 +1,20 @@
 import {
-  type Answers,
+  type BlockAnswers,
   decodeReads,
   encodeRead,
   noAnswers,
   type Read,
-  slotName,
+  slotKey,
 } from '../blockReads.js'
-import type { Call, Settled } from '../jsonRpc.js'
+import type { NodeAnswer, NodeCall } from '../jsonRpc.js'
 import type { BlockId, Head } from '../nodeReads.js'
 import { decodeJoint, encodeJoint, isJoint, type JointRead } from './jointRead.js'
 
 /** Asks a node for what is to be known of a block, in one batch. Throws BlockGone without the block. */
-export type ReadState = (reads: readonly Read[], head: Head, pin: BlockId) => Promise<Answers>
+export type ReadState = (reads: readonly Read[], head: Head, pin: BlockId) => Promise<BlockAnswers>
 
 /** Does the node read jointly? `trusted` when it once said the same as by single reads. */
-type Standing = 'untried' | 'trusted' | 'refused'
+type OverrideSupport = 'untried' | 'trusted' | 'refused'
 
 /**
  * Reads slots and balances by one eth_call with overridden code where the node can: there are nodes
@@ -22,11 +22,15 @@ type Standing = 'untried' | 'trusted' | 'refused'
  * both ways, until values that are not zero were the same.
  */
 export function createReadState(
-  batch: (calls: readonly Call[]) => Promise<readonly Settled[]>,
+  batch: (calls: readonly NodeCall[]) => Promise<readonly NodeAnswer[]>,
 ): ReadState {
-  let standing: Standing = 'untried'
+  let standing: OverrideSupport = 'untried'
 
-  async function readSingly(reads: readonly Read[], head: Head, pin: BlockId): Promise<Answers> {
+  async function readSingly(
+    reads: readonly Read[],
+    head: Head,
+    pin: BlockId,
+  ): Promise<BlockAnswers> {
     const answers = noAnswers()
     const calls = reads.flatMap((read) => encodeRead(read, head, pin))
     decodeReads(reads, await batch(calls), answers)
@@ -37,7 +41,7 @@ export function createReadState(
     reads: readonly Read[],
     head: Head,
     pin: BlockId,
-  ): Promise<Answers | undefined> {
+  ): Promise<BlockAnswers | undefined> {
     const answers = noAnswers()
     const single = reads.filter((read) => !isJoint(read))
     const joints = encodeJoint(reads.filter(isJoint), pin)
@@ -48,7 +52,7 @@ export function createReadState(
     return told ? answers : undefined
   }
 
-  async function readBoth(reads: readonly Read[], head: Head, pin: BlockId): Promise<Answers> {
+  async function readBoth(reads: readonly Read[], head: Head, pin: BlockId): Promise<BlockAnswers> {
     const [answers, tried] = [noAnswers(), noAnswers()]
     const joint = reads.filter(isJoint)
     const joints = encodeJoint(joint, pin)
@@ -74,12 +78,16 @@ export function createReadState(
   }
 }
 
-function compare(reads: readonly JointRead[], known: Answers, tried: Answers): Standing {
+function compare(
+  reads: readonly JointRead[],
+  known: BlockAnswers,
+  tried: BlockAnswers,
+): OverrideSupport {
   let proof = 0
   for (const read of reads) {
     const isSlot = read.kind === 'slot'
-    const valueIn = ({ slots, balances }: Answers) =>
-      isSlot ? slots.get(slotName(read.address, read.slot)) : balances.get(read.address)
+    const valueIn = ({ slots, balances }: BlockAnswers) =>
+      isSlot ? slots.get(slotKey(read.address, read.slot)) : balances.get(read.address)
     const value = valueIn(known)
     if (valueIn(tried) !== value) return 'refused'
     if (isSlot && value !== 0n) proof++

@@ -20,13 +20,13 @@ export type Touched = {
 type Term = Hex | number | 'sender' | 'nonceKey'
 type Place = Address | 'sender'
 /** A slot: a fixed word, or one at a short distance behind a hash. */
-type Slot = Hex | { readonly hash: number; readonly distance: bigint }
+type SlotPattern = Hex | { readonly hash: number; readonly distance: bigint }
 
 /** What a run touched, said in a way that holds for another sender. */
 type Pattern = {
   readonly accounts: readonly Place[]
   readonly hashes: readonly (readonly Term[])[]
-  readonly slots: readonly (readonly [Place, Slot])[]
+  readonly slots: readonly (readonly [Place, SlotPattern])[]
 }
 
 const MAX_PATTERNS = 2_000
@@ -108,7 +108,7 @@ function wordsOf(input: Uint8Array): Hex[] {
   return words
 }
 
-function describe(slot: Hex, positions: ReadonlyMap<Hex, number>): Slot {
+function describe(slot: Hex, positions: ReadonlyMap<Hex, number>): SlotPattern {
   const exact = positions.get(slot)
   if (exact !== undefined) return { hash: exact, distance: 0n }
   const value = BigInt(slot)

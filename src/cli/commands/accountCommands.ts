@@ -6,7 +6,7 @@ import { type App, findApp, listApps } from '../../store/tenants/apps.js'
 import { audited } from '../../store/tenants/audit.js'
 import { findKeyById, listKeys } from '../../store/tenants/keys.js'
 import { createAccount, endAccount } from '../../tenancy/manageAccounts.js'
-import { createApp, endApp } from '../../tenancy/manageApps.js'
+import { createTenantApp, endApp } from '../../tenancy/manageApps.js'
 import { createKey, endKey, rotateKey } from '../../tenancy/manageKeys.js'
 import { commandActor } from '../commandActor.js'
 import { parseName } from '../parseFlags.js'
@@ -31,7 +31,7 @@ function reportRevoked(what: string, id: string, done: boolean): void {
 }
 
 /** `purser account create|list|revoke` */
-export function fillAccount(account: Command): void {
+export function defineAccountCommand(account: Command): void {
   onStore(
     account
       .command('create')
@@ -62,7 +62,7 @@ export function fillAccount(account: Command): void {
 }
 
 /** `purser app create|list|revoke` */
-export function fillApp(app: Command): void {
+export function defineAppCommand(app: Command): void {
   onStore(
     app
       .command('create')
@@ -72,7 +72,7 @@ export function fillApp(app: Command): void {
     async ({ store, flags }) => {
       const name = parseName(flags.name)
       const made = await audited(store.database, commandActor(), (change) =>
-        createApp(change, flags.account ?? '', name),
+        createTenantApp(change, flags.account ?? '', name),
       )
       if (!made) throw unknown('account', flags.account)
       console.log(`app  ${made.id}`)
@@ -93,7 +93,7 @@ export function fillApp(app: Command): void {
 }
 
 /** `purser key create|list|revoke|rotate` */
-export function fillKey(key: Command): void {
+export function defineKeyCommand(key: Command): void {
   onStore(
     key
       .command('create')

@@ -5,7 +5,7 @@ import { printTable } from '../printTable.js'
 import { onStore } from '../storeCommand.js'
 
 /** `purser audit list|verify` */
-export function fillAudit(audit: Command): void {
+export function defineAuditCommand(audit: Command): void {
   onStore(
     audit.command('list').description('the last 200 changes, newest first'),
     async ({ store }) => {

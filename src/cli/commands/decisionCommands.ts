@@ -44,7 +44,7 @@ function toRow(entry: DecisionEntry) {
 }
 
 /** `purser decision list|show` */
-export function fillDecision(decision: Command): void {
+export function defineDecisionCommand(decision: Command): void {
   onStore(
     decision
       .command('list')

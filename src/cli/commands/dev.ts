@@ -74,7 +74,7 @@ async function prepare(
 }
 
 /** `purser dev` */
-export function fillDev(command: Command): void {
+export function defineDevCommand(command: Command): void {
   withOptions(command, [
     ...(['data', 'port', 'host', 'publicUrl', 'rpcUrl', 'blockTime', 'databaseUrl'] as const),
     ...(['masterKey', 'logLevel', 'chains', 'webhookAllow', 'debugMethods'] as const),

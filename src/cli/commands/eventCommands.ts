@@ -43,7 +43,7 @@ function parseTime(given: string | undefined): Date | undefined {
 }
 
 /** `purser subscription create|list|delete|replay` */
-export function fillSubscription(subscription: Command): void {
+export function defineSubscriptionCommand(subscription: Command): void {
   onStore(
     subscription
       .command('create')

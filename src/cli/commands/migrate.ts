@@ -2,6 +2,6 @@ import type { Command } from 'commander'
 import { onStore } from '../storeCommand.js'
 
 /** `purser migrate` */
-export function fillMigrate(command: Command): void {
+export function defineMigrateCommand(command: Command): void {
   onStore(command, async () => console.log('The schema is up to date.'))
 }

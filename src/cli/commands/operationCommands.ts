@@ -8,7 +8,7 @@ import { onStore } from '../storeCommand.js'
 const hashPattern = /^0x[0-9a-fA-F]{64}$/
 
 /** `purser operation cancel <hash> --chain <id>` */
-export function fillOperation(operation: Command): void {
+export function defineOperationCommand(operation: Command): void {
   onStore(
     operation
       .command('cancel')

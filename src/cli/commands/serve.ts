@@ -4,7 +4,7 @@ import { configOf, edgeOptions, withOptions } from '../optionFlags.js'
 import { runService, serveUntil, untilAskedToStop } from '../runService.js'
 
 /** `purser serve` */
-export function fillServe(command: Command): void {
+export function defineServeCommand(command: Command): void {
   withOptions(command, [
     ...(['data', 'port', 'host', 'databaseUrl', 'masterKey', 'logLevel', 'chains'] as const),
     ...(['embeddedChain', 'blockTime', 'webhookAllow'] as const),

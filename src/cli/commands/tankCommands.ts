@@ -174,7 +174,7 @@ function requireAppId({ appId }: Tools): string {
 }
 
 /** `purser tank create|deposit|withdraw|show|mode|credit|alarm` */
-export function fillTank(tank: Command): void {
+export function defineTankCommand(tank: Command): void {
   const add = (name: string, description: string) =>
     withOptions(
       tank

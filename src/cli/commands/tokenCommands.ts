@@ -99,7 +99,7 @@ function parseUnitsOf(given = '', { decimals, symbol }: TokenDefinition): bigint
 }
 
 /** `purser token list|withdraw` */
-export function fillToken(token: Command): void {
+export function defineTokenCommand(token: Command): void {
   const add = (name: string, description: string) =>
     withOptions(
       token.command(name).description(description).requiredOption('--chain <id>', 'chain id'),

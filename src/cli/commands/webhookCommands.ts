@@ -54,7 +54,7 @@ function parseSettings(flags: Flags) {
 }
 
 /** `purser webhook list|set|secret|rotate|test|calls`; the API creates and deletes. */
-export function fillWebhook(webhook: Command): void {
+export function defineWebhookCommand(webhook: Command): void {
   const ofOne = (name: string, description: string) =>
     webhook
       .command(name)

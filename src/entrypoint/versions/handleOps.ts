@@ -22,7 +22,7 @@ export function encodeHandleOps(
 }
 
 /** ABI encoding of one operation alone, as long as its part in a handleOps call. */
-export function encodeOperation(codec: OperationCodec, op: Operation): Hex {
+export function encodeOperationTuple(codec: OperationCodec, op: Operation): Hex {
   return `0x${encodeTuple([{ encoded: codec.encode(op) }])}`
 }
 

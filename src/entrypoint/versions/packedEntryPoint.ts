@@ -7,11 +7,11 @@ import type { EntryPoint } from '../entryPoint.js'
 import type { Operation } from '../operation.js'
 import { callLayoutPacked } from './callLayout.js'
 import { decodeOutcomes } from './decodeOutcomes.js'
-import { gasPrice } from './gasPrice.js'
+import { effectiveGasPrice } from './gasPrice.js'
 import {
   decodeHandleOps,
   encodeHandleOps,
-  encodeOperation,
+  encodeOperationTuple,
   type OperationCodec,
 } from './handleOps.js'
 import { encodePackedOperation, paymasterAndData, readPackedOperation } from './packedOperation.js'
@@ -37,10 +37,10 @@ export function packedEntryPoint(
     encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
     paymasterAndData: (op) => `0x${paymasterAndData(op)}`,
-    encodeOperation: (op) => encodeOperation(codec, op),
+    encodeOperation: (op) => encodeOperationTuple(codec, op),
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
-    gasPrice,
+    gasPrice: effectiveGasPrice,
     paymasterSharesVerificationGas: false,
     bundleGas: bundleGasPacked,
     stakeSlots: stakeSlotsPacked,

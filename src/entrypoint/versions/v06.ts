@@ -13,11 +13,11 @@ import {
 import { boundHash } from './boundHash.js'
 import { callLayoutV06 } from './callLayout.js'
 import { decodeOutcomes } from './decodeOutcomes.js'
-import { gasPrice } from './gasPrice.js'
+import { effectiveGasPrice } from './gasPrice.js'
 import {
   decodeHandleOps,
   encodeHandleOps,
-  encodeOperation,
+  encodeOperationTuple,
   type OperationCodec,
 } from './handleOps.js'
 import { readStakeV06, stakeSlotsV06 } from './stakeLayout.js'
@@ -40,10 +40,10 @@ export function createEntryPointV06(address: Address): EntryPoint {
     encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
     paymasterAndData: (op) => `0x${joinEntity(op.paymaster, op.paymasterData)}`,
-    encodeOperation: (op) => encodeOperation(codec, op),
+    encodeOperation: (op) => encodeOperationTuple(codec, op),
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
-    gasPrice,
+    gasPrice: effectiveGasPrice,
     paymasterSharesVerificationGas: true,
     bundleGas: bundleGasV06,
     stakeSlots: stakeSlotsV06,

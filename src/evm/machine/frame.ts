@@ -1,4 +1,4 @@
-import type { Account } from '../state/account.js'
+import type { EvmAccount } from '../state/account.js'
 import { type Code, emptyBytes, emptyCode } from '../state/code.js'
 import type { Message } from './messages.js'
 import type { FrameRecord } from './record.js'
@@ -35,9 +35,9 @@ export class Frame {
   /** Output of this frame, set by RETURN and REVERT: a view of its memory. */
   output: Uint8Array = emptyBytes
   value = 0n
-  caller!: Account
+  caller!: EvmAccount
   /** The account whose storage and balance the code works on. */
-  self!: Account
+  self!: EvmAccount
   /** What this frame was entered with. */
   message!: Message
   /** Journal position to return to when this frame fails. */
@@ -100,7 +100,7 @@ export class Frame {
     this.sp++
   }
 
-  pushAddress(account: Account): void {
+  pushAddress(account: EvmAccount): void {
     const at = this.sp << 3
     this.stack.set(account.limbs, at)
     this.stack.fill(0, at + 5, at + 8)

@@ -3,7 +3,7 @@ import type { BlockEnv } from '../block.js'
 import { type Rules, rulesByFork } from '../forks.js'
 import { COLD_ACCOUNT, WARM_ACCESS } from '../gasCosts.js'
 import { type Precompile, precompilesOf } from '../precompiles/index.js'
-import type { Account } from '../state/account.js'
+import type { EvmAccount } from '../state/account.js'
 import type { State } from '../state/state.js'
 import { type OnMiss, World } from '../state/world.js'
 import { Frame } from './frame.js'
@@ -12,13 +12,13 @@ import type { ExecutionRecord, FrameRecord, Preimage } from './record.js'
 import type { Watcher } from './watcher.js'
 
 /** A log as a contract emits it. */
-export type Log = { address: Address; topics: Hex[]; data: Uint8Array }
+export type EvmLog = { address: Address; topics: Hex[]; data: Uint8Array }
 
 /** How the outermost message ended. */
 export type MessageEnd = { signal: number; gas: number; output: Uint8Array }
 
 /** What a run is given besides its message. */
-export type Run = {
+export type EvmRun = {
   state: State
   block: BlockEnv
   /** See `OnMiss`: 'guess' finds every miss of a speculative run, 'stop' only the first. */
@@ -40,16 +40,16 @@ export class Machine {
   readonly block: BlockEnv
   readonly rules: Rules
   readonly table: InstructionTable
-  readonly origin: Account
+  readonly origin: EvmAccount
   readonly gasPrice: bigint
   readonly blobHashes: readonly Hex[]
-  readonly coinbase: Account
+  readonly coinbase: EvmAccount
   /** Frames by depth, reused by later runs. */
   readonly frames: Frame[]
   /** Depth of the running frame; -1 when none runs. */
   depth = -1
   stepsLeft: number
-  logs: Log[] = []
+  logs: EvmLog[] = []
   readonly recording: boolean
   readonly watcher: Watcher | undefined
   root: FrameRecord | undefined
@@ -57,7 +57,7 @@ export class Machine {
   outOfGas = false
   end: MessageEnd | undefined
 
-  constructor(run: Run, origin: Address, gasPrice: bigint, blobHashes: readonly Hex[]) {
+  constructor(run: EvmRun, origin: Address, gasPrice: bigint, blobHashes: readonly Hex[]) {
     const { fork } = run.block
     this.world = new World(run.state, run.onMiss, precompilesFor(run.block))
     this.block = run.block
@@ -84,14 +84,14 @@ export class Machine {
   }
 
   /** EIP-2929 cost of touching an account, which makes it warm. */
-  accessCost(account: Account): number {
+  accessCost(account: EvmAccount): number {
     if (account.warm) return WARM_ACCESS
     this.world.warm(account)
     return COLD_ACCOUNT
   }
 
   /** The account an EIP-7702 designator points to. */
-  delegateOf(account: Account): Account | undefined {
+  delegateOf(account: EvmAccount): EvmAccount | undefined {
     const { delegate } = this.world.load(account).code
     if (delegate === undefined || !this.rules.delegation) return undefined
     const limbs = new Uint32Array(5)

@@ -1,6 +1,6 @@
 import { CODE_BYTE, MAX_CALL_DEPTH, MAX_CODE_SIZE } from '../gasCosts.js'
 import type { Precompile } from '../precompiles/precompile.js'
-import type { Account } from '../state/account.js'
+import type { EvmAccount } from '../state/account.js'
 import { type Code, codeOf, emptyBytes, emptyCode } from '../state/code.js'
 import type { Frame } from './frame.js'
 import { execute } from './interpreter.js'
@@ -27,13 +27,13 @@ import type { WatchedCall } from './watcher.js'
 export type Message = {
   kind: FrameKind
   /** The account that makes the call. */
-  from: Account
+  from: EvmAccount
   /** The account called or created. */
-  to: Account
+  to: EvmAccount
   /** msg.sender as the new frame sees it. */
-  caller: Account
+  caller: EvmAccount
   /** The account whose storage the new frame works on. */
-  self: Account
+  self: EvmAccount
   /** msg.value as the new frame sees it. */
   value: bigint
   /** Calldata, or initcode for a creation. */
@@ -62,7 +62,7 @@ export function enterCall(machine: Machine, parent: Frame | undefined, message: 
       return settle(machine, parent, message, record, signal, message.gas, answer.output)
     }
   }
-  const refusal = refusalOf(machine, message)
+  const refusal = frameRefusal(machine, message)
   if (refusal !== undefined) return refuse(machine, parent, message, record, refusal)
   const { world } = machine
   const mark = world.mark()
@@ -85,7 +85,7 @@ export function enterCall(machine: Machine, parent: Frame | undefined, message: 
 }
 
 /** Code that runs for an EIP-7702 account: a delegate that is itself a precompile has none. */
-function delegateCode(machine: Machine, delegate: Account): Code {
+function delegateCode(machine: Machine, delegate: EvmAccount): Code {
   if (delegate.precompile !== undefined) return emptyCode
   return machine.world.load(delegate).code
 }
@@ -121,7 +121,7 @@ export function refuseCreate(
 }
 
 /** Why a call or creation may not even begin. */
-export function refusalOf(machine: Machine, message: Message): FrameError | undefined {
+export function frameRefusal(machine: Machine, message: Message): FrameError | undefined {
   if (machine.depth + 1 > MAX_CALL_DEPTH) return 'call depth'
   const { kind, from, value } = message
   if (value === 0n || kind === 'DELEGATECALL') return undefined

@@ -1,12 +1,12 @@
 import type { Address } from 'viem'
-import { type Authorization, applyAuthorizations } from '../authorization.js'
+import { applyAuthorizations, type EvmAuthorization } from '../authorization.js'
 import { limbsOf } from '../bytes/limbs.js'
 import { createAddress } from '../createAddress.js'
 import { forks } from '../forks.js'
 import { REFUND_QUOTIENT } from '../gasCosts.js'
 import type { Envelope, IntrinsicGas } from '../intrinsicGas.js'
-import type { Outcome, Result } from '../outcome.js'
-import type { Machine, Run } from './machine.js'
+import type { CallResult, Outcome } from '../outcome.js'
+import type { EvmRun, Machine } from './machine.js'
 import { enterCall, enterCreate, type Message, runFrames } from './messages.js'
 import { errorOf, RETURN } from './signal.js'
 import { Exhausted, Unsupported } from './stops.js'
@@ -17,15 +17,15 @@ export type MessageInput = Envelope & {
   value: bigint
   /** Gas limit, intrinsic gas included. */
   gas: number
-  authorizations?: readonly Authorization[] | undefined
+  authorizations?: readonly EvmAuthorization[] | undefined
 }
 
 /** Runs `body` on a machine and turns every way of ending into an outcome. */
 export function withMachine(
-  run: Run,
+  run: EvmRun,
   { gas }: MessageInput,
   create: () => Machine,
-  body: (machine: Machine) => Result | { kind: 'invalid'; reason: string },
+  body: (machine: Machine) => CallResult | { kind: 'invalid'; reason: string },
 ): Outcome {
   if (!forks.includes(run.block.fork)) {
     return { kind: 'unsupported', reason: `unknown fork ${run.block.fork}` }
@@ -57,7 +57,11 @@ export function gasRefusal({ gas }: MessageInput, needed: IntrinsicGas): string 
  * Runs a message from after its checks to before its fees: access list, sender's nonce,
  * authorizations, execution, refund and floor.
  */
-export function runMessage(machine: Machine, input: MessageInput, needed: IntrinsicGas): Result {
+export function runMessage(
+  machine: Machine,
+  input: MessageInput,
+  needed: IntrinsicGas,
+): CallResult {
   const { world } = machine
   const sender = machine.origin
   const nonce = world.nonceOf(sender)
@@ -107,7 +111,7 @@ function resultOf(
   input: MessageInput,
   message: Message,
   needed: IntrinsicGas,
-): Result {
+): CallResult {
   const { signal, gas, output } = machine.end!
   const spent = input.gas - gas
   const refund = Math.min(machine.world.refund, Math.floor(spent / REFUND_QUOTIENT))

@@ -4,7 +4,7 @@ import type { Machine } from '../machine/machine.js'
 import { enterCall, type Message } from '../machine/messages.js'
 import type { FrameKind } from '../machine/record.js'
 import { OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
-import type { Account } from '../state/account.js'
+import type { EvmAccount } from '../state/account.js'
 import { noteAccess } from './extCode.js'
 
 const kinds: Readonly<Record<number, FrameKind>> = {
@@ -54,7 +54,7 @@ function payForTarget(
   machine: Machine,
   frame: Frame,
   kind: FrameKind,
-  to: Account,
+  to: EvmAccount,
   value: bigint,
 ): boolean {
   frame.gas -= machine.accessCost(to)

@@ -2,9 +2,9 @@ import { create2Address, createAddress } from '../createAddress.js'
 import { INITCODE_WORD, KECCAK_WORD, MAX_INITCODE_SIZE, wordCount } from '../gasCosts.js'
 import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
-import { enterCreate, type Message, refusalOf, refuseCreate } from '../machine/messages.js'
+import { enterCreate, frameRefusal, type Message, refuseCreate } from '../machine/messages.js'
 import { CODE_TOO_LARGE, OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
-import type { Account } from '../state/account.js'
+import type { EvmAccount } from '../state/account.js'
 
 const MAX_NONCE = 2n ** 64n - 1n
 
@@ -24,7 +24,7 @@ export function createFamily(machine: Machine, frame: Frame, op: number): Signal
   const { self } = frame
   const nonce = world.nonceOf(self)
   const input = frame.view(inputAt, inputSize).slice()
-  const to: Account = withSalt
+  const to: EvmAccount = withSalt
     ? world.account(create2Address(self.address, salt, input))
     : world.account(createAddress(self.address, nonce))
   const gas = frame.gas - Math.floor(frame.gas / 64)
@@ -42,7 +42,7 @@ export function createFamily(machine: Machine, frame: Frame, op: number): Signal
     outputAt: 0,
     outputSize: 0,
   }
-  const refusal = nonce >= MAX_NONCE ? 'nonce too high' : refusalOf(machine, message)
+  const refusal = nonce >= MAX_NONCE ? 'nonce too high' : frameRefusal(machine, message)
   if (refusal !== undefined) return refuseCreate(machine, frame, message, refusal)
   world.setNonce(self, nonce + 1n)
   world.warm(to)

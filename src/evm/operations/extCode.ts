@@ -2,7 +2,7 @@ import { COPY_WORD, wordCount } from '../gasCosts.js'
 import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
 import { CONTINUE, OUT_OF_GAS, type Signal } from '../machine/signal.js'
-import type { Account } from '../state/account.js'
+import type { EvmAccount } from '../state/account.js'
 import { copyTo } from './context.js'
 
 const ISZERO = 0x15
@@ -41,7 +41,7 @@ export function extCodeHash(machine: Machine, frame: Frame, op: number): Signal 
 }
 
 /** Records a touch of another account's code, with what was there at that moment. */
-export function noteAccess(machine: Machine, frame: Frame, op: number, account: Account): void {
+export function noteAccess(machine: Machine, frame: Frame, op: number, account: EvmAccount): void {
   if (frame.record === undefined) return
   const delegate = account.precompile === undefined ? machine.delegateOf(account) : undefined
   frame.record.accesses.push({

@@ -4,7 +4,7 @@ import type { Precompile } from '../precompiles/index.js'
 import { type Code, emptyCode } from './code.js'
 
 /** One storage slot during a run. `original` is its value at the start of the transaction. */
-export type Slot = {
+export type EvmSlot = {
   readonly key: Hex
   warm: boolean
   /** Undefined until somebody reads or writes it: an access list warms slots without reading. */
@@ -13,7 +13,7 @@ export type Slot = {
 }
 
 /** One account during a run. Its state is unknown until `World.load` has filled it in. */
-export type Account = {
+export type EvmAccount = {
   readonly address: Address
   /** Five 32-bit limbs, least significant first. */
   readonly limbs: Uint32Array
@@ -30,17 +30,17 @@ export type Account = {
   /** Created in this transaction: its storage began empty and SELFDESTRUCT may delete it. */
   created: boolean
   destroyed: boolean
-  readonly slots: Map<string, Slot>
+  readonly slots: Map<string, EvmSlot>
   /** EIP-1153 storage, made on first use. */
   transient: Map<string, bigint> | undefined
 }
 
 /** An account of which nothing is known yet but the address. Precompiles are always warm. */
-export function createAccount(
+export function createEvmAccount(
   address: Address,
   limbs: Uint32Array,
   precompile: Precompile | undefined,
-): Account {
+): EvmAccount {
   return {
     address,
     limbs,
@@ -60,6 +60,6 @@ export function createAccount(
 }
 
 /** A cold slot of which only the key is known. */
-export function createSlot(limbs: Uint32Array, at: number): Slot {
+export function createSlot(limbs: Uint32Array, at: number): EvmSlot {
   return { key: hexOfLimbs(limbs, at, 8), warm: false, value: undefined, original: 0n }
 }

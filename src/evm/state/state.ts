@@ -31,7 +31,7 @@ export type Miss =
  * Changes to one account, in the terms of `eth_call` state overrides: `state` replaces the whole
  * storage (what is not listed is zero), `stateDiff` only the listed slots.
  */
-export type AccountOverride = {
+export type EvmAccountOverride = {
   nonce?: bigint
   balance?: bigint
   code?: Uint8Array
@@ -40,7 +40,7 @@ export type AccountOverride = {
 }
 
 /** Changes to the world: what a caller asks for, and what a run leaves behind. */
-export type Overrides = ReadonlyMap<Address, AccountOverride>
+export type Overrides = ReadonlyMap<Address, EvmAccountOverride>
 
 /** `base` with `overrides` on top, without touching `base`. Layers may be stacked. */
 export function overlay(base: State, overrides: Overrides): State {
@@ -65,7 +65,7 @@ export function overlay(base: State, overrides: Overrides): State {
 
 const nothing: AccountState = { nonce: 0n, balance: 0n, code: new Uint8Array(0) }
 
-function merge(over: AccountOverride, below: AccountState = nothing): AccountState {
+function merge(over: EvmAccountOverride, below: AccountState = nothing): AccountState {
   const hasStorage = over.state === undefined ? below.hasStorage : over.state.size > 0
   return {
     nonce: over.nonce ?? below.nonce,

@@ -2,9 +2,9 @@ import type { Address } from 'viem'
 import { addressKey, addressOfLimbs, limbsOf, slotKey } from '../bytes/limbs.js'
 import { StopAtMiss } from '../machine/stops.js'
 import type { Precompile } from '../precompiles/index.js'
-import { type Account, createAccount, createSlot, type Slot } from './account.js'
+import { createEvmAccount, createSlot, type EvmAccount, type EvmSlot } from './account.js'
 import { type Code, codeOf } from './code.js'
-import type { AccountOverride, Miss, Overrides, State } from './state.js'
+import type { EvmAccountOverride, Miss, Overrides, State } from './state.js'
 
 /** What a run does about unknown state: end at once, or go on with zeros and collect every miss. */
 export type OnMiss = 'stop' | 'guess'
@@ -19,7 +19,7 @@ export class World {
   readonly #state: State
   readonly #onMiss: OnMiss
   readonly #precompiles: ReadonlyMap<number, Precompile>
-  readonly #accounts = new Map<string, Account>()
+  readonly #accounts = new Map<string, EvmAccount>()
   #undo: (() => void)[] = []
 
   constructor(state: State, onMiss: OnMiss, precompiles: ReadonlyMap<number, Precompile>) {
@@ -29,12 +29,12 @@ export class World {
   }
 
   /** The account whose five limbs start at `at`; nothing is read from the state yet. */
-  at(limbs: Uint32Array, at: number): Account {
+  at(limbs: Uint32Array, at: number): EvmAccount {
     const key = addressKey(limbs, at)
     let account = this.#accounts.get(key)
     if (account === undefined) {
       const own = limbs.slice(at, at + 5)
-      account = createAccount(addressOfLimbs(own, 0), own, this.#precompileAt(own))
+      account = createEvmAccount(addressOfLimbs(own, 0), own, this.#precompileAt(own))
       this.#accounts.set(key, account)
     }
     return account
@@ -45,12 +45,12 @@ export class World {
     return high === 0 ? this.#precompiles.get(limbs[0]!) : undefined
   }
 
-  account(address: Address): Account {
+  account(address: Address): EvmAccount {
     return this.at(limbsOf(address, 5), 0)
   }
 
   /** Fills in nonce, balance and code. Must precede any use of them. */
-  load(account: Account): Account {
+  load(account: EvmAccount): EvmAccount {
     if (account.loaded) return account
     account.loaded = true
     const known = this.#state.account(account.address)
@@ -65,7 +65,7 @@ export class World {
   }
 
   /** The account's nonce. */
-  nonceOf(account: Account): bigint {
+  nonceOf(account: EvmAccount): bigint {
     this.load(account)
     if (account.nonce === undefined) this.miss({ kind: 'nonce', address: account.address })
     account.nonce ??= 0n
@@ -78,12 +78,12 @@ export class World {
   }
 
   /** EIP-161: no nonce, no balance, no code. */
-  isEmpty(account: Account): boolean {
+  isEmpty(account: EvmAccount): boolean {
     this.load(account)
     return account.code.bytes.length === 0 && account.balance === 0n && this.nonceOf(account) === 0n
   }
 
-  slot(account: Account, limbs: Uint32Array, at: number): Slot {
+  slot(account: EvmAccount, limbs: Uint32Array, at: number): EvmSlot {
     const key = slotKey(limbs, at)
     let slot = account.slots.get(key)
     if (slot === undefined) {
@@ -94,7 +94,7 @@ export class World {
   }
 
   /** The slot's present value, read from the state the first time. */
-  read(account: Account, slot: Slot): bigint {
+  read(account: EvmAccount, slot: EvmSlot): bigint {
     if (slot.value !== undefined) return slot.value
     const value = account.created ? 0n : this.#state.slot(account.address, slot.key)
     if (value === undefined) this.miss({ kind: 'slot', address: account.address, slot: slot.key })
@@ -103,7 +103,7 @@ export class World {
     return slot.value
   }
 
-  write(slot: Slot, value: bigint): void {
+  write(slot: EvmSlot, value: bigint): void {
     const previous = slot.value
     this.#undo.push(() => {
       slot.value = previous
@@ -111,11 +111,11 @@ export class World {
     slot.value = value
   }
 
-  readTransient(account: Account, key: string): bigint {
+  readTransient(account: EvmAccount, key: string): bigint {
     return account.transient?.get(key) ?? 0n
   }
 
-  writeTransient(account: Account, key: string, value: bigint): void {
+  writeTransient(account: EvmAccount, key: string, value: bigint): void {
     account.transient ??= new Map()
     const values = account.transient
     const previous = values.get(key) ?? 0n
@@ -123,7 +123,7 @@ export class World {
     values.set(key, value)
   }
 
-  warm(entry: Account | Slot): void {
+  warm(entry: EvmAccount | EvmSlot): void {
     if (entry.warm) return
     entry.warm = true
     this.#undo.push(() => {
@@ -140,7 +140,7 @@ export class World {
     this.refund += gas
   }
 
-  setBalance(account: Account, balance: bigint): void {
+  setBalance(account: EvmAccount, balance: bigint): void {
     this.load(account)
     this.touch(account)
     const previous = account.balance
@@ -150,7 +150,7 @@ export class World {
     account.balance = balance
   }
 
-  setNonce(account: Account, nonce: bigint): void {
+  setNonce(account: EvmAccount, nonce: bigint): void {
     const previous = account.nonce
     this.touch(account)
     this.#undo.push(() => {
@@ -159,7 +159,7 @@ export class World {
     account.nonce = nonce
   }
 
-  setCode(account: Account, code: Code): void {
+  setCode(account: EvmAccount, code: Code): void {
     const previous = account.code
     this.touch(account)
     this.#undo.push(() => {
@@ -168,14 +168,14 @@ export class World {
     account.code = code
   }
 
-  markCreated(account: Account): void {
+  markCreated(account: EvmAccount): void {
     this.#undo.push(() => {
       account.created = false
     })
     account.created = true
   }
 
-  markDestroyed(account: Account): void {
+  markDestroyed(account: EvmAccount): void {
     if (account.destroyed) return
     this.#undo.push(() => {
       account.destroyed = false
@@ -183,7 +183,7 @@ export class World {
     account.destroyed = true
   }
 
-  touch(account: Account): void {
+  touch(account: EvmAccount): void {
     if (account.touched) return
     account.touched = true
     this.#undo.push(() => {
@@ -191,7 +191,7 @@ export class World {
     })
   }
 
-  transfer(from: Account, to: Account, value: bigint): void {
+  transfer(from: EvmAccount, to: EvmAccount, value: bigint): void {
     this.touch(to)
     if (value === 0n) return
     this.setBalance(from, this.load(from).balance - value)
@@ -212,7 +212,7 @@ export class World {
    * Deleted accounts appear with zeros, no code and no storage.
    */
   changes(): Overrides {
-    const changes = new Map<Address, AccountOverride>()
+    const changes = new Map<Address, EvmAccountOverride>()
     for (const account of this.#accounts.values()) {
       const change = changeOf(account)
       if (change !== undefined) changes.set(account.address, change)
@@ -221,11 +221,16 @@ export class World {
   }
 }
 
-const gone: AccountOverride = { nonce: 0n, balance: 0n, code: new Uint8Array(0), state: new Map() }
+const gone: EvmAccountOverride = {
+  nonce: 0n,
+  balance: 0n,
+  code: new Uint8Array(0),
+  state: new Map(),
+}
 
-function changeOf(account: Account): AccountOverride | undefined {
+function changeOf(account: EvmAccount): EvmAccountOverride | undefined {
   if (account.destroyed) return gone
-  const slots = new Map<Slot['key'], bigint>()
+  const slots = new Map<EvmSlot['key'], bigint>()
   for (const slot of account.slots.values()) {
     if (slot.value !== undefined && slot.value !== slot.original) slots.set(slot.key, slot.value)
   }

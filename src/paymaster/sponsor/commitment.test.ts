@@ -3,7 +3,7 @@ import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 import { encodeLateTankData, encodeTankData, stubSignature } from '../tank/tankData.js'
-import { judgeCommittedGas, readCommitment } from './commitment.js'
+import { checkCommittedGas, readCommitment } from './commitment.js'
 
 const range = { validAfter: 0, validUntil: 1_000 }
 const stub = {
@@ -65,14 +65,14 @@ describe('judgeCommittedGas', () => {
   const estimate = gas as unknown as GasEstimate
 
   test('passes what is enough, and any call limit: it is the client’s', () => {
-    expect(judgeCommittedGas(gas, estimate)).toBeUndefined()
-    expect(judgeCommittedGas({ ...gas, callGasLimit: 0n }, estimate)).toBeUndefined()
+    expect(checkCommittedGas(gas, estimate)).toBeUndefined()
+    expect(checkCommittedGas({ ...gas, callGasLimit: 0n }, estimate)).toBeUndefined()
   })
 
   test.each(['verificationGasLimit', 'preVerificationGas'] as const)(
     'refuses one gas too little in %s with the numbers',
     (field) => {
-      const refusal = judgeCommittedGas({ ...gas, [field]: gas[field] - 1n }, estimate)
+      const refusal = checkCommittedGas({ ...gas, [field]: gas[field] - 1n }, estimate)
       expect(refusal?.code).toBe('GAS_TOO_LOW')
       expect(refusal?.message).toMatch(new RegExp(`${field} is ${gas[field] - 1n}.* ${gas[field]}`))
     },

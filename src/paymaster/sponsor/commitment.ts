@@ -4,7 +4,7 @@ import type { GasEstimate } from '../../gas/gasEstimate.js'
 import type { Refusal } from '../../policy/refusal.js'
 import type { PaymasterStub } from '../sponsoredDraft.js'
 import { parseTankData, type TimeRange } from '../tank/tankData.js'
-import type { Limits } from './sponsoredLimits.js'
+import type { SponsoredLimits } from './sponsoredLimits.js'
 
 /** From when to when a sponsorship that is signed now may end, Unix seconds. */
 export type Bounds = { readonly earliest: number; readonly latest: number }
@@ -44,7 +44,7 @@ function changed(field: string, difference: string): { readonly refusal: Refusal
 }
 
 /** The limits that the account signs, or has signed. */
-export function committedLimits(op: Draft): Limits {
+export function committedLimits(op: Draft): SponsoredLimits {
   return {
     callGasLimit: op.callGasLimit ?? 0n,
     verificationGasLimit: op.verificationGasLimit ?? 0n,
@@ -56,7 +56,7 @@ export function committedLimits(op: Draft): Limits {
 const verified = ['verificationGasLimit', 'preVerificationGas'] as const
 
 /** Where limits are raised otherwise (see `limitsToSign`), an account that has signed is refused. */
-export function judgeCommittedGas(op: Limits, estimate: GasEstimate): Refusal | undefined {
+export function checkCommittedGas(op: SponsoredLimits, estimate: GasEstimate): Refusal | undefined {
   const field = verified.find((name) => op[name] < estimate[name])
   if (field === undefined) return undefined
   const message = `${field} is ${op[field]}, the operation needs ${estimate[field]}. Estimate it with the stub and let the account sign again.`

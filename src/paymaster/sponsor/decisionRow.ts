@@ -16,7 +16,7 @@ export type DecisionSubject = {
 }
 
 /** What a sponsorship binds. */
-export type Reservation = TimeRange & {
+export type DecidedReservation = TimeRange & {
   readonly userOpHash: Hex
   /** wei */
   readonly maxCost: bigint
@@ -35,7 +35,7 @@ export function toDecisionRow(
   { decisionId, appId, chainId, entryPoint, draft }: DecisionSubject,
   { sponsored, code, message }: SponsorshipDecision,
   { policyId, details = {} }: Reasons = {},
-  reservation?: Reservation,
+  reservation?: DecidedReservation,
 ): NewDecision {
   return {
     id: decisionId,

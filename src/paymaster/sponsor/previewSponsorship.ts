@@ -1,17 +1,17 @@
-import type { Candidate } from '../../policy/decideReservation.js'
-import type { Verdict } from '../../policy/judgePolicies.js'
+import type { PolicyClaim } from '../../policy/decideReservation.js'
+import type { PolicyAnswer } from '../../policy/judgePolicies.js'
 import type { Refusal } from '../../policy/refusal.js'
 import { previewReservation } from '../../policy/reserve.js'
 import type { Database } from '../../store/database.js'
 import { listActiveWebhooks } from '../../store/tenants/webhooks.js'
 import type { PolicyPreview, PolicyVerdict, SponsorshipRequest } from '../sponsorship.js'
-import { refusalOf, reservationFor } from './reservationFor.js'
-import type { Sponsorable, Weigher } from './weighSponsorship.js'
+import { reservationFor, reservationRefusal } from './reservationFor.js'
+import type { Sponsorable, SponsorshipEvaluator } from './weighSponsorship.js'
 
 type PreviewContext = {
   readonly database: Database
   readonly chainId: number
-  readonly weigh: Weigher['weigh']
+  readonly weigh: SponsorshipEvaluator['weigh']
 }
 
 /** The way of a sponsorship up to the ledger, which is read only. Webhooks count as approving. */
@@ -30,9 +30,9 @@ export async function previewSponsorship(
   }
   const ask = (claim: Sponsorable['claim']) =>
     previewReservation(database, reservationFor({ ...weighed, claim }, request, chainId))
-  const refusalBy = async (candidate: Candidate): Promise<Refusal | undefined> => {
+  const refusalBy = async (candidate: PolicyClaim): Promise<Refusal | undefined> => {
     const alone = await ask({ ...weighed.claim, ofAccount: [candidate], ofApp: undefined })
-    return alone.kind === 'granted' ? undefined : refusalOf(weighed, alone)
+    return alone.kind === 'granted' ? undefined : reservationRefusal(weighed, alone)
   }
   const { ofAccount, ofApp = [] } = weighed.claim
   const byPolicy = new Map<string, Refusal | undefined>()
@@ -42,7 +42,8 @@ export async function previewSponsorship(
     toVerdict({ policy, refusal: refusal ?? byPolicy.get(policy.id) }),
   )
   const reserved = await ask(weighed.claim)
-  if (reserved.kind !== 'granted') return { ...refused(refusalOf(weighed, reserved)), policies }
+  if (reserved.kind !== 'granted')
+    return { ...refused(reservationRefusal(weighed, reserved)), policies }
   const { policyId } = reserved
   const message = `Would be sponsored up to ${weighed.claim.maxCost} wei.`
   return { sponsored: true, code: 'SPONSORED', message, policyId, policies }
@@ -57,7 +58,7 @@ function refused({ code, message }: Refusal) {
   }
 }
 
-function toVerdict({ policy, refusal }: Verdict): PolicyVerdict {
+function toVerdict({ policy, refusal }: PolicyAnswer): PolicyVerdict {
   return {
     policyId: policy.id,
     name: policy.name,

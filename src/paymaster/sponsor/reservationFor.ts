@@ -27,7 +27,7 @@ export function reservationFor(
 }
 
 /** Why the ledger did not reserve. */
-export function refusalOf(
+export function reservationRefusal(
   { payer: { tank, credit }, head: { deposit }, claim: { maxCost } }: Sponsorable,
   reserved: Exclude<Reserved, { kind: 'granted' }>,
 ): Refusal {

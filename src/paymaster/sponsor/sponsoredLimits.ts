@@ -2,7 +2,7 @@ import type { Draft } from '../../entrypoint/draft.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 
 /** gas */
-export type Limits = {
+export type SponsoredLimits = {
   readonly callGasLimit: bigint
   readonly verificationGasLimit: bigint
   readonly preVerificationGas: bigint
@@ -11,7 +11,10 @@ export type Limits = {
 }
 
 /** The client's own limits, when it gave the account's three and does not want them calculated. */
-export function givenLimits(draft: Draft, calculateGasLimits: boolean): Limits | undefined {
+export function givenLimits(
+  draft: Draft,
+  calculateGasLimits: boolean,
+): SponsoredLimits | undefined {
   const { callGasLimit, verificationGasLimit, preVerificationGas } = draft
   const all = callGasLimit && verificationGasLimit && preVerificationGas
   if (calculateGasLimits || !all) return undefined
@@ -24,7 +27,10 @@ export function givenLimits(draft: Draft, calculateGasLimits: boolean): Limits |
  * (their flow with calculateGasLimits false), so verification and calldata that the tank adds may
  * not fit: these are then raised to what `estimate`, made with the tank, needs.
  */
-export function limitsToSign(given: Limits | undefined, estimate: GasEstimate): Limits {
+export function limitsToSign(
+  given: SponsoredLimits | undefined,
+  estimate: GasEstimate,
+): SponsoredLimits {
   const { callGasLimit, verificationGasLimit, preVerificationGas } = estimate
   const { paymasterVerificationGasLimit = 0n } = estimate
   if (given === undefined) {

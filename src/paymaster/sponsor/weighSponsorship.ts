@@ -9,12 +9,17 @@ import type { Draft } from '../../entrypoint/draft.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
-import { judgeApproval } from '../../policy/approvalRule.js'
-import type { Claim } from '../../policy/decideReservation.js'
+import { checkApproval } from '../../policy/approvalRule.js'
+import type { ReservationClaim } from '../../policy/decideReservation.js'
 import { decodeCalls } from '../../policy/decodeCalls.js'
-import { judgeFees } from '../../policy/feeRule.js'
-import { judgeGas } from '../../policy/gasRule.js'
-import { judgeCost, judgeRequest, type Standing, type Verdict } from '../../policy/judgePolicies.js'
+import { checkFees } from '../../policy/feeRule.js'
+import { checkGas } from '../../policy/gasRule.js'
+import {
+  evaluateCost,
+  evaluateRequest,
+  type PolicyAnswer,
+  type RemainingPolicies,
+} from '../../policy/judgePolicies.js'
 import { loadPolicies } from '../../policy/loadPolicies.js'
 import { recentPrice } from '../../policy/price.js'
 import type { Refusal } from '../../policy/refusal.js'
@@ -26,12 +31,17 @@ import { createDeposits } from '../entryPointDeposit.js'
 import { complete, tankStub, withPaymaster } from '../sponsoredDraft.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
 import { durationOf, type SponsorshipTerms, timeRange } from '../sponsorshipTerms.js'
-import { claimCredit, createPayers, type Payer, type PayerOrRefusal } from '../tank/payer.js'
+import {
+  claimCredit,
+  createPayers,
+  type PayerOrRefusal,
+  type SponsorshipPayer,
+} from '../tank/payer.js'
 import type { TimeRange } from '../tank/tankData.js'
-import { committedLimits, judgeCommittedGas, readCommitment } from './commitment.js'
+import { checkCommittedGas, committedLimits, readCommitment } from './commitment.js'
 import { givenLimits, limitsToSign } from './sponsoredLimits.js'
 
-export type WeighContext = {
+export type EvaluationContext = {
   readonly database: Database
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'refresh'>
@@ -47,36 +57,36 @@ export type AskWebhooks = (
   known: Pick<SponsorshipSubject, 'calls' | 'policyId' | 'nativePrice'>,
 ) => Promise<{ readonly approval: Approval; readonly asked: number }>
 
-type Told = { readonly calls: readonly WebhookCall[]; readonly verdicts: readonly Verdict[] }
+type Told = { readonly calls: readonly WebhookCall[]; readonly verdicts: readonly PolicyAnswer[] }
 
 /** All but the money is decided: what could be signed, and what the ledger is to be asked. */
 export type Sponsorable = Told & {
   readonly kind: 'sponsorable'
-  readonly payer: Payer
+  readonly payer: SponsorshipPayer
   readonly unsigned: Operation
   /** wei per gas that are paid for it: its own fees, or what a bundle may cost that carries it free */
   readonly offer: Fees
   readonly delegate: Address | undefined
   readonly range: TimeRange
   readonly head: DepositAtHead
-  readonly claim: Claim
+  readonly claim: ReservationClaim
 }
 
-export type Weighed =
+export type EvaluatedSponsorship =
   | Sponsorable
   | (Told & { readonly kind: 'refused'; readonly refusal: Refusal; readonly policyId?: string })
   /** The operation would fail, whoever pays. */
   | (Told & { readonly kind: 'failed'; readonly error: unknown })
 
-export type Weigher = {
+export type SponsorshipEvaluator = {
   /** Everything about a sponsorship but deposit and budgets. Throws what `ask` throws. */
-  weigh(request: SponsorshipRequest, ask: AskWebhooks): Promise<Weighed>
+  weigh(request: SponsorshipRequest, ask: AskWebhooks): Promise<EvaluatedSponsorship>
   /** What pays for the app, or why there is nothing to pay from. */
   requirePayer(appId: string, entryPoint: EntryPoint): Promise<PayerOrRefusal>
 }
 
 /** The order of its questions is that of docs/architecture.md: cheap ones first. */
-export function createWeigher(context: WeighContext): Weigher {
+export function createSponsorshipEvaluator(context: EvaluationContext): SponsorshipEvaluator {
   const { database, node, definition, terms } = context
   const { chainId } = definition
   const { requirePayer } = createPayers(context)
@@ -87,7 +97,7 @@ export function createWeigher(context: WeighContext): Weigher {
 
   /** Asks with what is known before the estimate. */
   const askAbout = async (
-    { standing, draft, at }: { standing: Standing; draft: Draft; at: number },
+    { standing, draft, at }: { standing: RemainingPolicies; draft: Draft; at: number },
     ask: AskWebhooks,
   ) => {
     const { ofApp = [] } = standing
@@ -98,7 +108,7 @@ export function createWeigher(context: WeighContext): Weigher {
     })
   }
 
-  const weigh: Weigher['weigh'] = async (request, ask) => {
+  const weigh: SponsorshipEvaluator['weigh'] = async (request, ask) => {
     const { appId, entryPoint, calculateGasLimits, webhookData } = request
     const duration = durationOf(request.expiryDuration, terms)
     const at = now()
@@ -112,12 +122,12 @@ export function createWeigher(context: WeighContext): Weigher {
     if (payer === undefined) return { kind: 'refused', refusal, ...nothing }
     const { tank, credit } = payer
     const draft = tank === undefined ? { ...request.draft, ...noFees } : request.draft
-    const judged = judgeRequest(policies, { chainId, at, sender: draft.sender, draft })
+    const judged = evaluateRequest(policies, { chainId, at, sender: draft.sender, draft })
     const { verdicts } = judged
     if (judged.passed === undefined) return { kind: 'refused', calls: [], ...judged }
     const standing = judged.passed
     const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
-    const dear = judgeFees({ maxFeePerGas, maxPriorityFeePerGas }, fast, terms)
+    const dear = checkFees({ maxFeePerGas, maxPriorityFeePerGas }, fast, terms)
     if (dear !== undefined) return { kind: 'refused', refusal: dear, calls: [], verdicts }
 
     const time = Math.max(head.timestamp, at)
@@ -140,22 +150,22 @@ export function createWeigher(context: WeighContext): Weigher {
     const told = { calls, verdicts }
     if (measured.status === 'rejected') return { kind: 'failed', error: measured.reason, ...told }
     const [estimate, deposit, delegate, price] = measured.value
-    const denial = judgeApproval(approval)
+    const denial = checkApproval(approval)
     if (denial !== undefined) return { kind: 'refused', refusal: denial, ...told }
 
     const isCommitted = request.signingPhase === 'finalize'
     const own = isCommitted ? committedLimits(draft) : givenLimits(draft, calculateGasLimits)
-    const lack = isCommitted && own && judgeCommittedGas(own, estimate)
+    const lack = isCommitted && own && checkCommittedGas(own, estimate)
     if (lack) return { kind: 'refused', refusal: lack, ...told }
     const limits = limitsToSign(own, estimate)
     const unsigned = complete(stubbed, { ...estimate, ...limits })
     const offer = tank === undefined ? fast : unsigned
     const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }
-    const excess = judgeGas(gas, estimate.preVerificationGas, definition)
+    const excess = checkGas(gas, estimate.preVerificationGas, definition)
     if (excess !== undefined) return { kind: 'refused', refusal: excess, ...told }
 
     const maxCost = entryPoint.chargeableGas(unsigned) * offer.maxFeePerGas
-    const cost = judgeCost(standing, {
+    const cost = evaluateCost(standing, {
       appId,
       sender: draft.sender,
       maxCost,
@@ -221,13 +231,13 @@ const noFees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
 
 const unasked = { approval: { approved: true, calls: [] }, asked: 0 }
 
-function isInUsd({ ofAccount, ofApp = [] }: Standing): boolean {
+function isInUsd({ ofAccount, ofApp = [] }: RemainingPolicies): boolean {
   return [...ofAccount, ...ofApp].some(({ terms }) =>
     terms.budgets.some(({ unit }) => unit === 'usd'),
   )
 }
 
-function requiresWebhook({ ofAccount, ofApp = [] }: Standing): boolean {
+function requiresWebhook({ ofAccount, ofApp = [] }: RemainingPolicies): boolean {
   return [...ofAccount, ...ofApp].some(({ terms }) => terms.webhookMode === 'always')
 }
 

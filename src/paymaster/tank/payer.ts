@@ -3,7 +3,7 @@ import type { ChainDefinition } from '../../chain/definition.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { getCode } from '../../chain/nodeReads.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import type { Candidate } from '../../policy/decideReservation.js'
+import type { PolicyClaim } from '../../policy/decideReservation.js'
 import type { Refusal } from '../../policy/refusal.js'
 import type { Database } from '../../store/database.js'
 import { findFund, type StoredFund } from '../../store/ledger/funds.js'
@@ -11,7 +11,7 @@ import { findTank, type StoredTank } from '../../store/ledger/tanks.js'
 import { noSharedTank, noTank, tankNotDeployed } from './tankRefusals.js'
 
 /** What pays for an app's operations on one EntryPoint. */
-export type Payer = {
+export type SponsorshipPayer = {
   /** undefined = no paymaster: the executor pays, for an operation without fees. */
   readonly tank: StoredTank | undefined
   /** Prepaid by the app, where the tank is not its own; undefined = its own tank. */
@@ -20,7 +20,7 @@ export type Payer = {
 
 /** Either of the two. */
 export type PayerOrRefusal =
-  | { readonly payer: Payer; readonly refusal?: undefined }
+  | { readonly payer: SponsorshipPayer; readonly refusal?: undefined }
   | { readonly payer?: undefined; readonly refusal: Refusal }
 
 type PayerContext = {
@@ -76,7 +76,7 @@ export const creditCounter = { budget: 'credit', subject: '', bucket: 0 } as con
  * A credit as the ledger knows it: a budget that never begins anew, whose limit is all that was ever
  * credited. So the ledger reserves from it, settles, releases and undoes as for any budget.
  */
-export function claimCredit({ id, credited }: StoredFund, maxCost: bigint): Candidate {
+export function claimCredit({ id, credited }: StoredFund, maxCost: bigint): PolicyClaim {
   return {
     policyId: id,
     claims: [

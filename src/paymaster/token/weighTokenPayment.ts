@@ -13,8 +13,8 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { PurserError } from '../../errors/purserError.js'
 import { TokenPaymentError } from '../../errors/tokenErrors.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
-import { judgeFees } from '../../policy/feeRule.js'
-import { judgeGas } from '../../policy/gasRule.js'
+import { checkFees } from '../../policy/feeRule.js'
+import { checkGas } from '../../policy/gasRule.js'
 import type { Refusal } from '../../policy/refusal.js'
 import type { Prices } from '../../prices/createPrices.js'
 import type { Database } from '../../store/database.js'
@@ -43,7 +43,7 @@ import {
 } from './tokenRefusals.js'
 import { tokenStub } from './tokenStub.js'
 
-export type WeighTokenContext = {
+export type TokenEvaluationContext = {
   readonly database: Database
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'refresh'>
@@ -75,7 +75,7 @@ type Proposal = {
 }
 
 /** All but signature, run and books. */
-export type WeighedPayment = Proposal & {
+export type EvaluatedPayment = Proposal & {
   readonly tank: StoredTank
   readonly delegate: Address | undefined
   /** wei that the deposit may lose */
@@ -84,7 +84,7 @@ export type WeighedPayment = Proposal & {
 }
 
 /** Looks at one operation and one token. Each function throws the PurserError that refuses. */
-export function createTokenWeigher(context: WeighTokenContext) {
+export function createTokenEvaluator(context: TokenEvaluationContext) {
   const { database, node, definition, prices } = context
   const { chainId, strikeSeconds } = definition
   const { findTokenTank } = createPayers(context)
@@ -142,7 +142,7 @@ export function createTokenWeigher(context: WeighTokenContext) {
     const limits = limitsToSign(givenLimits(draft, calculateGasLimits), estimate)
     const unsigned = complete(stubbed, { ...estimate, ...limits })
     const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }
-    refuseBy(judgeGas(gas, estimate.preVerificationGas, definition), given.token)
+    refuseBy(checkGas(gas, estimate.preVerificationGas, definition), given.token)
     return { quote, unsigned, maxCharge: maxTokenCharge(unsigned, entryPoint, quote) }
   }
 
@@ -179,12 +179,12 @@ export function createTokenWeigher(context: WeighTokenContext) {
     return proposal
   }
 
-  const weigh = async (given: TokenCase): Promise<WeighedPayment> => {
+  const weigh = async (given: TokenCase): Promise<EvaluatedPayment> => {
     const { request, token, tank, holdings } = given
     const { entryPoint, draft } = request
     const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
     const { fast } = await context.fees()
-    refuseBy(judgeFees({ maxFeePerGas, maxPriorityFeePerGas }, fast, context.terms), token)
+    refuseBy(checkFees({ maxFeePerGas, maxPriorityFeePerGas }, fast, context.terms), token)
     if (holdings.balance === 0n) throw balanceTooLow(token, 0n, 1n)
     const proposal = await chooseMode(given)
     const { unsigned, maxCharge, quote } = proposal

@@ -25,7 +25,7 @@ export type BudgetClaim = {
 }
 
 /** Who asks for what, when. */
-export type Spending = {
+export type BudgetSpending = {
   readonly appId: string
   readonly sender: Address
   /** wei at most */
@@ -48,7 +48,7 @@ export function budgetKey(budget: Budget): string {
  */
 export function claimBudgets(
   { id, name, terms }: Policy,
-  spending: Spending,
+  spending: BudgetSpending,
 ): { readonly claims: readonly BudgetClaim[] } | { readonly refusal: Refusal } {
   const { at, price } = spending
   const claims: BudgetClaim[] = []
@@ -77,12 +77,12 @@ export function claimBudgets(
   return { claims }
 }
 
-function subjectOf(per: 'sender' | 'app' | 'account', { sender, appId }: Spending): string {
+function subjectOf(per: 'sender' | 'app' | 'account', { sender, appId }: BudgetSpending): string {
   if (per === 'account') return ''
   return per === 'sender' ? sender : appId
 }
 
-function amountOf(unit: BudgetUnit, { maxCost, price }: Spending): bigint {
+function amountOf(unit: BudgetUnit, { maxCost, price }: BudgetSpending): bigint {
   if (unit === 'count') return 1n
   return unit === 'usd' && price !== undefined ? toMicroUsd(maxCost, price.microUsd) : maxCost
 }

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 
 /** One call that an account is going to make. Address lower case, value in wei. */
-export type Call = {
+export type DecodedCall = {
   readonly to: Address
   readonly value: bigint
   readonly data: Hex
@@ -10,9 +10,9 @@ export type Call = {
 }
 
 /** Reads the arguments of one function of accounts; undefined = they make no sense. */
-export type ReadCalls = (args: Hex) => readonly Call[] | undefined
+export type ReadCalls = (args: Hex) => readonly DecodedCall[] | undefined
 
-export function plainCall(to: Address, value: bigint, data: Hex): Call {
+export function plainCall(to: Address, value: bigint, data: Hex): DecodedCall {
   return {
     to: to.toLowerCase() as Address,
     value,
@@ -26,7 +26,7 @@ export function zipCalls(
   targets: readonly Address[],
   values: readonly bigint[],
   datas: readonly Hex[],
-): readonly Call[] | undefined {
+): readonly DecodedCall[] | undefined {
   return targets.length === values.length && targets.length === datas.length
     ? targets.map((to, index) => plainCall(to, values[index] ?? 0n, datas[index] ?? '0x'))
     : undefined

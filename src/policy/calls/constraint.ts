@@ -1,13 +1,13 @@
 import type { AbiParameter } from 'viem'
 import { isAddress, isHex } from 'viem/utils'
-import type { Comparison, Constraint } from '../policy.js'
+import type { Constraint, ValueComparison } from '../policy.js'
 
 /** Does the decoded value meet all comparisons? What cannot be compared does not. */
-export function meets(value: unknown, comparisons: readonly Comparison[]): boolean {
+export function meets(value: unknown, comparisons: readonly ValueComparison[]): boolean {
   return comparisons.every((comparison) => meetsOne(value, comparison))
 }
 
-function meetsOne(value: unknown, comparison: Comparison): boolean {
+function meetsOne(value: unknown, comparison: ValueComparison): boolean {
   if (comparison.operator === '$in')
     return comparison.value.some((each) => meetsOne(value, { operator: '$eq', value: each }))
   if (typeof value === 'bigint' || typeof value === 'number') {

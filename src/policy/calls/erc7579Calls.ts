@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
-import { type Call, plainCall, type ReadCalls } from './call.js'
+import { type DecodedCall, plainCall, type ReadCalls } from './call.js'
 import { callStructs } from './executeCalls.js'
 
 /**
@@ -24,18 +24,18 @@ export const readErc7579: ReadCalls = (args) => {
   }
 }
 
-function readSingle(execution: Hex): readonly Call[] | undefined {
+function readSingle(execution: Hex): readonly DecodedCall[] | undefined {
   if (size(execution) < 52) return undefined
   const value = BigInt(sliceHex(execution, 20, 52))
   return [plainCall(sliceHex(execution, 0, 20), value, rest(execution, 52))]
 }
 
-function readBatch(execution: Hex): readonly Call[] {
+function readBatch(execution: Hex): readonly DecodedCall[] {
   const [calls] = decodeAbiParameters(callStructs, execution)
   return calls.map(({ to, value, data }) => plainCall(to, value, data))
 }
 
-function readDelegate(execution: Hex): readonly Call[] | undefined {
+function readDelegate(execution: Hex): readonly DecodedCall[] | undefined {
   return size(execution) < 20
     ? undefined
     : [{ ...plainCall(sliceHex(execution, 0, 20), 0n, rest(execution, 20)), delegate: true }]

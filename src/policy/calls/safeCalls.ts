@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
-import { type Call, plainCall, type ReadCalls } from './call.js'
+import { type DecodedCall, plainCall, type ReadCalls } from './call.js'
 
 const operationCall = [
   { type: 'address' },
@@ -29,16 +29,16 @@ const multiSends: ReadonlySet<Address> = new Set([
 /** multiSend(bytes) */
 const MULTI_SEND_SELECTOR = '0x8d80ff0a'
 
-function isMultiSend({ to, data }: Call): boolean {
+function isMultiSend({ to, data }: DecodedCall): boolean {
   return multiSends.has(to) && data.startsWith(MULTI_SEND_SELECTOR)
 }
 
 const HEAD_LENGTH = 1 + 20 + 32 + 32
 
 /** Packed one after the other: operation, to, value, length of data, data. */
-function readMultiSend(data: Hex): readonly Call[] | undefined {
+function readMultiSend(data: Hex): readonly DecodedCall[] | undefined {
   const [packed] = decodeAbiParameters([{ type: 'bytes' }], sliceHex(data, 4))
-  const calls: Call[] = []
+  const calls: DecodedCall[] = []
   const end = size(packed)
   for (let at = 0; at < end; ) {
     if (at + HEAD_LENGTH > end) return undefined

@@ -1,19 +1,19 @@
 import type { Address, Hex } from 'viem'
 import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
-import type { Call } from '../calls/call.js'
+import type { DecodedCall } from '../calls/call.js'
 import { argumentAt, meets } from '../calls/constraint.js'
 import { decodeCalls, isNesting } from '../decodeCalls.js'
 import type { AllowedCall, CallTerms } from '../policy.js'
 import type { Refusal } from '../refusal.js'
-import type { Rule } from './rule.js'
+import type { PolicyRule } from './rule.js'
 
 /** Every call of the operation is one that the policy names; what cannot be read is not. */
-export const callRule: Rule = ({ calls: terms }, { sender, draft }) => {
+export const callRule: PolicyRule = ({ calls: terms }, { sender, draft }) => {
   if (terms === undefined) return undefined
   const calls = decodeCalls(draft.callData)
   if (calls === undefined) return terms.allowUnknown ? undefined : unknown(draft.callData)
   for (const [index, call] of calls.entries()) {
-    const refusal = judgeCall(call, terms, sender, `call ${index + 1} of ${calls.length}`)
+    const refusal = checkCall(call, terms, sender, `call ${index + 1} of ${calls.length}`)
     if (refusal !== undefined) return refusal
   }
   return undefined
@@ -26,8 +26,8 @@ function unknown(callData: Hex): Refusal {
   }
 }
 
-function judgeCall(
-  call: Call,
+function checkCall(
+  call: DecodedCall,
   terms: CallTerms,
   sender: Address,
   which: string,
@@ -50,11 +50,11 @@ function judgeCall(
   }
 }
 
-function selectorOf({ data }: Call): string {
+function selectorOf({ data }: DecodedCall): string {
   return data.slice(0, 10)
 }
 
-function isAllowed(call: Call, allowed: AllowedCall, sender: Address): boolean {
+function isAllowed(call: DecodedCall, allowed: AllowedCall, sender: Address): boolean {
   const { target, maxValue } = allowed
   if (target !== 'any' && call.to !== (target === 'sender' ? sender : target)) return false
   if (maxValue !== undefined && call.value > maxValue) return false

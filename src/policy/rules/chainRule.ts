@@ -1,7 +1,7 @@
-import type { Rule } from './rule.js'
+import type { PolicyRule } from './rule.js'
 
 /** The policy names the chain, or none. */
-export const chainRule: Rule = ({ chains }, { chainId }) =>
+export const chainRule: PolicyRule = ({ chains }, { chainId }) =>
   chains === undefined || chains.includes(chainId)
     ? undefined
     : {

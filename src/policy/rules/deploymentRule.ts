@@ -1,8 +1,8 @@
 import { DELEGATION_MARKER } from '../../entrypoint/delegation.js'
-import type { Rule } from './rule.js'
+import type { PolicyRule } from './rule.js'
 
 /** deploymentOnly: the operation makes its account. An EIP-7702 delegation makes none. */
-export const deploymentRule: Rule = ({ deploymentOnly }, { draft }) => {
+export const deploymentRule: PolicyRule = ({ deploymentOnly }, { draft }) => {
   const deploys = draft.factory !== undefined && draft.factory !== DELEGATION_MARKER
   return deploymentOnly && !deploys
     ? {

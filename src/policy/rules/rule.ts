@@ -13,4 +13,4 @@ export type RequestFacts = {
 }
 
 /** One rule: why the policy does not pay, as a sentence that follows "Policy name: ". Pure. */
-export type Rule = (terms: PolicyTerms, facts: RequestFacts) => Refusal | undefined
+export type PolicyRule = (terms: PolicyTerms, facts: RequestFacts) => Refusal | undefined

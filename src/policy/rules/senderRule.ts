@@ -1,7 +1,7 @@
-import type { Rule } from './rule.js'
+import type { PolicyRule } from './rule.js'
 
 /** The sender is not denied, and allowed where there is a list of that. */
-export const senderRule: Rule = ({ allowSenders, denySenders }, { sender }) => {
+export const senderRule: PolicyRule = ({ allowSenders, denySenders }, { sender }) => {
   if (denySenders.includes(sender))
     return { code: 'SENDER_NOT_ALLOWED', message: `sender ${sender} is denied.` }
   if (allowSenders !== undefined && !allowSenders.includes(sender))

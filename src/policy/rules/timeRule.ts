@@ -1,7 +1,7 @@
-import type { Rule } from './rule.js'
+import type { PolicyRule } from './rule.js'
 
 /** The policy is in force from validFrom to validUntil. */
-export const timeRule: Rule = ({ validFrom, validUntil }, { at }) => {
+export const timeRule: PolicyRule = ({ validFrom, validUntil }, { at }) => {
   if (validFrom !== undefined && at < validFrom)
     return { code: 'POLICY_NOT_IN_FORCE', message: `it begins at ${validFrom}, now is ${at}.` }
   if (validUntil !== undefined && at > validUntil)

@@ -5,7 +5,7 @@ import { type Page, toPage } from '../page.js'
 import type { StoredDecision } from './decisions.js'
 
 /** Each member that is given must hold. */
-export type DecisionFilter = {
+export type AppDecisionFilter = {
   readonly sponsored?: boolean
   readonly code?: string
   readonly chainId?: number
@@ -16,14 +16,14 @@ export type DecisionFilter = {
   readonly until?: Date
 }
 
-export type DecisionQuery = DecisionFilter & {
+export type DecisionQuery = AppDecisionFilter & {
   readonly limit: number
   /** The last decision of the page before. */
   readonly before: string | undefined
 }
 
 /** An app's decisions, newest first. A cursor that names no decision of the app gives none. */
-export async function listDecisions(
+export async function listAppDecisions(
   db: Database,
   appId: string,
   query: DecisionQuery,

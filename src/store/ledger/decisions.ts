@@ -52,7 +52,7 @@ export type DecisionFilter = {
   readonly to?: Date | undefined
 }
 
-export type Page = {
+export type DecisionPageQuery = {
   readonly limit: number
   /** The `next` of the page before; absent for the first. */
   readonly after?: string | undefined
@@ -86,7 +86,7 @@ function entries(db: Database) {
 export async function listDecisions(
   db: Database,
   filter: DecisionFilter,
-  { limit, after }: Page,
+  { limit, after }: DecisionPageQuery,
 ): Promise<{ readonly decisions: readonly DecisionEntry[]; readonly next: string | undefined }> {
   const { accountId, appId, policyId } = filter
   const ids = [accountId, appId, policyId, after].filter((id) => id !== undefined)

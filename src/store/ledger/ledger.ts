@@ -8,7 +8,7 @@ import { addShares, lockPayersOf, sharesOf } from './payers.js'
 type Trx = Kysely<Schema>
 
 /** An inclusion and what it cost whoever sponsored it, in wei; absent = what the EntryPoint charged. */
-export type Settled = Included & { readonly cost?: bigint }
+export type SettledInclusion = Included & { readonly cost?: bigint }
 
 /** How far the index of inclusions has come. */
 export type LedgerProgress = {
@@ -32,7 +32,7 @@ export type LedgerProgress = {
 export async function settleLedger(
   trx: Trx,
   chainId: number,
-  included: readonly Settled[],
+  included: readonly SettledInclusion[],
   progress: LedgerProgress | undefined,
 ): Promise<void> {
   const found = await reservationsTaken(trx, chainId, included)
@@ -89,7 +89,7 @@ async function lockReservations(trx: Trx, ids: readonly bigint[]): Promise<bigin
 async function reservationsTaken(
   trx: Trx,
   chainId: number,
-  included: readonly Settled[],
+  included: readonly SettledInclusion[],
 ): Promise<bigint[]> {
   if (included.length === 0) return []
   const { rows } = await sql<{ id: bigint }>`select id from reservations
@@ -116,7 +116,7 @@ async function reservationsOver(
   return rows.map(({ id }) => id)
 }
 
-function events(included: readonly Settled[]) {
+function events(included: readonly SettledInclusion[]) {
   return sql`unnest(
     ${included.map(({ entryPoint }) => entryPoint)}::text[],
     ${included.map(({ outcome }) => outcome.sender)}::text[],
@@ -130,7 +130,7 @@ function events(included: readonly Settled[]) {
 async function include(
   trx: Trx,
   ids: readonly bigint[],
-  included: readonly Settled[],
+  included: readonly SettledInclusion[],
 ): Promise<void> {
   if (ids.length === 0) return
   await sql`update reservations r set block_number = e.block_number, user_op_hash = e.hash,

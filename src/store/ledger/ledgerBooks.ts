@@ -3,11 +3,11 @@ import type { Database } from '../database.js'
 import type { ReservationState } from '../schema.js'
 import type { CounterQuery } from './budgetCounters.js'
 import { type LockedAt, lockedAtEach, type Moment } from './payers.js'
-import { type LiveReservation, live, type Payer, type Slot } from './reservations.js'
+import { type LiveReservation, live, type Payer, type ReservationSlot } from './reservations.js'
 
 /** What bears on sponsorships of one payer. */
 export type LedgerQuery = {
-  readonly slots: readonly Slot[]
+  readonly slots: readonly ReservationSlot[]
   readonly moments: readonly Moment[]
   readonly counters: readonly CounterQuery[]
 }
@@ -83,7 +83,7 @@ export async function readLedger(
 }
 
 /** Numbers as text, because JSON has them as floating point. */
-function liveOfEach({ chainId, entryPoint, paymaster }: Payer, slots: readonly Slot[]) {
+function liveOfEach({ chainId, entryPoint, paymaster }: Payer, slots: readonly ReservationSlot[]) {
   return sql`(
       select coalesce(jsonb_agg(jsonb_build_object('place', s.place, 'id', r.id::text,
         'state', r.state, 'maxCost', r.max_cost::text, 'validUntil', r.valid_until::text,

@@ -14,7 +14,7 @@ export type Payer = {
 }
 
 /** Of all sponsorships of a slot, at most one can be included. */
-export type Slot = Payer & {
+export type ReservationSlot = Payer & {
   readonly appId: string
   readonly sender: Address
   readonly nonce: bigint
@@ -57,14 +57,14 @@ export function advisoryLocks(names: readonly string[]) {
 }
 
 /** What a reservation holds of a counter. */
-export type Held = CounterKey & { readonly reservationId: bigint; readonly amount: bigint }
+export type HeldBudget = CounterKey & { readonly reservationId: bigint; readonly amount: bigint }
 
 /** The dearest charge of each of these reservations to each counter. */
 export async function chargesHeld(
   trx: Trx,
   reservationIds: readonly bigint[],
-): Promise<readonly Held[]> {
-  const { rows } = await sql<Held>`
+): Promise<readonly HeldBudget[]> {
+  const { rows } = await sql<HeldBudget>`
     select reservation_id as "reservationId", policy_id as "policyId", budget, subject, bucket,
       max(amount) as amount
     from charges where reservation_id = any(${reservationIds}::bigint[])

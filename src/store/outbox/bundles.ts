@@ -3,7 +3,7 @@ import type { Address, Hex } from 'viem'
 import type { BundleKind, Schema } from '../schema.js'
 
 /** A signed transaction of a bundle; a bundle has one per fee level, all with the same nonce. */
-export type Attempt = {
+export type BundleAttempt = {
   readonly hash: Hex
   readonly raw: Hex
   /** wei per gas */
@@ -35,10 +35,10 @@ export type OpenBundle = {
   /** The operator wants one of its operations back. */
   readonly cancelRequested: boolean
   /** Oldest first, never empty. */
-  readonly attempts: readonly [Attempt, ...Attempt[]]
+  readonly attempts: readonly [BundleAttempt, ...BundleAttempt[]]
 }
 
-export type NewAttempt = Omit<Attempt, 'age'>
+export type NewAttempt = Omit<BundleAttempt, 'age'>
 
 /** Open bundles of a chain with all their attempts, in nonce order. */
 export async function openBundles(db: Kysely<Schema>, chainId: number): Promise<OpenBundle[]> {
@@ -69,7 +69,7 @@ export async function openBundles(db: Kysely<Schema>, chainId: number): Promise<
     .execute()
   const bundles = new Map<bigint, OpenBundle>()
   for (const row of rows) {
-    const attempt: Attempt = {
+    const attempt: BundleAttempt = {
       hash: row.hash,
       raw: row.raw,
       maxFeePerGas: row.max_fee_per_gas,

@@ -247,7 +247,7 @@ async function hold(
 }
 
 /** How an operation stands when a transaction of admissions ends. */
-export type Standing = {
+export type DisplacedState = {
   readonly state: 'pooled' | 'replaced' | 'dropped'
   readonly code?: string
   readonly reason?: string
@@ -257,7 +257,7 @@ export type Standing = {
 export async function displaceOperations(
   trx: QueryExecutorProvider,
   chainId: number,
-  displaced: ReadonlyMap<Hex, Standing>,
+  displaced: ReadonlyMap<Hex, DisplacedState>,
 ): Promise<void> {
   if (displaced.size === 0) return
   const list = [...displaced].map(([hash, standing]) => ({ hash, ...standing }))
@@ -276,7 +276,7 @@ export async function displaceOperations(
 export async function putOperations(
   trx: QueryExecutorProvider,
   chainId: number,
-  entries: readonly { readonly entry: NewOperation; readonly standing: Standing }[],
+  entries: readonly { readonly entry: NewOperation; readonly standing: DisplacedState }[],
   bounds: ReadonlyMap<string, bigint>,
 ): Promise<void> {
   if (entries.length === 0) return

@@ -86,7 +86,7 @@ function removeMisleadingPid(folder: string): void {
 }
 
 /** A server that we started. */
-export type Server = {
+export type ClusterServer = {
   readonly isRunning: () => boolean
   /** It ended because a process that left the cluster told it to (see endServer). */
   readonly wasEnded: () => boolean
@@ -100,7 +100,7 @@ export type Server = {
  * Starts the cluster's server; it may still be recovering when this returns.
  * @throws ConfigError when the program cannot be run
  */
-export async function spawnServer(cluster: Cluster): Promise<Server> {
+export async function spawnServer(cluster: Cluster): Promise<ClusterServer> {
   const { folder, log, binaries } = cluster
   removeMisleadingPid(folder)
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0

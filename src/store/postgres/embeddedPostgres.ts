@@ -6,7 +6,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { ConfigError } from '../../errors/configError.js'
 import { type Connection, clientConfig } from '../database.js'
-import { endServer, type Server, serverPid, spawnServer } from './clusterServer.js'
+import { type ClusterServer, endServer, serverPid, spawnServer } from './clusterServer.js'
 import { CLUSTER_USER, type Cluster, prepareCluster } from './postgresCluster.js'
 
 export type EmbeddedPostgres = {
@@ -40,12 +40,12 @@ function socketFolder(folder: string): { path: string; release: () => void } {
   return { path: `/proc/self/fd/${descriptor}`, release: () => closeSync(descriptor) }
 }
 
-type Session = { readonly client: pg.Client; readonly socket: Socket; isOpen: boolean }
+type ServerSession = { readonly client: pg.Client; readonly socket: Socket; isOpen: boolean }
 /** `absent`: nobody listens. `busy`: a server is there, but starts, recovers or ends. */
-type Attempt = Session | 'absent' | 'busy'
+type AttachResult = ServerSession | 'absent' | 'busy'
 
 /** Joins those who use the server, when there is one. */
-async function attach(connection: Connection): Promise<Attempt> {
+async function attach(connection: Connection): Promise<AttachResult> {
   const socket = new Socket()
   const client = new pg.Client({
     ...clientConfig(connection),
@@ -77,7 +77,7 @@ async function attach(connection: Connection): Promise<Attempt> {
 }
 
 /** Whoever else uses the server holds PRESENCE; our own part in it must not count. */
-async function isLast({ client, socket }: Session): Promise<boolean> {
+async function isLast({ client, socket }: ServerSession): Promise<boolean> {
   socket.ref()
   await client.query('select pg_advisory_unlock_shared($1)', [PRESENCE])
   const { rows } = await client.query('select pg_try_advisory_lock($1) as alone', [PRESENCE])
@@ -85,7 +85,7 @@ async function isLast({ client, socket }: Session): Promise<boolean> {
 }
 
 /** Somebody who left ended it, another was quicker, or processes of a killed one are about to end. */
-function mayStartLater({ wasEnded, lastWords }: Server): boolean {
+function mayStartLater({ wasEnded, lastWords }: ClusterServer): boolean {
   return (
     wasEnded() ||
     /lock file "[^"]*" already exists|shared memory block .* is still in use/.test(lastWords())
@@ -97,9 +97,9 @@ async function joinServer(
   cluster: Cluster,
   connection: Connection,
   signal: AbortSignal,
-): Promise<Session | undefined> {
+): Promise<ServerSession | undefined> {
   const deadline = Date.now() + START_DEADLINE
-  let server: Server | undefined
+  let server: ClusterServer | undefined
   for (;;) {
     const attempt = await attach(connection)
     if (typeof attempt !== 'string') return attempt
@@ -120,7 +120,7 @@ async function joinServer(
 }
 
 async function leave(
-  session: Session | undefined,
+  session: ServerSession | undefined,
   cluster: Cluster,
   connection: Connection,
 ): Promise<void> {
@@ -151,7 +151,7 @@ export async function startEmbeddedPostgres(
   try {
     const stopped = new AbortController()
     const { signal } = stopped
-    let session: Session | undefined
+    let session: ServerSession | undefined
     let rejoined: Promise<void> | undefined
     const join = async (): Promise<void> => {
       session = await joinServer(cluster, connection, signal)

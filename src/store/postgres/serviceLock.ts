@@ -16,13 +16,13 @@ export type ServiceLock = {
   readonly lost: Promise<void>
 }
 
-type Held = {
+type HeldLock = {
   readonly client: pg.Client
   /** Settles when the session ended, and with it the right. */
   readonly ended: Promise<void>
 }
 
-async function acquire(connection: Connection): Promise<Held | undefined> {
+async function acquire(connection: Connection): Promise<HeldLock | undefined> {
   const client = new pg.Client({
     ...clientConfig(connection),
     keepAlive: true,
@@ -56,7 +56,7 @@ export async function holdServiceLock(
   if (first === undefined) return undefined
   let held = first
 
-  const regain = async (): Promise<Held | undefined> => {
+  const regain = async (): Promise<HeldLock | undefined> => {
     for (let refusals = 0; refusals < REFUSALS && !signal.aborted; ) {
       try {
         const again = await acquire(connection)

@@ -28,7 +28,7 @@ export type AuditEntry = {
 export type StoredAudit = Selectable<Schema['audit_log']>
 
 /** A change under way: its transaction, and the log that commits with it. */
-export type Change = {
+export type AuditChange = {
   readonly trx: Database
   record(entry: AuditEntry): Promise<void>
 }
@@ -37,7 +37,7 @@ export type Change = {
 export function audited<Result>(
   db: Database,
   actor: Actor,
-  run: (change: Change) => Promise<Result>,
+  run: (change: AuditChange) => Promise<Result>,
 ): Promise<Result> {
   return inTransaction(db, (trx) => run({ trx, record: (entry) => append(trx, actor, entry) }))
 }

@@ -19,7 +19,7 @@ export type ClaimedDelivery = {
   readonly previous_secret_until: Date | null
 }
 
-type Claim = {
+type DeliveryClaim = {
   readonly limit: number
   /** Of one subscription, so that one that hangs does not hold up the others. */
   readonly perSubscription: number
@@ -35,7 +35,7 @@ const WINDOW = 1_000
 /** Takes deliveries that are due; of several processes each gets others. Counts the attempt. */
 export async function claimDeliveries(
   db: Database,
-  { limit, perSubscription, lease, busy }: Claim,
+  { limit, perSubscription, lease, busy }: DeliveryClaim,
 ): Promise<readonly ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`with due as (
       select d.id, d.subscription_id, d.next_attempt_at
@@ -65,7 +65,7 @@ export async function claimDeliveries(
 }
 
 /** How an attempt ended. */
-export type Attempt = {
+export type DeliveryAttempt = {
   readonly outcome: string
   readonly httpStatus: number | null
   readonly reason: string | null
@@ -76,7 +76,7 @@ export async function finishDelivery(
   db: Database,
   id: bigint,
   state: 'pending' | 'delivered' | 'failed',
-  { outcome, httpStatus, reason }: Attempt,
+  { outcome, httpStatus, reason }: DeliveryAttempt,
   next = 0,
 ): Promise<void> {
   await db

@@ -5,13 +5,13 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { type FrameRecord, fromHex, usesOpcode } from '../../evm/index.js'
 import type { ObservedRun, StateOverride, Validation } from '../engine.js'
 import { authorizationOverride } from '../evmOverrides.js'
-import { timeRange } from '../inProcess/readRehearsal.js'
+import { timeRangeOf } from '../inProcess/readRehearsal.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 import { observeCalls } from '../trace/observeCalls.js'
 import { traceRequest } from '../trace/traceRequest.js'
 
 /** Whether the node says what our EVM said; `ours` and `node` in words, for the log. */
-export type Comparison =
+export type NodeComparison =
   | { readonly outcome: 'agrees' }
   | { readonly outcome: 'differs'; readonly ours: string; readonly node: string }
   /** The node cannot be asked, or its answer cannot be compared. */
@@ -40,7 +40,7 @@ export async function compareOnNode(
   op: Operation,
   validation: Validation & { readonly observed: ObservedRun },
   override: StateOverride = {},
-): Promise<Comparison> {
+): Promise<NodeComparison> {
   const { observed, verificationGasUsed, prefund, validAfter, validUntil } = validation
   if (seesBlock(observed.record.root)) return unanswered('it looks at the block')
   const request = traceRequest(entryPoint, op, {
@@ -61,14 +61,14 @@ export async function compareOnNode(
     const said = failure?.message ?? traced.error ?? 'nothing'
     return { outcome: 'differs', ours: 'validation succeeds', node: said }
   }
-  const range = timeRange(answers)
+  const range = timeRangeOf(answers)
   const gas = validated.preOpGas - op.preVerificationGas
   const ours = describe({ gas: verificationGasUsed, prefund, validAfter, validUntil })
   const told = describe({ gas, prefund: validated.prefund, ...range })
   return ours === told ? { outcome: 'agrees' } : { outcome: 'differs', ours, node: told }
 }
 
-function unanswered(reason: string): Comparison {
+function unanswered(reason: string): NodeComparison {
   return { outcome: 'unanswered', reason }
 }
 

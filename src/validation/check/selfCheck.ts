@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { type CallRequest, encodeEthCall } from '../../chain/ethCall.js'
-import type { Settled } from '../../chain/jsonRpc.js'
+import type { NodeAnswer } from '../../chain/jsonRpc.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { blockParameter } from '../../chain/nodeReads.js'
 import type { StateProvider } from '../../chain/stateProvider.js'
@@ -8,8 +8,8 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import {
   type BlockEnv,
-  type Call,
   call,
+  type EvmMessage,
   type OnMiss,
   overlay,
   type State,
@@ -49,7 +49,7 @@ export async function selfCheck(
     ...handleOpsCall(entryPoint, op, block),
     accessList: undefined,
   })
-  const runOn = (known: State, block: BlockEnv, input: Call, onMiss: OnMiss) =>
+  const runOn = (known: State, block: BlockEnv, input: EvmMessage, onMiss: OnMiss) =>
     call(
       { state: overlay(known, overrides), block, onMiss, record: true, maxSteps: MAX_STEPS },
       input,
@@ -90,7 +90,7 @@ export async function selfCheck(
     },
   )
   const [enough, tooLittle] = await ask([Number(least), Number(least) - 1])
-  const succeeds = (answer: Settled | undefined) => (answer?.ok ? 'enough' : 'too little')
+  const succeeds = (answer: NodeAnswer | undefined) => (answer?.ok ? 'enough' : 'too little')
   return compare(
     'threshold',
     `gas limit ${least} is enough, one less is too little`,
@@ -102,7 +102,7 @@ function compare(by: CheckedBy, ours: string, node: string): SelfCheck {
   return ours === node ? { agrees: true, by } : { agrees: false, by, ours, node }
 }
 
-function describeAnswer(answer: Settled | undefined): string {
+function describeAnswer(answer: NodeAnswer | undefined): string {
   if (answer === undefined) return 'no answer'
   return answer.ok ? 'no revert' : (answer.error.revertData ?? answer.error.message)
 }

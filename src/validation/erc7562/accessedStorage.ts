@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { framesOf, isEntryPointFrame, type Phase, type Scene } from './scene.js'
+import { framesOf, isEntryPointFrame, type Phase, type RuleContext } from './scene.js'
 import { belongsToEntity } from './storage.js'
 
 /** Slots by the contract that holds them. */
@@ -18,7 +18,7 @@ export type AccessedStorage = {
   readonly associatedIn: ReadonlySet<Address>
 }
 
-export function accessedStorage(scene: Scene, phases: readonly Phase[]): AccessedStorage {
+export function accessedStorage(scene: RuleContext, phases: readonly Phase[]): AccessedStorage {
   const reads = new Map<Address, Set<Hex>>()
   const writes = new Map<Address, Set<Hex>>()
   for (const phase of phases) {
@@ -35,7 +35,7 @@ export function accessedStorage(scene: Scene, phases: readonly Phase[]): Accesse
   return { reads: withoutStaked(scene, reads), writes: withoutStaked(scene, writes), associatedIn }
 }
 
-function withoutStaked(scene: Scene, sets: SlotSets): SlotSets {
+function withoutStaked(scene: RuleContext, sets: SlotSets): SlotSets {
   const { factory, paymaster } = scene.entities
   const staked = [factory, paymaster].filter((entity) => entity?.staked)
   if (staked.length === 0) return sets
@@ -62,7 +62,7 @@ function addAll(sets: Map<Address, Set<Hex>>, contract: Address, slots: Iterable
   }
 }
 
-function associatedContracts(scene: Scene, accesses: readonly SlotSets[]): Set<Address> {
+function associatedContracts(scene: RuleContext, accesses: readonly SlotSets[]): Set<Address> {
   const { factory, paymaster } = scene.entities
   const owners = [scene.op.sender]
   if (factory?.staked) owners.push(factory.address)

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { framesOf, isEntryPointFrame, type Phase, type Scene } from './scene.js'
+import { framesOf, isEntryPointFrame, type Phase, type RuleContext } from './scene.js'
 import { type Party, type Violation, violation } from './violation.js'
 
 /** Code hashes by address, as EXTCODEHASH gives them. */
@@ -12,7 +12,7 @@ export type VisitedCode = ReadonlyMap<Address, Party>
  * What COD-010 watches: entities, everything called or looked at by EXTCODE*, and EIP-7702
  * delegates. The EntryPoint and precompiles never change and are left out.
  */
-export function visitedCode(scene: Scene, phases: readonly Phase[]): VisitedCode {
+export function visitedCode(scene: RuleContext, phases: readonly Phase[]): VisitedCode {
   const visited = new Map<Address, Party>()
   for (const { entity, delegate, root } of phases) {
     const party = { role: entity.role, address: entity.address }

@@ -1,6 +1,6 @@
 import { readAbi } from '../../encoding/abiReader.js'
 import { toHex } from '../../evm/index.js'
-import type { Limits } from './limits.js'
+import type { RuleLimits } from './limits.js'
 import type { Entity, Phase, PhaseRule } from './scene.js'
 import { type Party, type Violation, violation } from './violation.js'
 
@@ -13,10 +13,10 @@ export function contextSizeOf(phases: readonly Phase[]): number {
 }
 
 export const context: PhaseRule = ({ limits }, phase) =>
-  phase.name === 'paymaster' ? judgeContext(phase.entity, contextSizeOf([phase]), limits) : []
+  phase.name === 'paymaster' ? checkContext(phase.entity, contextSizeOf([phase]), limits) : []
 
 /** EREP-050 and LIM-020 for a context of `size` bytes. */
-export function judgeContext(paymaster: Entity, size: number, limits: Limits): Violation[] {
+export function checkContext(paymaster: Entity, size: number, limits: RuleLimits): Violation[] {
   return [...contextOfUnstaked(paymaster, size), ...contextTooLong(paymaster, size, limits)]
 }
 
@@ -29,7 +29,11 @@ function contextOfUnstaked(paymaster: Entity, size: number): Violation[] {
 }
 
 /** LIM-020: the most bytes of a context. */
-function contextTooLong(paymaster: Entity, size: number, { maxContextSize }: Limits): Violation[] {
+function contextTooLong(
+  paymaster: Entity,
+  size: number,
+  { maxContextSize }: RuleLimits,
+): Violation[] {
   if (size <= maxContextSize) return []
   const message = `paymaster returned a context of ${size} bytes, the limit is ${maxContextSize}`
   return [violation('LIM-020', paymaster, message)]

@@ -1,7 +1,13 @@
 import type { Address } from 'viem'
 import { type FrameRecord, usesOpcode } from '../../evm/index.js'
 import { opcodeViolation } from './opcodes.js'
-import { type FrameRule, framesOf, isEntryPointFrame, type PhaseRule, type Scene } from './scene.js'
+import {
+  type FrameRule,
+  framesOf,
+  isEntryPointFrame,
+  type PhaseRule,
+  type RuleContext,
+} from './scene.js'
 import type { Party, Violation } from './violation.js'
 
 const createOpcode = [0xf0, 'CREATE'] as const
@@ -48,7 +54,7 @@ function isBy(frame: FrameRecord, address: Address | undefined): boolean {
   return frame.storageAddress === address
 }
 
-function createsOnlySender({ op }: Scene, frame: FrameRecord): boolean {
+function createsOnlySender({ op }: RuleContext, frame: FrameRecord): boolean {
   const created = frame.calls.filter(({ kind }) => kind === 'CREATE2')
   return created.length === 1 && created[0]!.to === op.sender
 }

@@ -1,5 +1,5 @@
 import { type FrameKind, type FrameRecord, toHex } from '../../evm/index.js'
-import type { FrameRule, Phase, Scene } from './scene.js'
+import type { FrameRule, Phase, RuleContext } from './scene.js'
 import { violation } from './violation.js'
 
 const DEPOSIT_TO = '0xb760faf9'
@@ -35,7 +35,7 @@ export const entryPointCode: FrameRule = ({ entryPoint }, { entity }, frame) =>
       return violation('OP-054', entity, message, { opcode, contract: address })
     })
 
-function isAllowed(scene: Scene, phase: Phase, call: FrameRecord): boolean {
+function isAllowed(scene: RuleContext, phase: Phase, call: FrameRecord): boolean {
   if (call.kind !== 'CALL') return false
   return (
     depositsForSender(scene, phase, call) ||
@@ -48,7 +48,11 @@ function isAllowed(scene: Scene, phase: Phase, call: FrameRecord): boolean {
  * OP-052: depositTo(sender) from the sender or the factory. Contracts that these call may do it for
  * them, as the public compliance suite has it.
  */
-function depositsForSender({ op, entities }: Scene, phase: Phase, call: FrameRecord): boolean {
+function depositsForSender(
+  { op, entities }: RuleContext,
+  phase: Phase,
+  call: FrameRecord,
+): boolean {
   const ownFrame = phase.name !== 'paymaster'
   const byEntity = call.from === op.sender || call.from === entities.factory?.address
   return (ownFrame || byEntity) && toHex(call.input.subarray(0, 36)) === depositTo(op.sender)
@@ -59,11 +63,11 @@ function depositTo(account: string): string {
 }
 
 /** OP-053: the fallback from the sender, or from what it calls in its own validation. */
-function paysFallback({ op }: Scene, phase: Phase, { from, input }: FrameRecord): boolean {
+function paysFallback({ op }: RuleContext, phase: Phase, { from, input }: FrameRecord): boolean {
   return input.length === 0 && (phase.entity.role === 'account' || from === op.sender)
 }
 
 /** OP-055: incrementNonce() from the sender: it raises the nonce of whoever calls. */
-function incrementsNonce({ op }: Scene, { from, input }: FrameRecord): boolean {
+function incrementsNonce({ op }: RuleContext, { from, input }: FrameRecord): boolean {
   return from === op.sender && toHex(input.subarray(0, 4)) === INCREMENT_NONCE
 }

@@ -3,16 +3,16 @@ export type { AccessedStorage, SlotSets } from './accessedStorage.js'
 export { conflictingDelegate } from './auth.js'
 export { type EntityGas, gasInBundle, gasOfStaked, savers } from './bundleGas.js'
 export { type CodeHashes, changedCode, type VisitedCode } from './code.js'
-export { changedContext, judgeContext } from './context.js'
-export { type Evidence, judge, type Verdict } from './judge.js'
+export { changedContext, checkContext } from './context.js'
+export { applyRules, type Evidence, type Verdict } from './judge.js'
 export {
+  checkFields,
   fitsBundleContexts,
   fitsBundleSize,
-  judgeFields,
   type LimitProfile,
-  type Limits,
   limitProfiles,
+  type RuleLimits,
 } from './limits.js'
 export { isStaked, type StakeInfo, type StakePolicy, type Stakes } from './stakes.js'
 export { toViolationError } from './toViolationError.js'
-export type { EntityRole, Party, Rule, Violation } from './violation.js'
+export type { EntityRole, Party, RuleId, Violation } from './violation.js'

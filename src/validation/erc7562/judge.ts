@@ -10,7 +10,7 @@ import { type VisitedCode, visitedCode } from './code.js'
 import { context, contextSizeOf } from './context.js'
 import { create, create2 } from './creation.js'
 import { entryPointCalls, entryPointCode } from './entryPointAccess.js'
-import { judgeFields, type Limits, verificationSlack } from './limits.js'
+import { checkFields, type RuleLimits, verificationSlack } from './limits.js'
 import { balances, bannedOpcodes, loneGas, outOfGas, unassignedOpcodes } from './opcodes.js'
 import { splitPhases } from './phases.js'
 import {
@@ -20,7 +20,7 @@ import {
   isEntryPointFrame,
   type Phase,
   type PhaseRule,
-  type Scene,
+  type RuleContext,
 } from './scene.js'
 import { isStaked, type StakePolicy, type Stakes } from './stakes.js'
 import { storage } from './storage.js'
@@ -42,7 +42,7 @@ export type Evidence = {
   readonly senderExists: boolean
   readonly stakes: Stakes
   readonly stakePolicy: StakePolicy
-  readonly limits: Limits
+  readonly limits: RuleLimits
 }
 
 export type Verdict = {
@@ -75,14 +75,14 @@ const frameRules: readonly FrameRule[] = [
 const phaseRules: readonly PhaseRule[] = [delegatedEntity, create2, context]
 
 /** Judges a validation run by the rules of ERC-7562. Pure: the same evidence, the same verdict. */
-export function judge(evidence: Evidence): Verdict {
+export function applyRules(evidence: Evidence): Verdict {
   const { record, entryPoint, op, limits } = evidence
-  const scene = sceneOf(evidence)
+  const scene = ruleContextOf(evidence)
   const phases = splitPhases(scene, record.root)
   return {
     violations: [
-      ...judgeFields(entryPoint, op, limits),
-      ...phases.flatMap((phase) => judgePhase(scene, phase)),
+      ...checkFields(entryPoint, op, limits),
+      ...phases.flatMap((phase) => applyPhaseRules(scene, phase)),
       ...verificationSlack(scene, phases),
     ],
     accessed: accessedStorage(scene, phases),
@@ -92,7 +92,7 @@ export function judge(evidence: Evidence): Verdict {
   }
 }
 
-function judgePhase(scene: Scene, phase: Phase): Violation[] {
+function applyPhaseRules(scene: RuleContext, phase: Phase): Violation[] {
   const violations = phaseRules.flatMap((rule) => rule(scene, phase))
   for (const frame of framesOf(phase.root)) {
     violations.push(...outOfGas(scene, phase, frame))
@@ -102,7 +102,7 @@ function judgePhase(scene: Scene, phase: Phase): Violation[] {
   return violations
 }
 
-function sceneOf({ record, stakes, stakePolicy, ...rest }: Evidence): Scene {
+function ruleContextOf({ record, stakes, stakePolicy, ...rest }: Evidence): RuleContext {
   const { sender, factory, paymaster } = rest.op
   const entity = (role: EntityRole, address: Address): Entity => ({
     role,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { operationOf } from '../../../test/validation/erc7562/world.js'
 import { canonicalAddresses, createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { fitsBundleContexts, fitsBundleSize, judgeFields, limitProfiles } from './limits.js'
+import { checkFields, fitsBundleContexts, fitsBundleSize, limitProfiles } from './limits.js'
 
 const { canonical, lenient } = limitProfiles
 const entryPoint = createEntryPoint('0.7', canonicalAddresses['0.7'])
@@ -19,7 +19,7 @@ function judged(
   fields: Partial<Operation>,
   limits = canonical as typeof canonical | typeof lenient,
 ) {
-  return judgeFields(entryPoint, { ...good, ...fields }, limits)
+  return checkFields(entryPoint, { ...good, ...fields }, limits)
 }
 
 describe('limits of an operation’s fields', () => {

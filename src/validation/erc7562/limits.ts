@@ -2,11 +2,11 @@ import type { Hex } from 'viem'
 import { size } from 'viem/utils'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import type { Phase, Scene } from './scene.js'
+import type { Phase, RuleContext } from './scene.js'
 import { type Party, type Violation, violation } from './violation.js'
 
 /** The numbers behind the LIM rules. Sizes in bytes. */
-export type Limits = {
+export type RuleLimits = {
   /** LIM-010 */
   readonly maxOperationSize: number
   /** LIM-020 */
@@ -47,12 +47,16 @@ export const limitProfiles = {
     maxVerificationGas: 10_000_000n,
     preVerificationOverheadGas: 0n,
   },
-} as const satisfies Readonly<Record<string, Limits>>
+} as const satisfies Readonly<Record<string, RuleLimits>>
 
 export type LimitProfile = keyof typeof limitProfiles
 
 /** The limits that need no run: LIM-010, LIM-060, LIM-070. */
-export function judgeFields(entryPoint: EntryPoint, op: Operation, limits: Limits): Violation[] {
+export function checkFields(
+  entryPoint: EntryPoint,
+  op: Operation,
+  limits: RuleLimits,
+): Violation[] {
   const encoded = entryPoint.encodeOperation(op)
   return [
     ...operationSize(op, encoded, limits),
@@ -62,7 +66,7 @@ export function judgeFields(entryPoint: EntryPoint, op: Operation, limits: Limit
 }
 
 /** LIM-010: the most bytes of one packed operation. */
-function operationSize(op: Operation, encoded: Hex, { maxOperationSize }: Limits): Violation[] {
+function operationSize(op: Operation, encoded: Hex, { maxOperationSize }: RuleLimits): Violation[] {
   const bytes = size(encoded)
   if (bytes <= maxOperationSize) return []
   const field = size(op.callData) >= size(op.factoryData) ? 'callData' : 'factoryData'
@@ -71,7 +75,7 @@ function operationSize(op: Operation, encoded: Hex, { maxOperationSize }: Limits
 }
 
 /** LIM-060: both verification limits must be lower than the maximum. */
-function verificationGas(op: Operation, { maxVerificationGas }: Limits): Violation[] {
+function verificationGas(op: Operation, { maxVerificationGas }: RuleLimits): Violation[] {
   return verificationLimits(op)
     .filter(({ limit }) => limit >= maxVerificationGas)
     .map(({ party, field, limit }) => {
@@ -81,7 +85,7 @@ function verificationGas(op: Operation, { maxVerificationGas }: Limits): Violati
 }
 
 /** LIM-070: preVerificationGas must cover calldata and what the EntryPoint cannot meter. */
-function preVerificationGas(op: Operation, encoded: Hex, limits: Limits): Violation[] {
+function preVerificationGas(op: Operation, encoded: Hex, limits: RuleLimits): Violation[] {
   const required = calldataGas(encoded) + limits.preVerificationOverheadGas
   if (op.preVerificationGas >= required) return []
   const message = `${op.preVerificationGas} gas before verification, must be at least ${required}`
@@ -92,7 +96,7 @@ function preVerificationGas(op: Operation, encoded: Hex, limits: Limits): Violat
  * LIM-030: verification limits must exceed what validation used by the slack. Counted are the calls
  * of the EntryPoint, not what it spends between them.
  */
-export function verificationSlack(scene: Scene, phases: readonly Phase[]): Violation[] {
+export function verificationSlack(scene: RuleContext, phases: readonly Phase[]): Violation[] {
   const { op, entryPoint, limits } = scene
   return verificationLimits(op).flatMap(({ party, field, limit }) => {
     const paidBy = phases.filter(({ name }) =>
@@ -109,12 +113,12 @@ export function verificationSlack(scene: Scene, phases: readonly Phase[]): Viola
 }
 
 /** LIM-040: whether calldata of handleOps of `bytes` may be one bundle. */
-export function fitsBundleSize({ maxBundleSize }: Limits, bytes: number): boolean {
+export function fitsBundleSize({ maxBundleSize }: RuleLimits, bytes: number): boolean {
   return bytes <= maxBundleSize
 }
 
 /** LIM-050: whether operations with contexts of these sizes (bytes) may share a bundle. */
-export function fitsBundleContexts(limits: Limits, sizes: readonly number[]): boolean {
+export function fitsBundleContexts(limits: RuleLimits, sizes: readonly number[]): boolean {
   return sizes.reduce((sum, bytes) => sum + bytes, 0) <= limits.maxBundleContextSize
 }
 

@@ -1,6 +1,6 @@
 import { type FrameRecord, isAssigned, opcodesOf, usesOpcode } from '../../evm/index.js'
 import type { FrameRule, Phase } from './scene.js'
-import { type Rule, type Violation, violation } from './violation.js'
+import { type RuleId, type Violation, violation } from './violation.js'
 
 const GAS = 0x5a
 const INVALID = 0xfe
@@ -29,7 +29,7 @@ const balanceOpcodes: readonly (readonly [opcode: number, name: string])[] = [
 
 /** The violation that is the use of an opcode in `frame`. */
 export function opcodeViolation(
-  rule: Rule,
+  rule: RuleId,
   phase: Phase,
   frame: FrameRecord,
   [opcode, name]: readonly [opcode: number, name: string],

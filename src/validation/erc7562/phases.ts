@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { createAddress, type FrameRecord } from '../../evm/index.js'
-import type { Entity, Phase, Scene } from './scene.js'
+import type { Entity, Phase, RuleContext } from './scene.js'
 
 /** validateUserOp and validatePaymasterUserOp, of v0.6 and of v0.7 and later. */
 const validateAccount = [0x3a871cdd, 0x19822f7c]
@@ -11,7 +11,7 @@ const validatePaymaster = [0xf465c77e, 0x52b7512c]
  * the EntryPoint's frame. A phase that the run did not reach is absent; execution is not looked at.
  */
 export function splitPhases(
-  { entryPoint: { address }, op, entities }: Pick<Scene, 'entryPoint' | 'op' | 'entities'>,
+  { entryPoint: { address }, op, entities }: Pick<RuleContext, 'entryPoint' | 'op' | 'entities'>,
   root: FrameRecord,
 ): Phase[] {
   if (root.to !== address) throw new Error(`the run is not one of the EntryPoint ${address}`)

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Fork, FrameRecord } from '../../evm/index.js'
-import type { Limits } from './limits.js'
+import type { RuleLimits } from './limits.js'
 import type { EntityRole, Party, Violation } from './violation.js'
 
 export type Entity = Party & { readonly staked: boolean }
@@ -20,11 +20,11 @@ export type Phase = {
 }
 
 /** What the rules know of an operation beside the frame they look at. */
-export type Scene = {
+export type RuleContext = {
   readonly op: Operation
   readonly entryPoint: EntryPoint
   readonly fork: Fork
-  readonly limits: Limits
+  readonly limits: RuleLimits
   readonly senderExists: boolean
   readonly entities: { readonly [role in EntityRole]?: Entity }
   /** Whether `slot`, in any contract, is associated with `owner`. */
@@ -32,10 +32,14 @@ export type Scene = {
 }
 
 /** A rule about what one frame did. */
-export type FrameRule = (scene: Scene, phase: Phase, frame: FrameRecord) => readonly Violation[]
+export type FrameRule = (
+  scene: RuleContext,
+  phase: Phase,
+  frame: FrameRecord,
+) => readonly Violation[]
 
 /** A rule about a phase as a whole. */
-export type PhaseRule = (scene: Scene, phase: Phase) => readonly Violation[]
+export type PhaseRule = (scene: RuleContext, phase: Phase) => readonly Violation[]
 
 /** The frames of a phase, callers before what they call. */
 export function* framesOf(root: FrameRecord): Generator<FrameRecord> {
@@ -44,6 +48,6 @@ export function* framesOf(root: FrameRecord): Generator<FrameRecord> {
 }
 
 /** Whether the frame runs the EntryPoint on its own storage: its code is trusted and not judged. */
-export function isEntryPointFrame({ entryPoint }: Scene, frame: FrameRecord): boolean {
+export function isEntryPointFrame({ entryPoint }: RuleContext, frame: FrameRecord): boolean {
   return frame.to === entryPoint.address && frame.storageAddress === entryPoint.address
 }

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { FrameRecord } from '../../evm/index.js'
-import type { Entity, FrameRule, Phase, Scene } from './scene.js'
-import { type Party, type Rule, type Violation, violation } from './violation.js'
+import type { Entity, FrameRule, Phase, RuleContext } from './scene.js'
+import { type Party, type RuleId, type Violation, violation } from './violation.js'
 
 /** One slot that a frame used. */
 type SlotUse = { readonly slot: Hex; readonly writes: boolean; readonly transient: boolean }
@@ -34,7 +34,7 @@ function* slotUses(frame: FrameRecord): Generator<SlotUse> {
   }
 }
 
-function isAllowed(scene: Scene, entity: Entity, contract: Address, use: SlotUse): boolean {
+function isAllowed(scene: RuleContext, entity: Entity, contract: Address, use: SlotUse): boolean {
   if (isEntityStorage(entity, contract)) return entity.staked
   if (belongsToEntity(scene, contract)) return false
   return (
@@ -44,7 +44,7 @@ function isAllowed(scene: Scene, entity: Entity, contract: Address, use: SlotUse
 }
 
 /** STO-010: the account's own storage is always open, to every entity. */
-function isAccountStorage({ op }: Scene, contract: Address): boolean {
+function isAccountStorage({ op }: RuleContext, contract: Address): boolean {
   return contract === op.sender
 }
 
@@ -54,13 +54,13 @@ function isEntityStorage(entity: Entity, contract: Address): boolean {
 }
 
 /** STO-021 and STO-022: slots associated with the account, once it exists or its factory is staked. */
-function isAccountAssociated(scene: Scene, { slot }: SlotUse): boolean {
+function isAccountAssociated(scene: RuleContext, { slot }: SlotUse): boolean {
   if (!scene.senderExists && !scene.entities.factory?.staked) return false
   return scene.isAssociated(scene.op.sender, slot)
 }
 
 /** STO-032: slots associated with the entity; for staked ones. */
-function isEntityAssociated(scene: Scene, entity: Entity, { slot }: SlotUse): boolean {
+function isEntityAssociated(scene: RuleContext, entity: Entity, { slot }: SlotUse): boolean {
   return scene.isAssociated(entity.address, slot)
 }
 
@@ -70,11 +70,11 @@ function isReadOnly({ writes }: SlotUse): boolean {
 }
 
 /** STO-021, 022, 032 and 033 speak of contracts that are no entity of the operation. */
-export function belongsToEntity({ entities }: Scene, contract: Address): boolean {
+export function belongsToEntity({ entities }: RuleContext, contract: Address): boolean {
   return contract === entities.factory?.address || contract === entities.paymaster?.address
 }
 
-function explain(scene: Scene, phase: Phase, contract: Address, use: SlotUse): Violation {
+function explain(scene: RuleContext, phase: Phase, contract: Address, use: SlotUse): Violation {
   const { entity } = phase
   const { rule, needs, why } = reason(scene, entity, contract, use)
   const verb = use.writes ? 'writes' : 'reads'
@@ -89,9 +89,9 @@ function explain(scene: Scene, phase: Phase, contract: Address, use: SlotUse): V
   })
 }
 
-type Reason = { readonly rule: Rule; readonly needs?: Party | undefined; readonly why: string }
+type Reason = { readonly rule: RuleId; readonly needs?: Party | undefined; readonly why: string }
 
-function reason(scene: Scene, entity: Entity, contract: Address, use: SlotUse): Reason {
+function reason(scene: RuleContext, entity: Entity, contract: Address, use: SlotUse): Reason {
   const needs = entity.staked ? undefined : entity
   if (isEntityStorage(entity, contract)) {
     return { rule: 'STO-031', needs, why: `only a staked ${entity.role} may use its own storage` }

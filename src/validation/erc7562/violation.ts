@@ -7,7 +7,7 @@ export type EntityRole = 'factory' | 'account' | 'paymaster'
 export type Party = { readonly role: EntityRole; readonly address: Address }
 
 /** Identifiers of ERC-7562. */
-export type Rule =
+export type RuleId =
   | 'OP-011'
   | 'OP-012'
   | 'OP-013'
@@ -36,7 +36,7 @@ export type Rule =
 
 /** A rule that an operation breaks, and everything that explains it. */
 export type Violation = {
-  readonly rule: Rule
+  readonly rule: RuleId
   /** Whose frame broke it. */
   readonly entity: EntityRole
   readonly address: Address
@@ -53,7 +53,7 @@ export type Violation = {
 
 /** `entity`'s violation of `rule`; what explains it in `details`. */
 export function violation(
-  rule: Rule,
+  rule: RuleId,
   { role, address }: Party,
   message: string,
   details: Omit<Violation, 'rule' | 'entity' | 'address' | 'message'> = {},

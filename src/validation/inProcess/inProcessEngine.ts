@@ -1,5 +1,5 @@
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
-import type { Run, StateProvider } from '../../chain/stateProvider.js'
+import type { RunOnState, StateProvider } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { splitValidationData } from '../../entrypoint/validationData.js'
@@ -10,8 +10,8 @@ import { aggregated } from '../refusals.js'
 import { measureOperation } from './measureOperation.js'
 import type { Extent, Observation } from './observeOperation.js'
 import { observeRun, type RecordedRun } from './observeRun.js'
-import { outcomeOf, type Rehearsed, readValidation, refusal } from './readRehearsal.js'
-import { rehearse, type Stage, stateFor } from './rehearse.js'
+import { outcomeOf, readValidation, refusal, type Simulated } from './readRehearsal.js'
+import { type SimulationState, simulateOperation, stateFor } from './rehearse.js'
 import { kindOf } from './runKind.js'
 
 /**
@@ -47,20 +47,20 @@ function signatureFailed(validation: Validation): boolean {
 }
 
 /** The same on the state that `runOnState` finds, without a second look. */
-export function createEngineOn(runOnState: Run): Engine {
+export function createEngineOn(runOnState: RunOnState): Engine {
   async function run(
     entryPoint: EntryPoint,
     op: Operation,
     extent: Extent,
     override?: StateOverride,
-  ): Promise<Rehearsed> {
-    let last: { observed: Observation; stage: Stage } | undefined
+  ): Promise<Simulated> {
+    let last: { observed: Observation; stage: SimulationState } | undefined
     const { result, view } = await runOnState(
       kindOf(entryPoint, op, extent),
       (known, { block }) => {
         const stage = { block, state: stateFor(known, op, override) }
         const how = { onMiss: 'guess', record: true } as const
-        const { outcome, observed } = rehearse(stage, entryPoint, op, extent, how)
+        const { outcome, observed } = simulateOperation(stage, entryPoint, op, extent, how)
         last = { observed, stage }
         return outcome
       },
@@ -106,7 +106,7 @@ export function createEngineOn(runOnState: Run): Engine {
   }
 }
 
-function recordedRun({ result: { record }, stage, blockHash }: Rehearsed): RecordedRun {
+function recordedRun({ result: { record }, stage, blockHash }: Simulated): RecordedRun {
   if (record === undefined) throw new Error('the run was not recorded')
   return { record, state: stage.state, fork: stage.block.fork, blockHash }
 }

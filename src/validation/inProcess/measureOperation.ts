@@ -4,12 +4,12 @@ import type { Operation } from '../../entrypoint/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
-import { type Rehearsed, refusal, timeRange } from './readRehearsal.js'
-import { rehearse, type Stage } from './rehearse.js'
+import { refusal, type Simulated, timeRangeOf } from './readRehearsal.js'
+import { type SimulationState, simulateOperation } from './rehearse.js'
 import { smallestLimit } from './smallestLimit.js'
 
 /** Gas limits of one run. Those of the paymaster count where the version has them. */
-type Limits = {
+type TrialLimits = {
   readonly call: bigint
   readonly verification: bigint
   readonly paymasterVerification: bigint
@@ -17,7 +17,7 @@ type Limits = {
 }
 
 /** Runs an operation, reading what state it needs. */
-type Run = (op: Operation, extent: Extent) => Promise<Rehearsed>
+type TrialRun = (op: Operation, extent: Extent) => Promise<Simulated>
 
 /**
  * Gas limits by search. Ample limits come first; each limit is then narrowed by whole runs of
@@ -29,7 +29,7 @@ type Run = (op: Operation, extent: Extent) => Promise<Rehearsed>
  * them. Limits in `op` are not looked at; `bounds.postOp` is kept as it is.
  */
 export async function measureOperation(
-  run: Run,
+  run: TrialRun,
   entryPoint: EntryPoint,
   op: Operation,
   { call, verification, postOp = verification }: GasBounds,
@@ -65,7 +65,7 @@ export async function measureOperation(
       paymasterVerificationGasLimit: found.paymasterVerification,
       verificationGasUsed: realistic.used,
       postOpGasLimit,
-      ...timeRange(observed),
+      ...timeRangeOf(observed),
     },
   }
 }
@@ -73,7 +73,7 @@ export async function measureOperation(
 function refusedBy(
   entryPoint: EntryPoint,
   op: Operation,
-  rehearsed: Rehearsed,
+  rehearsed: Simulated,
 ): MeasureResult | undefined {
   const { call, postOp, validated } = rehearsed.observed
   if (call?.success === false) return { outcome: 'reverted', revertData: call.revertData }
@@ -84,7 +84,7 @@ function refusedBy(
   return { outcome: 'refused', failure: refusal(entryPoint, op, rehearsed) }
 }
 
-function withLimits(entryPoint: EntryPoint, op: Operation, limits: Limits): Operation {
+function withLimits(entryPoint: EntryPoint, op: Operation, limits: TrialLimits): Operation {
   const limited = { ...op, callGasLimit: limits.call, verificationGasLimit: limits.verification }
   if (!hasPaymasterLimits(entryPoint, op)) return limited
   return {
@@ -102,7 +102,7 @@ function hasPaymasterLimits(entryPoint: EntryPoint, op: Operation): boolean {
 type Subject = {
   readonly entryPoint: EntryPoint
   readonly op: Operation
-  readonly stage: Stage
+  readonly stage: SimulationState
 }
 
 /** A run of so much gas takes milliseconds; others get their turn after it. */
@@ -114,12 +114,12 @@ const HEAVY_GAS = 1_000_000
  */
 async function attempt(
   { entryPoint, op, stage }: Subject,
-  limits: Limits,
+  limits: TrialLimits,
   extent: Extent,
 ): Promise<Observation | undefined> {
   const how = { onMiss: 'stop', record: false } as const
   const limited = withLimits(entryPoint, op, limits)
-  const { outcome, observed } = rehearse(stage, entryPoint, limited, extent, how)
+  const { outcome, observed } = simulateOperation(stage, entryPoint, limited, extent, how)
   if (outcome.kind !== 'done') return undefined
   if (outcome.executionGas > HEAVY_GAS) await nextTurn()
   return observed
@@ -131,7 +131,7 @@ async function callLimit(
   observed: Observation,
   name: 'call' | 'postOp',
   ceiling: bigint,
-  limitsAt: (limit: bigint) => Limits,
+  limitsAt: (limit: bigint) => TrialLimits,
 ): Promise<bigint> {
   const ample = observed[name]
   if (ample === undefined) return 0n
@@ -149,19 +149,19 @@ function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
 
 /** Limits that do, and what verification does under them. */
 type Verification = {
-  readonly limits: Limits
+  readonly limits: TrialLimits
   readonly observed: Observation
-  readonly stage: Stage
+  readonly stage: SimulationState
   /** Gas of verification, without preVerificationGas. */
   readonly used: bigint
 }
 
 async function runRealistic(
-  run: Run,
+  run: TrialRun,
   entryPoint: EntryPoint,
   op: Operation,
-  limits: Limits,
-  { observed, stage }: Rehearsed,
+  limits: TrialLimits,
+  { observed, stage }: Simulated,
 ): Promise<Verification> {
   const used = verificationUsed(observed, op) ?? 0n
   const likely = used + used / 16n + 4096n
@@ -179,9 +179,9 @@ function verificationUsed({ validated }: Observation, op: Operation): bigint | u
 async function verificationLimits(
   subject: Subject,
   { limits, observed, used }: Verification,
-): Promise<Pick<Limits, 'verification' | 'paymasterVerification'>> {
+): Promise<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
   const { entryPoint, op } = subject
-  const does = async (tried: Limits) => {
+  const does = async (tried: TrialLimits) => {
     const seen = await attempt(subject, tried, 'validation')
     const usedNow = seen && verificationUsed(seen, op)
     return usedNow !== undefined && usedNow >= used

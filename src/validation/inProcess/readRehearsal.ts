@@ -2,28 +2,31 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint, Failure, Log, OperationOutcome } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { splitValidationData } from '../../entrypoint/validationData.js'
-import { type Log as EvmLog, type Result, toHex } from '../../evm/index.js'
+import { type CallResult, type EvmLog, toHex } from '../../evm/index.js'
 import type { Validation } from '../engine.js'
 import { unexplained } from '../refusals.js'
 import type { Observation } from './observeOperation.js'
-import type { Stage } from './rehearse.js'
+import type { SimulationState } from './rehearse.js'
 
 /** A rehearsal on known state. */
-export type Rehearsed = {
-  readonly result: Result
+export type Simulated = {
+  readonly result: CallResult
   readonly observed: Observation
-  readonly stage: Stage
+  readonly stage: SimulationState
   readonly blockHash: Hex
 }
 
 /** What is looked at of a run that was refused. */
 export type Ended = {
-  readonly result: Pick<Result, 'output'>
-  readonly stage: Pick<Stage, 'state'>
+  readonly result: Pick<CallResult, 'output'>
+  readonly stage: Pick<SimulationState, 'state'>
 }
 
 /** What handleOps would put on the chain for the operation; undefined when it refuses. */
-export function outcomeOf(entryPoint: EntryPoint, { logs }: Result): OperationOutcome | undefined {
+export function outcomeOf(
+  entryPoint: EntryPoint,
+  { logs }: CallResult,
+): OperationOutcome | undefined {
   return entryPoint.decodeOutcomes(logs.map(toLog))[0]
 }
 
@@ -48,7 +51,7 @@ export function refusal(
 }
 
 export function readValidation(
-  observed: Answers,
+  observed: ValidationAnswers,
   { preOpGas, prefund }: NonNullable<Observation['validated']>,
   op: Operation,
 ): Omit<Validation, 'observed'> {
@@ -56,19 +59,19 @@ export function readValidation(
   return {
     accountSignatureFailed: failed(observed.accountData),
     paymasterSignatureFailed: failed(observed.paymasterData),
-    ...timeRange(observed),
+    ...timeRangeOf(observed),
     verificationGasUsed: preOpGas - op.preVerificationGas,
     prefund,
   }
 }
 
 /** What account and paymaster answered. */
-type Answers = Pick<Observation, 'accountData' | 'paymasterData'>
+type ValidationAnswers = Pick<Observation, 'accountData' | 'paymasterData'>
 
 const BLOCK_FLAG = 2 ** 47
 
 /** When account and paymaster both hold. Ranges of block numbers (v0.9) the EntryPoint judges. */
-export function timeRange({ accountData = 0n, paymasterData = 0n }: Answers) {
+export function timeRangeOf({ accountData = 0n, paymasterData = 0n }: ValidationAnswers) {
   let [validAfter, validUntil] = [0, 0]
   for (const data of [accountData, paymasterData]) {
     const range = splitValidationData(data)

@@ -33,9 +33,9 @@ const HANDLE_OPS_GAS = 200_000
 const MAX_GAS = 2 ** 50
 
 /** Where an operation is run. */
-export type Stage = { readonly block: BlockEnv; readonly state: State }
+export type SimulationState = { readonly block: BlockEnv; readonly state: State }
 
-export type Rehearsal = { readonly outcome: Outcome; readonly observed: Observation }
+export type Simulation = { readonly outcome: Outcome; readonly observed: Observation }
 
 /** The state in which `op` runs: its authorization applied, then the caller's override, on `state`. */
 export function stateFor(state: State, op: Operation, override: StateOverride = {}): State {
@@ -66,13 +66,13 @@ export function handleOpsCall(
  * Runs `op` by the EntryPoint's own handleOps, with enough gas to grant all its limits. Signatures and
  * time ranges are not judged but noted (see `observeOperation`).
  */
-export function rehearse(
-  { block, state }: Stage,
+export function simulateOperation(
+  { block, state }: SimulationState,
   entryPoint: EntryPoint,
   op: Operation,
   extent: Extent,
   { onMiss, record }: { readonly onMiss: OnMiss; readonly record: boolean },
-): Rehearsal {
+): Simulation {
   const { observed, watcher } = observeOperation(entryPoint, op, extent)
   const run = { state, block, onMiss, record, maxSteps: MAX_STEPS, watcher }
   return { outcome: call(run, handleOpsCall(entryPoint, op, block)), observed }

@@ -1,12 +1,12 @@
 import type { Address } from 'viem'
 import {
-  type Answers,
+  type BlockAnswers,
   BlockGone,
   decodeReads,
   encodeRead,
   noAnswers,
   type Read,
-  slotName,
+  slotKey,
 } from '../../chain/blockReads.js'
 import type { ChainRules } from '../../chain/chainRules.js'
 import { delegateOf } from '../../chain/delegations.js'
@@ -36,7 +36,7 @@ export type TracingNode = {
   readonly tracer: Tracer
 }
 
-export type TraceContext = TracingNode & {
+export type TracedOperation = TracingNode & {
   readonly entryPoint: EntryPoint
   readonly op: Operation
   readonly override: StateOverride
@@ -54,7 +54,7 @@ export type TracedRun = Omit<RecordedRun, 'blockHash'> & {
  * the rules ask for: two requests, three where it met a delegated account. @param time Unix seconds that the block pretends to have
  */
 export async function runTrace(
-  context: TraceContext,
+  context: TracedOperation,
   head: Head,
   time?: number,
 ): Promise<TracedRun> {
@@ -70,7 +70,7 @@ export async function runTrace(
 }
 
 async function trace(
-  { node, tracer, entryPoint, op, override }: TraceContext,
+  { node, tracer, entryPoint, op, override }: TracedOperation,
   { fork }: ChainRules,
   block: BlockId,
   time: number | undefined,
@@ -90,7 +90,7 @@ async function trace(
 
 /** Codes of all that the trace visited and of their delegates, stakes and the deposit, of its block. */
 async function readState(
-  { node, entryPoint, op }: TraceContext,
+  { node, entryPoint, op }: TracedOperation,
   traced: TracedFrame,
   head: Head,
   block: BlockId,
@@ -128,7 +128,7 @@ function accountReads(addresses: ReadonlySet<Address>): Read[] {
   return [...addresses].map((address) => ({ kind: 'account', address }))
 }
 
-function stateOf({ balances, nonces, codes, slots }: Answers): State {
+function stateOf({ balances, nonces, codes, slots }: BlockAnswers): State {
   const bytes = new Map([...codes].map(([at, code]) => [at, fromHex(code)]))
   return {
     account: (address) => {
@@ -136,7 +136,7 @@ function stateOf({ balances, nonces, codes, slots }: Answers): State {
       if (balance === undefined || code === undefined) return undefined
       return { nonce: nonces.get(address), balance, code }
     },
-    slot: (address, slot) => slots.get(slotName(address, slot)),
+    slot: (address, slot) => slots.get(slotKey(address, slot)),
   }
 }
 

@@ -4,9 +4,9 @@ import { splitValidationData } from '../../entrypoint/validationData.js'
 import { toHex } from '../../evm/index.js'
 import type { Engine } from '../engine.js'
 import { observeRun } from '../inProcess/observeRun.js'
-import { readValidation, refusal, timeRange } from '../inProcess/readRehearsal.js'
+import { readValidation, refusal, timeRangeOf } from '../inProcess/readRehearsal.js'
 import { aggregated } from '../refusals.js'
-import { runTrace, type TraceContext, type TracedRun, type TracingNode } from './runTrace.js'
+import { runTrace, type TracedOperation, type TracedRun, type TracingNode } from './runTrace.js'
 
 export type TraceEngineContext = TracingNode & { readonly heads: Pick<HeadFollower, 'refresh'> }
 
@@ -19,7 +19,7 @@ export type TraceEngineContext = TracingNode & { readonly heads: Pick<HeadFollow
 export function createTraceEngine(context: TraceEngineContext): Pick<Engine, 'validate'> {
   return {
     async validate(entryPoint, op, override = {}) {
-      const asked: TraceContext = { ...context, entryPoint, op, override }
+      const asked: TracedOperation = { ...context, entryPoint, op, override }
       let run = await runTrace(asked, await context.heads.refresh())
       const { authorizer } = splitValidationData(run.observed.accountData ?? 0n)
       if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
@@ -47,7 +47,7 @@ function dueTime(entryPoint: EntryPoint, { observed, output }: TracedRun): numbe
   if (observed.validated !== undefined) return undefined
   const code = entryPoint.decodeFailure(toHex(output))?.code
   if (code !== 'AA22' && code !== 'AA32') return undefined
-  const { validAfter, validUntil } = timeRange(observed)
+  const { validAfter, validUntil } = timeRangeOf(observed)
   if (validUntil === 0) return validAfter + 1
   return validAfter < validUntil ? validUntil : undefined
 }

@@ -1,5 +1,5 @@
 import { encodeEthCall } from '../../chain/ethCall.js'
-import type { Call } from '../../chain/jsonRpc.js'
+import type { NodeCall } from '../../chain/jsonRpc.js'
 import type { BlockId } from '../../chain/nodeReads.js'
 import type { StateOverride } from '../../chain/stateOverride.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
@@ -27,7 +27,7 @@ export function traceRequest(
   entryPoint: EntryPoint,
   op: Operation,
   { tracer, tracerConfig, block, fork, override, time }: TraceOptions,
-): Call {
+): NodeCall {
   const { from, to, data, gas, accessList } = handleOpsCall(entryPoint, op, { fork })
   const call = { from, to, data: toHex(data), gas: BigInt(gas) }
   const [transaction, at] = encodeEthCall(call, block).params

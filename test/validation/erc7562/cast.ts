@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { create2Address, createAddress, fromHex } from '../../../src/evm/index.js'
-import type { EntityRole, Limits } from '../../../src/validation/erc7562/index.js'
+import type { EntityRole, RuleLimits } from '../../../src/validation/erc7562/index.js'
 import { type Act, actorInitcode, type Making, makeCall, script } from './actor.js'
 import { operationOf } from './operationOf.js'
 
@@ -15,7 +15,7 @@ export type Play = {
   /** How the factory creates the sender, which a play with `factory` or `construct` does anyway. */
   readonly deploys?: Partial<Pick<Making, 'how' | 'via' | 'before'>>
   readonly staked?: readonly EntityRole[]
-  readonly limits?: Limits
+  readonly limits?: RuleLimits
   /** Default: when the operation has no factory. */
   readonly senderExists?: boolean
   readonly fields?: Partial<Operation>

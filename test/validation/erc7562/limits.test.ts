@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAddress } from '../../../src/evm/index.js'
-import { type Limits, limitProfiles } from '../../../src/validation/erc7562/index.js'
+import { limitProfiles, type RuleLimits } from '../../../src/validation/erc7562/index.js'
 import { type Play, rulesOf, stages } from './stage.js'
 
 const { canonical, lenient } = limitProfiles
@@ -26,7 +26,7 @@ describe.each(stages())('contexts on EntryPoint %s', (_, stage) => {
   })
 
   it('LIM-020: of at most so many bytes', () => {
-    const limits: Limits = { ...lenient, maxContextSize: canonical.maxContextSize }
+    const limits: RuleLimits = { ...lenient, maxContextSize: canonical.maxContextSize }
     expect(rulesOf(stage.perform({ ...context(2_048), staked, limits }))).toEqual([])
     const { violations } = stage.perform({ ...context(2_049), staked, limits })
     expect(violations).toMatchObject([{ rule: 'LIM-020', entity: 'paymaster' }])

@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
 import type { Operation } from '../../../src/entrypoint/operation.js'
-import type { Result } from '../../../src/evm/index.js'
+import type { CallResult } from '../../../src/evm/index.js'
 import {
+  applyRules,
   type EntityRole,
-  judge,
   limitProfiles,
   type StakePolicy,
   type Verdict,
@@ -72,9 +72,14 @@ export function stages(): readonly (readonly [version: string, stage: Stage])[] 
   return VERSIONS.map((version) => [`v${version}`, createStage(createWorld(version))])
 }
 
-export function judgeRun(world: TestWorld, op: Operation, run: Result, play: Play = {}): Verdict {
+export function judgeRun(
+  world: TestWorld,
+  op: Operation,
+  run: CallResult,
+  play: Play = {},
+): Verdict {
   const staked = play.staked ?? []
-  return judge({
+  return applyRules({
     record: run.record!,
     entryPoint: world.entryPoint,
     op,
@@ -86,7 +91,7 @@ export function judgeRun(world: TestWorld, op: Operation, run: Result, play: Pla
   })
 }
 
-export function requireSuccess({ entryPoint }: TestWorld, run: Result): Result {
+export function requireSuccess({ entryPoint }: TestWorld, run: CallResult): CallResult {
   if (run.success) return run
   const output: Hex = `0x${Buffer.from(run.output).toString('hex')}`
   throw new Error(`handleOps failed: ${entryPoint.decodeFailure(output)?.message ?? output}`)

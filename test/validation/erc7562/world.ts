@@ -14,14 +14,14 @@ import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
 import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import {
-  type AccountOverride,
   type BlockEnv,
-  type Call,
+  type CallResult,
   call,
+  type EvmAccountOverride,
+  type EvmMessage,
   fromHex,
   overlay,
   p256VerifyRip7212,
-  type Result,
   type State,
   toHex,
 } from '../../../src/evm/index.js'
@@ -71,7 +71,7 @@ export type TestWorld = ReturnType<typeof createWorld>
 export function createWorld(version: Version) {
   let state = overlay(
     NOTHING,
-    new Map<Address, AccountOverride>([
+    new Map<Address, EvmAccountOverride>([
       [DEPLOYER, { code: fromHex(DEPLOYER_CODE) }],
       [RICH, { balance: 10n ** 24n }],
       [BENEFICIARY, { balance: 1n }],
@@ -79,7 +79,7 @@ export function createWorld(version: Version) {
   )
   const contracts = devContracts(version)
 
-  const run = (input: Partial<Call>, record: boolean): Result => {
+  const run = (input: Partial<EvmMessage>, record: boolean): CallResult => {
     const message = { from: RICH, to: undefined, data: NO_CODE, value: 0n, gas: 16_000_000 }
     const outcome = call(
       { state, block: BLOCK, onMiss: 'stop', record, maxSteps: 1e8 },
@@ -138,12 +138,12 @@ export function createWorld(version: Version) {
     },
     place,
     /** Runs handleOps of this one operation, recorded, and forgets it. */
-    handleOps(op: Operation, gas = 15_000_000): Result {
+    handleOps(op: Operation, gas = 15_000_000): CallResult {
       const data = fromHex(entryPoint.encodeHandleOps([op], BENEFICIARY))
       return run({ to: entryPoint.address, data, gas }, true)
     },
     /** Runs any call, recorded, and forgets it. */
-    record: (to: Address, data: Hex): Result => run({ to, data: fromHex(data) }, true),
+    record: (to: Address, data: Hex): CallResult => run({ to, data: fromHex(data) }, true),
   }
 }
 

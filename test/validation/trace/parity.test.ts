@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import type { Engine, ObservedRun } from '../../../src/validation/engine.js'
-import { judge, limitProfiles } from '../../../src/validation/erc7562/index.js'
+import { applyRules, limitProfiles } from '../../../src/validation/erc7562/index.js'
 import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
 import { cases } from '../../compliance/cases.js'
 import { openTroupe } from '../../compliance/troupe.js'
@@ -60,7 +60,7 @@ describe.each(VERSIONS)('a trace of the node and our EVM, EntryPoint v%s', (vers
     if (!result.ok) throw new Error(result.failure.message)
     const { observed, ...validation } = result.validation
     const run = observed as ObservedRun
-    const verdict = judge({
+    const verdict = applyRules({
       ...run,
       entryPoint,
       op,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gasInBundle } from '../../../src/validation/erc7562/index.js'
-import { judgeValidation } from '../../../src/validation/judgeValidation.js'
+import { checkRules } from '../../../src/validation/judgeValidation.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
 import { traceMined } from '../../../src/validation/traceMined.js'
 import { VERSIONS } from '../../contracts/tankChain.js'
@@ -28,7 +28,7 @@ describe.each(VERSIONS)('a mined transaction, EntryPoint v%s', (version) => {
     await engine.heads.refresh()
     const result = await engine.validate(entryPoint, op)
     if (!result.ok) throw new Error(result.failure.message)
-    const { verdict } = judgeValidation(entryPoint, op, result.validation.observed, rules)
+    const { verdict } = checkRules(entryPoint, op, result.validation.observed, rules)
     const before = verdict!.entities.map(({ address, gasUsed }) => [address, gasUsed])
     expect(before.map(([address]) => address)).toEqual([op.sender, tank])
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { NotFoundError } from '../../../errors/restErrors.js'
 import { listApps } from '../../../store/tenants/apps.js'
 import { audited } from '../../../store/tenants/audit.js'
-import { changeApp, createApp, endApp } from '../../../tenancy/manageApps.js'
+import { changeApp, createTenantApp, endApp } from '../../../tenancy/manageApps.js'
 import { app, done, listOf, name, appParams as params } from '../../adminSchemas.js'
 import { type Route, route } from '../route.js'
 
@@ -25,7 +25,7 @@ export const appRoutes: readonly Route[] = [
     answer: app,
     async run({ context, caller, accountId, body }) {
       const made = await audited(context.database, caller.actor, (change) =>
-        createApp(change, accountId, body.name),
+        createTenantApp(change, accountId, body.name),
       )
       if (made === undefined) throw new NotFoundError('Account')
       return made

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
-import { listDecisions } from '../../../store/ledger/decisionPages.js'
+import { listAppDecisions } from '../../../store/ledger/decisionPages.js'
 import { findDecision, type StoredDecision } from '../../../store/ledger/decisions.js'
 import { listWebhookCalls } from '../../../store/ledger/webhookCalls.js'
 import { isUuid } from '../../../store/uuid.js'
@@ -99,7 +99,7 @@ export const decisionRoutes: readonly Route[] = [
         from: from === undefined ? undefined : new Date(from),
         until: until === undefined ? undefined : new Date(until),
       })
-      const page = await listDecisions(context.database, app.id, { ...filter, limit, before })
+      const page = await listAppDecisions(context.database, app.id, { ...filter, limit, before })
       return { items: page.items.map(encode), next: page.next }
     },
   }),

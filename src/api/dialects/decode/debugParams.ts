@@ -1,6 +1,6 @@
 import type { EntityReputation } from '../../../bundling/debugBundler.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
-import type { DebugOperations, DebugReputations, EntityAt } from '../../rpc/signatures.js'
+import type { DebugOperations, DebugReputations, EntityParams } from '../../rpc/signatures.js'
 import { decodeAddress } from './bytes.js'
 import { type DecodeContext, decodeEntryPoint } from './entryPoint.js'
 import { decodeObject, member } from './members.js'
@@ -9,7 +9,7 @@ import { decodeInteger } from './quantity.js'
 
 type Params = readonly unknown[]
 
-export function decodeMode([mode]: Params): { mode: 'manual' | 'auto' } {
+export function decodeBundlingMode([mode]: Params): { mode: 'manual' | 'auto' } {
   if (mode !== 'manual' && mode !== 'auto')
     throw new InvalidParamsError('params[0]', 'must be "manual" or "auto".')
   return { mode }
@@ -35,7 +35,7 @@ export function decodeEntityAt([address, entryPoint]: Params, context: DecodeCon
   return {
     address: decodeAddress(address, 'params[0]'),
     entryPoint: decodeEntryPoint(entryPoint, 'params[1]', context),
-  } satisfies EntityAt
+  } satisfies EntityParams
 }
 
 const most = { min: 0, max: Number.MAX_SAFE_INTEGER }

@@ -5,14 +5,14 @@ import type {
   EstimateParams,
   HashParams,
   MethodName,
-  Params,
+  MethodParams,
   SendParams,
   SponsoredMode,
-  TokenMode,
+  TokenModeParams,
 } from '../../rpc/signatures.js'
 import { decodeHash } from './bytes.js'
 import {
-  decodeMode as decodeBundlingMode,
+  decodeBundlingMode,
   decodeEntityAt,
   decodeOperations,
   decodeReputations,
@@ -65,7 +65,7 @@ const send: Decode<SendParams> = ([operation, address, options], context) => {
  * [operation, mode], or [operation, entryPoint, context] as the clients of other services have it,
  * who can so name one of several EntryPoints. They know no result that is a refusal.
  */
-const sponsor: Decode<SponsoredMode | TokenMode> = ([operation, second, third], context) =>
+const sponsor: Decode<SponsoredMode | TokenModeParams> = ([operation, second, third], context) =>
   isHex(second)
     ? withOperation(
         decodeContext(third, 'params[2]'),
@@ -80,7 +80,7 @@ const sponsor: Decode<SponsoredMode | TokenMode> = ([operation, second, third], 
         'result',
       )
 
-const quote: Decode<SponsoredMode | TokenMode> = ([operation, mode], context) =>
+const quote: Decode<SponsoredMode | TokenModeParams> = ([operation, mode], context) =>
   withOperation(
     decodeQuoteContext(mode, 'params[1]'),
     operation,
@@ -89,7 +89,7 @@ const quote: Decode<SponsoredMode | TokenMode> = ([operation, mode], context) =>
   )
 
 /** ERC-7677: [operation, entryPoint, chainId, context]. The account may sign first in `phase` only. */
-function paymasterData(phase: SigningPhase): Decode<SponsoredMode | TokenMode> {
+function paymasterData(phase: SigningPhase): Decode<SponsoredMode | TokenModeParams> {
   return ([operation, address, chainId, paymasterContext], context) => {
     const asked = decodeInteger(chainId, 'params[2]', { min: 0, max: Number.MAX_SAFE_INTEGER })
     if (asked !== context.chainId)
@@ -122,7 +122,7 @@ function requirePhase(asked: SigningPhase, phase: SigningPhase, { version }: Ent
  * Both dialects decode alike: every form that any client sends is taken everywhere, so decoding is
  * one table, and only answers differ.
  */
-export const decoders: { readonly [N in MethodName]: Decode<Params<N>> } = {
+export const decoders: { readonly [N in MethodName]: Decode<MethodParams<N>> } = {
   eth_chainId: none,
   eth_supportedEntryPoints: none,
   web3_clientVersion: none,
@@ -154,7 +154,7 @@ function withOperation(
   operation: unknown,
   entryPoint: EntryPoint,
   refusal: SponsoredMode['refusal'],
-): SponsoredMode | TokenMode {
+): SponsoredMode | TokenModeParams {
   const { version } = entryPoint
   if (mode.mode === 'ERC20')
     return { ...mode, entryPoint, draft: decodePartialOperation(operation, 'params[0]', version) }
