@@ -3,7 +3,7 @@ import type { ChainDefinition } from '../chain/definition.js'
 import type { Head } from '../chain/nodeReads.js'
 import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
-import { readExecutorStates } from './send/standings.js'
+import { readExecutorStates } from './send/executorStates.js'
 
 /** How one executor, or the treasury, does. */
 export type ExecutorStatus = {

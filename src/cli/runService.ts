@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { armedFault } from '../base/faults.js'
-import { stopAll } from '../base/unwind.js'
+import { stopAll } from '../base/stopAll.js'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'

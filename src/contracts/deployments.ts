@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { concatHex, getCreate2Address } from 'viem/utils'
-import { zeroHash } from '../encoding/extremes.js'
+import { zeroHash } from '../encoding/constants.js'
 import { bytecode as tank06Code } from './generated/Tank06.js'
 import { bytecode as tank07Code } from './generated/Tank07.js'
 import { bytecode as tankFactoryCode } from './generated/TankFactory.js'

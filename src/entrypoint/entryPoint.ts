@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Operation } from './operation.js'
 import type { CallLayout } from './versions/callLayout.js'
-import type { OfferedFees } from './versions/gasPrice.js'
+import type { OfferedFees } from './versions/effectiveGasPrice.js'
 
 export type Version = '0.6' | '0.7' | '0.8' | '0.9'
 

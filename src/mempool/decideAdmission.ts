@@ -11,8 +11,8 @@ import type { PurserError } from '../errors/purserError.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
 import type { PooledOperation, PoolSlot } from '../store/pool/admissions.js'
 import type { OperationState } from '../store/schema.js'
-import { offeredTip } from './effectiveTip.js'
-import { minimumReplacement, raiseFee } from './replacement.js'
+import { offeredTip } from './offeredTip.js'
+import { minimumReplacement, raiseFee } from './minimumReplacement.js'
 
 export type AdmissionLimits = {
   /** Of an unstaked sender (UREP-010); a staked one has no such limit (SREP-040). */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
 import type { TokenDefinition } from '../chain/tokenDefinition.js'
-import { zeroAddress } from '../encoding/extremes.js'
+import { zeroAddress } from '../encoding/constants.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { describeRevert } from '../entrypoint/revertReason.js'
@@ -28,7 +28,7 @@ import {
   createTokenEvaluator,
   type EvaluatedPayment,
   type TokenEvaluationContext,
-} from './token/weighTokenPayment.js'
+} from './token/evaluateTokenPayment.js'
 import type {
   FeeQuote,
   FeeQuotes,

@@ -28,7 +28,7 @@ import {
   createSponsorshipEvaluator,
   type EvaluationContext,
   type Sponsorable,
-} from './sponsor/weighSponsorship.js'
+} from './sponsor/evaluateSponsorship.js'
 import {
   complete,
   type PaymasterStub,

@@ -1,5 +1,5 @@
 import { addition, type ClaimDecision } from './decideReservation.js'
-import type { PolicyAnswer } from './judgePolicies.js'
+import type { PolicyAnswer } from './evaluatePolicies.js'
 
 /** What the policies said, for the decision record. JSON. */
 export function explainVerdicts(verdicts: readonly PolicyAnswer[]) {

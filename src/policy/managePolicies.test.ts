@@ -9,7 +9,7 @@ import { InvalidPolicyError, PolicyNotFoundError } from '../errors/policyErrors.
 import { findDecision, findDecisionEntry, listDecisions } from '../store/ledger/decisions.js'
 import { grantedFees, putGrants } from '../store/ledger/grants.js'
 import { settleLedger } from '../store/ledger/ledger.js'
-import { evaluateRequest } from './judgePolicies.js'
+import { evaluateRequest } from './evaluatePolicies.js'
 import { loadPolicies } from './loadPolicies.js'
 import { createPolicies, type Policies } from './managePolicies.js'
 import { prune } from './startRetention.js'

@@ -15,7 +15,7 @@ import {
   ValidationRejectedError,
 } from '../../src/errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../../src/errors/ruleErrors.js'
-import { minimumReplacement } from '../../src/mempool/replacement.js'
+import { minimumReplacement } from '../../src/mempool/minimumReplacement.js'
 import { type BundlingChain, puppetAbi, startBundlingChain } from '../support/bundlingChain.js'
 import { useDatabase } from '../support/database.js'
 

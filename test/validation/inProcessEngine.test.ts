@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AccountCall } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { limitProfiles } from '../../src/validation/erc7562/index.js'
-import { checkRules } from '../../src/validation/judgeValidation.js'
+import { checkRules } from '../../src/validation/checkRules.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { VERSIONS } from '../contracts/tankChain.js'
 import {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { type Address, numberToHex, parseGwei } from 'viem'
 import { expect, test } from 'vitest'
-import { smallest } from '../../base/least.js'
+import { smallest } from '../../base/smallest.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { assuredTip } from '../fees/bundleFees.js'
 import { bundleGasLimit } from '../fees/bundleGas.js'
-import { groupSize, MAX_ATTEMPTS } from '../settle/suspects.js'
+import { groupSize, MAX_ATTEMPTS } from '../settle/retryGroups.js'
 import { type Selection, selectOperations } from './selectOperations.js'
 
 const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)

@@ -1,5 +1,5 @@
 import { size } from 'viem/utils'
-import { smallest } from '../../base/least.js'
+import { smallest } from '../../base/smallest.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
@@ -7,7 +7,7 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { assuredTip } from '../fees/bundleFees.js'
 import { authorizationGas } from '../fees/bundleGas.js'
 import { pricedOperation } from '../fees/pricedOperation.js'
-import { groupSize } from '../settle/suspects.js'
+import { groupSize } from '../settle/retryGroups.js'
 
 type BundleCandidate = {
   readonly operation: Operation

@@ -13,10 +13,10 @@ import {
   type Verdict,
   type Violation,
 } from '../../validation/erc7562/index.js'
-import { checkRules } from '../../validation/judgeValidation.js'
+import { checkRules } from '../../validation/checkRules.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { roleOfFailure } from './blame.js'
-import { classifyFailure } from './judgeFailure.js'
+import { roleOfFailure } from './responsibleEntity.js'
+import { classifyFailure } from './classifyFailure.js'
 
 /** What the second validation of an operation, on the state of the head, makes of it. */
 export type SecondValidation =

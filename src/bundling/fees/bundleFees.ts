@@ -1,10 +1,10 @@
 import { greatest } from '../../base/greatest.js'
-import { smallest } from '../../base/least.js'
+import { smallest } from '../../base/smallest.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { highestPrice } from './coverage.js'
-import { raisedFee } from './replacementFees.js'
+import { raisedFee } from './takeoverFees.js'
 
 /**
  * wei per gas above the base fee that the operation surely pays now, whatever gas it uses; may be

@@ -1,4 +1,4 @@
-import { smallest } from '../../base/least.js'
+import { smallest } from '../../base/smallest.js'
 import type { Fees } from '../../chain/feeAdvice.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { smallest } from '../../base/least.js'
+import { smallest } from '../../base/smallest.js'
 
 type Refillable = { readonly address: Address /** wei */; readonly balance: bigint }
 

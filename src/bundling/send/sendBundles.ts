@@ -11,7 +11,7 @@ import { type Followed, isTaken, send } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
 import { transactionCost } from './signAttempt.js'
 import { signBundle } from './signBundle.js'
-import type { ExecutorState } from './standings.js'
+import type { ExecutorState } from './executorStates.js'
 
 type Turn = {
   /** Rotates the EntryPoints. */

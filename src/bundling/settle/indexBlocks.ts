@@ -18,7 +18,7 @@ import {
 import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
 import { hasLiveOperations, knownHashes } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { findFork } from './findFork.js'
+import { findFork } from './findForkPoint.js'
 import { noReceipt, USER_OPERATION_EVENT_TOPIC } from './searchInclusion.js'
 import { settleReceipts } from './settleReceipts.js'
 

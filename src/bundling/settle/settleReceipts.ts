@@ -14,7 +14,7 @@ import type { Schema } from '../../store/schema.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { FoundInclusion } from './searchInclusion.js'
 import { withCosts } from './sponsorCosts.js'
-import { MAX_ATTEMPTS } from './suspects.js'
+import { MAX_ATTEMPTS } from './retryGroups.js'
 import { paidOperations } from './tokensPaid.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { decodeAbiParameters, toEventSelector } from 'viem/utils'
-import { zeroAddress } from '../../encoding/extremes.js'
+import { zeroAddress } from '../../encoding/constants.js'
 import type { PaidOperation } from '../../store/ledger/tokenPayments.js'
 import type { Included } from '../../store/pool/inclusions.js'
 

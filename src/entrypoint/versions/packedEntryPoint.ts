@@ -7,7 +7,7 @@ import type { EntryPoint } from '../entryPoint.js'
 import type { Operation } from '../operation.js'
 import { callLayoutPacked } from './callLayout.js'
 import { decodeOutcomes } from './decodeOutcomes.js'
-import { effectiveGasPrice } from './gasPrice.js'
+import { effectiveGasPrice } from './effectiveGasPrice.js'
 import {
   decodeHandleOps,
   encodeHandleOps,

@@ -13,7 +13,7 @@ import {
 import { boundHash } from './boundHash.js'
 import { callLayoutV06 } from './callLayout.js'
 import { decodeOutcomes } from './decodeOutcomes.js'
-import { effectiveGasPrice } from './gasPrice.js'
+import { effectiveGasPrice } from './effectiveGasPrice.js'
 import {
   decodeHandleOps,
   encodeHandleOps,

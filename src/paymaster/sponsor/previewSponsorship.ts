@@ -1,12 +1,12 @@
 import type { PolicyClaim } from '../../policy/decideReservation.js'
-import type { PolicyAnswer } from '../../policy/judgePolicies.js'
+import type { PolicyAnswer } from '../../policy/evaluatePolicies.js'
 import type { Refusal } from '../../policy/refusal.js'
 import { previewReservation } from '../../policy/reserve.js'
 import type { Database } from '../../store/database.js'
 import { listActiveWebhooks } from '../../store/tenants/webhooks.js'
 import type { PolicyPreview, PolicyVerdict, SponsorshipRequest } from '../sponsorship.js'
 import { reservationFor, reservationRefusal } from './reservationFor.js'
-import type { Sponsorable, SponsorshipEvaluator } from './weighSponsorship.js'
+import type { Sponsorable, SponsorshipEvaluator } from './evaluateSponsorship.js'
 
 type PreviewContext = {
   readonly database: Database

@@ -1,10 +1,10 @@
-import { zeroAddress } from '../../encoding/extremes.js'
+import { zeroAddress } from '../../encoding/constants.js'
 import type { ReservationRequest } from '../../policy/ledgerView.js'
 import type { Refusal } from '../../policy/refusal.js'
 import type { Reserved } from '../../policy/reserve.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
 import { creditEmpty, tankEmpty } from '../tank/tankRefusals.js'
-import type { Sponsorable } from './weighSponsorship.js'
+import type { Sponsorable } from './evaluateSponsorship.js'
 
 /** What the ledger is asked to reserve for a sponsorship. */
 export function reservationFor(

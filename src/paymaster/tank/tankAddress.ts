@@ -9,7 +9,7 @@ import {
   tokenTank08,
 } from '../../contracts/deployments.js'
 import { abi as factoryAbi } from '../../contracts/generated/TankFactory.js'
-import { zeroAddress, zeroHash } from '../../encoding/extremes.js'
+import { zeroAddress, zeroHash } from '../../encoding/constants.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { TankKind } from '../../store/schema.js'
 

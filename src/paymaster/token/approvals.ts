@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { decodeFunctionData, parseAbi } from 'viem/utils'
-import { MAX_UINT256 } from '../../encoding/extremes.js'
+import { MAX_UINT256 } from '../../encoding/constants.js'
 import { decodeCalls, isNesting } from '../../policy/decodeCalls.js'
 
 const abi = parseAbi([

@@ -1,4 +1,4 @@
-import { zeroAddress } from '../../encoding/extremes.js'
+import { zeroAddress } from '../../encoding/constants.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { wordGas } from '../tank/tankGas.js'
 import type { TokenMode, TokenQuote } from '../tokenData.js'

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { framesOf, isEntryPointFrame, type Phase, type RuleContext } from './scene.js'
+import { framesOf, isEntryPointFrame, type Phase, type RuleContext } from './ruleContext.js'
 import { belongsToEntity } from './storage.js'
 
 /** Slots by the contract that holds them. */

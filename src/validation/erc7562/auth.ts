@@ -1,5 +1,5 @@
 import type { Operation } from '../../entrypoint/operation.js'
-import type { FrameRule, PhaseRule } from './scene.js'
+import type { FrameRule, PhaseRule } from './ruleContext.js'
 import { type Violation, violation } from './violation.js'
 
 // AUTH-010, one authorization per operation, holds by the shape of `Operation`.

@@ -4,7 +4,7 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { type FrameRecord, toHex } from '../../evm/index.js'
 import { splitPhases } from './phases.js'
-import { type Entity, framesOf } from './scene.js'
+import { type Entity, framesOf } from './ruleContext.js'
 import type { EntityRole } from './violation.js'
 
 /** Gas of validation by the entity that used it. */

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { FrameRule } from './scene.js'
+import type { FrameRule } from './ruleContext.js'
 import { violation } from './violation.js'
 
 /** Addresses below this one belong to precompiles and a chain's system, never to a contract. */

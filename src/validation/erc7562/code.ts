@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { framesOf, isEntryPointFrame, type Phase, type RuleContext } from './scene.js'
+import { framesOf, isEntryPointFrame, type Phase, type RuleContext } from './ruleContext.js'
 import { type Party, type Violation, violation } from './violation.js'
 
 /** Code hashes by address, as EXTCODEHASH gives them. */

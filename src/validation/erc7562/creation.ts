@@ -7,7 +7,7 @@ import {
   isEntryPointFrame,
   type PhaseRule,
   type RuleContext,
-} from './scene.js'
+} from './ruleContext.js'
 import type { Party, Violation } from './violation.js'
 
 const createOpcode = [0xf0, 'CREATE'] as const

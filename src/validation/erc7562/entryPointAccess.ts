@@ -1,5 +1,5 @@
 import { type FrameKind, type FrameRecord, toHex } from '../../evm/index.js'
-import type { FrameRule, Phase, RuleContext } from './scene.js'
+import type { FrameRule, Phase, RuleContext } from './ruleContext.js'
 import { violation } from './violation.js'
 
 const DEPOSIT_TO = '0xb760faf9'

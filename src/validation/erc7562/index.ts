@@ -4,7 +4,7 @@ export { conflictingDelegate } from './auth.js'
 export { type EntityGas, gasInBundle, gasOfStaked, savers } from './bundleGas.js'
 export { type CodeHashes, changedCode, type VisitedCode } from './code.js'
 export { changedContext, checkContext } from './context.js'
-export { applyRules, type Evidence, type Verdict } from './judge.js'
+export { applyRules, type Evidence, type Verdict } from './applyRules.js'
 export {
   checkFields,
   fitsBundleContexts,

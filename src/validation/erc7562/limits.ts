@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { size } from 'viem/utils'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import type { Phase, RuleContext } from './scene.js'
+import type { Phase, RuleContext } from './ruleContext.js'
 import { type Party, type Violation, violation } from './violation.js'
 
 /** The numbers behind the LIM rules. Sizes in bytes. */

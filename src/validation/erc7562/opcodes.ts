@@ -1,5 +1,5 @@
 import { type FrameRecord, isAssigned, opcodesOf, usesOpcode } from '../../evm/index.js'
-import type { FrameRule, Phase } from './scene.js'
+import type { FrameRule, Phase } from './ruleContext.js'
 import { type RuleId, type Violation, violation } from './violation.js'
 
 const GAS = 0x5a

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { createAddress, type FrameRecord } from '../../evm/index.js'
-import type { Entity, Phase, RuleContext } from './scene.js'
+import type { Entity, Phase, RuleContext } from './ruleContext.js'
 
 /** validateUserOp and validatePaymasterUserOp, of v0.6 and of v0.7 and later. */
 const validateAccount = [0x3a871cdd, 0x19822f7c]

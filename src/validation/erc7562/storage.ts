@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { FrameRecord } from '../../evm/index.js'
-import type { Entity, FrameRule, Phase, RuleContext } from './scene.js'
+import type { Entity, FrameRule, Phase, RuleContext } from './ruleContext.js'
 import { type Party, type RuleId, type Violation, violation } from './violation.js'
 
 /** One slot that a frame used. */

@@ -10,8 +10,8 @@ import { aggregated } from '../refusals.js'
 import { measureOperation } from './measureOperation.js'
 import type { Extent, Observation } from './observeOperation.js'
 import { observeRun, type RecordedRun } from './observeRun.js'
-import { outcomeOf, readValidation, refusal, type Simulated } from './readRehearsal.js'
-import { type SimulationState, simulateOperation, stateFor } from './rehearse.js'
+import { outcomeOf, readValidation, refusal, type Simulated } from './readSimulation.js'
+import { type SimulationState, simulateOperation, stateFor } from './simulateOperation.js'
 import { kindOf } from './runKind.js'
 
 /**

@@ -4,8 +4,8 @@ import type { Operation } from '../../entrypoint/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
-import { refusal, type Simulated, timeRangeOf } from './readRehearsal.js'
-import { type SimulationState, simulateOperation } from './rehearse.js'
+import { refusal, type Simulated, timeRangeOf } from './readSimulation.js'
+import { type SimulationState, simulateOperation } from './simulateOperation.js'
 import { smallestLimit } from './smallestLimit.js'
 
 /** Gas limits of one run. Those of the paymaster count where the version has them. */

@@ -21,7 +21,7 @@ import { type ExecutionRecord, fromHex, precompilesOf, type State, toHex } from 
 import type { StateOverride } from '../engine.js'
 import { authorizationOverride } from '../evmOverrides.js'
 import type { RecordedRun } from '../inProcess/observeRun.js'
-import { stateFor } from '../inProcess/rehearse.js'
+import { stateFor } from '../inProcess/simulateOperation.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 import { type Tracer, tracerParameter } from '../tracer.js'
 import { type ObservedCalls, observeCalls } from './observeCalls.js'

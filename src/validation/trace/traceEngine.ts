@@ -4,7 +4,7 @@ import { splitValidationData } from '../../entrypoint/validationData.js'
 import { toHex } from '../../evm/index.js'
 import type { Engine } from '../engine.js'
 import { observeRun } from '../inProcess/observeRun.js'
-import { readValidation, refusal, timeRangeOf } from '../inProcess/readRehearsal.js'
+import { readValidation, refusal, timeRangeOf } from '../inProcess/readSimulation.js'
 import { aggregated } from '../refusals.js'
 import { runTrace, type TracedOperation, type TracedRun, type TracingNode } from './runTrace.js'
 

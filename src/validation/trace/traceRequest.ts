@@ -5,7 +5,7 @@ import type { StateOverride } from '../../chain/stateOverride.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { type Fork, toHex } from '../../evm/index.js'
-import { handleOpsCall } from '../inProcess/rehearse.js'
+import { handleOpsCall } from '../inProcess/simulateOperation.js'
 
 export type TraceOptions = {
   /** A tracer's name or source. */

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { usesOpcode } from '../../../src/evm/index.js'
-import { framesOf } from '../../../src/validation/erc7562/scene.js'
+import { framesOf } from '../../../src/validation/erc7562/ruleContext.js'
 import { type Act, actCall } from './actor.js'
 import { HOWS, playOf, ROLES, rulesOf, type Stage, stages } from './stage.js'
 

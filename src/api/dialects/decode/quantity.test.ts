@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_UINT256 } from '../../../encoding/extremes.js'
+import { MAX_UINT256 } from '../../../encoding/constants.js'
 import { PurserError } from '../../../errors/purserError.js'
 import {
   decodeGas,

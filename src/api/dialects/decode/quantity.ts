@@ -1,4 +1,4 @@
-import { MAX_UINT256 } from '../../../encoding/extremes.js'
+import { MAX_UINT256 } from '../../../encoding/constants.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 
 /** Gas limits and fees above this make the EntryPoint fail with AA94. */

@@ -6,7 +6,7 @@ import { type CallResult, type EvmLog, toHex } from '../../evm/index.js'
 import type { Validation } from '../engine.js'
 import { unexplained } from '../refusals.js'
 import type { Observation } from './observeOperation.js'
-import type { SimulationState } from './rehearse.js'
+import type { SimulationState } from './simulateOperation.js'
 
 /** A rehearsal on known state. */
 export type Simulated = {

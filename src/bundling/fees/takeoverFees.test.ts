@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { takeoverFees } from './replacementFees.js'
+import { takeoverFees } from './takeoverFees.js'
 
 const fees = fc
   .tuple(fc.bigInt({ min: 0n, max: 10n ** 13n }), fc.bigInt({ min: 0n, max: 10n ** 13n }))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { minimumReplacement } from './replacement.js'
+import { minimumReplacement } from './minimumReplacement.js'
 
 const fee = fc.bigInt({ min: 0n, max: 2n ** 120n - 1n })
 

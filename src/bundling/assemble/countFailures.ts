@@ -5,7 +5,7 @@ import { type Drop, dropOperations, type StoredOperation } from '../../store/poo
 import { banEntity, countReputations, readEntityFacts } from '../../store/pool/reputations.js'
 import { type EntityRole, isStaked, type Party } from '../../validation/erc7562/index.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { responsibleEntity } from './blame.js'
+import { responsibleEntity } from './responsibleEntity.js'
 
 export type Dropped = {
   readonly stored: StoredOperation

@@ -21,7 +21,7 @@ import {
   type Phase,
   type PhaseRule,
   type RuleContext,
-} from './scene.js'
+} from './ruleContext.js'
 import { isStaked, type StakePolicy, type Stakes } from './stakes.js'
 import { storage } from './storage.js'
 import type { EntityRole, Violation } from './violation.js'

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
-import { type BundledEntities, responsibleEntity, roleOfFailure } from './blame.js'
+import { type BundledEntities, responsibleEntity, roleOfFailure } from './responsibleEntity.js'
 
 const sender: Address = `0x${'11'.repeat(20)}`
 const factory: Address = `0x${'22'.repeat(20)}`

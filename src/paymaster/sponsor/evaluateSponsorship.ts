@@ -19,7 +19,7 @@ import {
   evaluateRequest,
   type PolicyAnswer,
   type RemainingPolicies,
-} from '../../policy/judgePolicies.js'
+} from '../../policy/evaluatePolicies.js'
 import { loadPolicies } from '../../policy/loadPolicies.js'
 import { recentPrice } from '../../policy/price.js'
 import type { Refusal } from '../../policy/refusal.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { stopAll } from './unwind.js'
+import { stopAll } from './stopAll.js'
 
 describe('unwind', () => {
   test('undoes in reverse order, and only once', async () => {
