@@ -5,8 +5,8 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { ExecutorSigner } from '../signing/executorSigner.js'
 import type { BundleState, Schema } from '../store/schema.js'
-import type { Engine } from '../validation/engine.js'
 import type { RuleSettings } from '../validation/checkRules.js'
+import type { Engine } from '../validation/engine.js'
 import type { GasWatch } from './gasWatch.js'
 
 /** What bundling on one chain works with. All state is in the database. */

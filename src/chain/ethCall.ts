@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { Fees } from './feeAdvice.js'
+import type { Fees } from '../entrypoint/fees.js'
 import type { NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'

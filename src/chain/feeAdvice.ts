@@ -1,5 +1,4 @@
-/** wei per gas */
-export type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
+import type { Fees } from '../entrypoint/fees.js'
 
 /** What biconomy_getGasFeeValues answers, before a dialect writes it. */
 export type FeeAdvice = { readonly slow: Fees; readonly standard: Fees; readonly fast: Fees }

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
+import type { Fees } from './fees.js'
 import type { Operation } from './operation.js'
 import type { CallLayout } from './versions/callLayout.js'
-import type { OfferedFees } from './versions/effectiveGasPrice.js'
 
 export type Version = '0.6' | '0.7' | '0.8' | '0.9'
 
@@ -100,7 +100,7 @@ export type EntryPoint = {
   /** Sum of all gas limits that requiredPrefund charges, with the version's multipliers. */
   chargeableGas(op: Operation): bigint
   /** wei per gas that the EntryPoint charges an operation with these fees at `baseFee`. */
-  gasPrice(fees: OfferedFees, baseFee: bigint): bigint
+  gasPrice(fees: Fees, baseFee: bigint): bigint
   /** Whether verificationGasLimit also bounds the paymaster's validation, which has no limit of its own. */
   readonly paymasterSharesVerificationGas: boolean
   /** Gas one operation may use inside handleOps, for the bundle's gas limit. */

@@ -10,6 +10,9 @@ export type ValidationData = {
   readonly validAfter: number
 }
 
+/** When an operation is valid, in Unix seconds; `validUntil` 0 = for ever. */
+export type TimeRange = Pick<ValidationData, 'validAfter' | 'validUntil'>
+
 /** Splits a validationData word: authorizer in the low 20 bytes, then validUntil, then validAfter. */
 export function splitValidationData(word: bigint): ValidationData {
   return {

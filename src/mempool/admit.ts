@@ -23,8 +23,8 @@ import {
   requireAuthorizationSigner,
   requireDelegation,
 } from '../validation/authorization.js'
-import type { StateOverride, Validation } from '../validation/engine.js'
 import { checkRules, type RuleCheck, type RuleSettings } from '../validation/checkRules.js'
+import type { StateOverride, Validation } from '../validation/engine.js'
 import { requireTimeRange, toOperationError } from '../validation/operationFailure.js'
 import { requireRules } from '../validation/requireRules.js'
 import { ruleSettings } from '../validation/ruleSettings.js'

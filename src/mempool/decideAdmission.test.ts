@@ -10,8 +10,8 @@ import {
 } from '../errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
 import { decideAdmission, type Occupancy } from './decideAdmission.js'
-import { offeredTip } from './offeredTip.js'
 import { minimumReplacement, raiseFee } from './minimumReplacement.js'
+import { offeredTip } from './offeredTip.js'
 
 const limits = { maxOperationsPerSender: 4, maxOperationsPerApp: 50, maxOperations: 100 }
 const other: Hex = `0x${'01'.repeat(32)}`

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { Fees } from '../chain/feeAdvice.js'
+import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import {
   AlreadyBundledError,
@@ -11,8 +11,8 @@ import type { PurserError } from '../errors/purserError.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
 import type { PooledOperation, PoolSlot } from '../store/pool/admissions.js'
 import type { OperationState } from '../store/schema.js'
-import { offeredTip } from './offeredTip.js'
 import { minimumReplacement, raiseFee } from './minimumReplacement.js'
+import { offeredTip } from './offeredTip.js'
 
 export type AdmissionLimits = {
   /** Of an unstaked sender (UREP-010); a staked one has no such limit (SREP-040). */

@@ -1,6 +1,4 @@
-/** wei per gas */
-type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
-
+import type { Fees } from '../entrypoint/fees.js'
 /**
  * The least fees with which an operation takes the place of a pooled one with the same sender and
  * nonce.

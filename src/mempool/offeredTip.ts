@@ -1,6 +1,4 @@
-/** wei per gas */
-type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
-
+import type { Fees } from '../entrypoint/fees.js'
 /** wei per gas that an operation leaves the bundler at `baseFee`; never negative. */
 export function offeredTip({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFee: bigint): bigint {
   const left = maxFeePerGas - baseFee

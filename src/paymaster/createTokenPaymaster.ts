@@ -20,15 +20,15 @@ import { givenLimits, limitsToSign } from './sponsor/sponsoredLimits.js'
 import { complete, type PaymasterStub, withPaymaster, withSignature } from './sponsoredDraft.js'
 import { durationOf, timeRange } from './sponsorshipTerms.js'
 import { SIGNER_PURPOSE } from './tank/signForTank.js'
-import { createExposure } from './token/exposure.js'
-import { quotedCharge } from './token/quotedOperation.js'
-import { signTokenPayment } from './token/signTokenPayment.js'
-import { chargeFails, tokenTankEmpty } from './token/tokenRefusals.js'
 import {
   createTokenEvaluator,
   type EvaluatedPayment,
   type TokenEvaluationContext,
 } from './token/evaluateTokenPayment.js'
+import { createExposure } from './token/exposure.js'
+import { quotedCharge } from './token/quotedOperation.js'
+import { signTokenPayment } from './token/signTokenPayment.js'
+import { chargeFails, tokenTankEmpty } from './token/tokenRefusals.js'
 import type {
   FeeQuote,
   FeeQuotes,

@@ -19,16 +19,16 @@ import {
   toCallRows,
   toDecisionRow,
 } from './sponsor/decisionRow.js'
-import { previewSponsorship } from './sponsor/previewSponsorship.js'
-import { reservationFor, reservationRefusal } from './sponsor/reservationFor.js'
-import { signSponsorship } from './sponsor/signSponsorship.js'
-import { givenLimits } from './sponsor/sponsoredLimits.js'
 import {
   type AskWebhooks,
   createSponsorshipEvaluator,
   type EvaluationContext,
   type Sponsorable,
 } from './sponsor/evaluateSponsorship.js'
+import { previewSponsorship } from './sponsor/previewSponsorship.js'
+import { reservationFor, reservationRefusal } from './sponsor/reservationFor.js'
+import { signSponsorship } from './sponsor/signSponsorship.js'
+import { givenLimits } from './sponsor/sponsoredLimits.js'
 import {
   complete,
   type PaymasterStub,

@@ -2,13 +2,9 @@ import type { Address } from 'viem'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
+import type { TimeRange } from '../entrypoint/validationData.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
-import {
-  encodeLateTankData,
-  encodeTankData,
-  stubSignature,
-  type TimeRange,
-} from './tank/tankData.js'
+import { encodeLateTankData, encodeTankData, stubSignature } from './tank/tankData.js'
 import { tankVerificationGas } from './tank/tankGas.js'
 
 /** The paymaster's part of an operation, of final length, to estimate with (ERC-7677). */

@@ -1,7 +1,7 @@
+import type { TimeRange } from '../entrypoint/validationData.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import type { FeeLimits } from '../policy/feeRule.js'
 import { configuredPrices, type PriceSource } from '../policy/price.js'
-import type { TimeRange } from './tank/tankData.js'
 
 /** What an operator allows of every sponsorship. Durations in seconds. */
 export type SponsorshipTerms = FeeLimits & {

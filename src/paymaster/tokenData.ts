@@ -1,7 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { addressWord, digits, uintWord } from '../encoding/abiWriter.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { encodeTankData, parseTankData, stubSignature, type TimeRange } from './tank/tankData.js'
+import type { TimeRange } from '../entrypoint/validationData.js'
+import { encodeTankData, parseTankData, stubSignature } from './tank/tankData.js'
 import { promiseHash, type TankOperation, timeWord } from './tank/tankTypedData.js'
 
 /**

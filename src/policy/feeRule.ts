@@ -1,4 +1,4 @@
-import type { Fees } from '../chain/feeAdvice.js'
+import type { Fees } from '../entrypoint/fees.js'
 import type { Refusal } from './refusal.js'
 
 export type FeeLimits = {

@@ -1,5 +1,6 @@
 import type { Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
+import type { TimeRange } from '../entrypoint/validationData.js'
 import {
   PaymasterRejectedError,
   SignatureRejectedError,
@@ -9,8 +10,6 @@ import {
 import type { PurserError } from '../errors/purserError.js'
 
 /** Unix seconds; 0 = no bound. */
-export type TimeRange = { readonly validAfter: number; readonly validUntil: number }
-
 /** An operation must stay valid for this many seconds to be taken (ERC-7769 -32503). */
 const MINIMUM_LIFE = 30
 

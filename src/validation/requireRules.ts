@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { Operation } from '../entrypoint/operation.js'
 import { CannotJudgeError } from '../errors/ruleErrors.js'
-import { toViolationError } from './erc7562/index.js'
 import type { RuleCheck, RuleSettings } from './checkRules.js'
+import { toViolationError } from './erc7562/index.js'
 
 /**
  * How an operation was judged: by all rules; by some, as only the node could run it (rules are

@@ -1,6 +1,6 @@
 import type { ChainDefinition } from '../chain/definition.js'
-import { limitProfiles } from './erc7562/index.js'
 import type { RuleSettings } from './checkRules.js'
+import { limitProfiles } from './erc7562/index.js'
 
 /** How the operations of a chain are judged. */
 export function ruleSettings(

@@ -11,7 +11,7 @@ import {
 import { abi as tank06Abi } from '../../src/contracts/generated/Tank06.js'
 import { abi as tank07Abi } from '../../src/contracts/generated/Tank07.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import type { TimeRange } from '../../src/paymaster/tank/tankData.js'
+import type { TimeRange } from '../../src/entrypoint/validationData.js'
 import { revertReasonOf, type TankChain } from './tankChain.js'
 
 const HASH: Hex = `0x${'00'.repeat(32)}`

@@ -20,11 +20,8 @@ import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import {
-  encodeTankData,
-  sponsorshipHash,
-  type TimeRange,
-} from '../../src/paymaster/tank/tankData.js'
+import type { TimeRange } from '../../src/entrypoint/validationData.js'
+import { encodeTankData, sponsorshipHash } from '../../src/paymaster/tank/tankData.js'
 
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 

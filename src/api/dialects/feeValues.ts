@@ -1,4 +1,5 @@
-import type { FeeAdvice, Fees } from '../../chain/feeAdvice.js'
+import type { FeeAdvice } from '../../chain/feeAdvice.js'
+import type { Fees } from '../../entrypoint/fees.js'
 
 /**
  * The same in both dialects, since one object serves every client: older ones read the flat fields,

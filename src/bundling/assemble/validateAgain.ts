@@ -4,6 +4,7 @@ import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../../errors/simulationErrors.js'
 import { tokenTankUse, withStakedTank } from '../../mempool/tokenTank.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
+import { checkRules } from '../../validation/checkRules.js'
 import type { Observed, Validation } from '../../validation/engine.js'
 import {
   type AccessedStorage,
@@ -13,10 +14,9 @@ import {
   type Verdict,
   type Violation,
 } from '../../validation/erc7562/index.js'
-import { checkRules } from '../../validation/checkRules.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { roleOfFailure } from './responsibleEntity.js'
 import { classifyFailure } from './classifyFailure.js'
+import { roleOfFailure } from './responsibleEntity.js'
 
 /** What the second validation of an operation, on the state of the head, makes of it. */
 export type SecondValidation =

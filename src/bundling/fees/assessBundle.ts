@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import type { Fees } from '../../chain/feeAdvice.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { bundleCost } from '../../gas/preVerificationGas.js'
 import type { StoredOperation } from '../../store/pool/operations.js'

@@ -1,7 +1,7 @@
 import { greatest } from '../../base/greatest.js'
 import { smallest } from '../../base/smallest.js'
-import type { Fees } from '../../chain/feeAdvice.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { highestPrice } from './coverage.js'
 import { raisedFee } from './takeoverFees.js'

@@ -1,6 +1,6 @@
 import { smallest } from '../../base/smallest.js'
-import type { Fees } from '../../chain/feeAdvice.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { BundleCost } from '../../gas/preVerificationGas.js'
 

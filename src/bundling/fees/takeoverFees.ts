@@ -1,5 +1,5 @@
 import { greatest } from '../../base/greatest.js'
-import type { Fees } from '../../chain/feeAdvice.js'
+import type { Fees } from '../../entrypoint/fees.js'
 
 /**
  * Fees of a transaction that takes the place of `previous` and carries no operations that would pay

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { greatest } from '../../base/greatest.js'
-import type { Fees } from '../../chain/feeAdvice.js'
+import type { Fees } from '../../entrypoint/fees.js'
 import type { BundleAttempt, OpenBundle } from '../../store/outbox/bundles.js'
 
 /** An executor's transactions in flight, as the chain at one head and our outbox have them. */

@@ -7,11 +7,11 @@ import type { ExecutorSigner } from '../../signing/executorSigner.js'
 import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
 import { assembleBundle } from '../assemble/assembleBundle.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import type { ExecutorState } from './executorStates.js'
 import { type Followed, isTaken, send } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
 import { transactionCost } from './signAttempt.js'
 import { signBundle } from './signBundle.js'
-import type { ExecutorState } from './executorStates.js'
 
 type Turn = {
   /** Rotates the EntryPoints. */

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { faultPoint } from '../../base/faults.js'
-import type { Fees } from '../../chain/feeAdvice.js'
+import type { Fees } from '../../entrypoint/fees.js'
 import type { ExecutorSigner } from '../../signing/executorSigner.js'
 import type { OpenBundle } from '../../store/outbox/bundles.js'
 import { storeBundle } from '../../store/outbox/outbox.js'

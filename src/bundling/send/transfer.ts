@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import type { Fees } from '../../chain/feeAdvice.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
+import type { Fees } from '../../entrypoint/fees.js'
 import type { ExecutorTransaction } from '../../signing/executorSigner.js'
 
 type Transfer = {

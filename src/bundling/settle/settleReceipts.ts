@@ -12,9 +12,9 @@ import { knownHashes } from '../../store/pool/operations.js'
 import { countReputations } from '../../store/pool/reputations.js'
 import type { Schema } from '../../store/schema.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { MAX_ATTEMPTS } from './retryGroups.js'
 import type { FoundInclusion } from './searchInclusion.js'
 import { withCosts } from './sponsorCosts.js'
-import { MAX_ATTEMPTS } from './retryGroups.js'
 import { paidOperations } from './tokensPaid.js'
 
 /**

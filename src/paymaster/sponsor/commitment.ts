@@ -1,9 +1,10 @@
 import type { Draft } from '../../entrypoint/draft.js'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
+import type { TimeRange } from '../../entrypoint/validationData.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 import type { Refusal } from '../../policy/refusal.js'
 import type { PaymasterStub } from '../sponsoredDraft.js'
-import { parseTankData, type TimeRange } from '../tank/tankData.js'
+import { parseTankData } from '../tank/tankData.js'
 import type { SponsoredLimits } from './sponsoredLimits.js'
 
 /** From when to when a sponsorship that is signed now may end, Unix seconds. */

@@ -1,10 +1,10 @@
 import type { Address, Hex } from 'viem'
 import type { Draft } from '../../entrypoint/draft.js'
+import type { TimeRange } from '../../entrypoint/validationData.js'
 import type { NewDecision } from '../../store/ledger/decisions.js'
 import type { NewWebhookCall } from '../../store/ledger/webhookCalls.js'
 import type { WebhookCall } from '../../webhook/approval.js'
 import type { SponsorshipDecision } from '../sponsorship.js'
-import type { TimeRange } from '../tank/tankData.js'
 
 /** What a decision is about. */
 export type DecisionSubject = {

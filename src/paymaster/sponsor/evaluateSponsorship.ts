@@ -2,24 +2,26 @@ import type { Logger } from 'pino'
 import type { Address } from 'viem'
 import type { ChainDefinition } from '../../chain/definition.js'
 import { delegateToHash } from '../../chain/delegations.js'
-import type { FeeAdvice, Fees } from '../../chain/feeAdvice.js'
+import type { FeeAdvice } from '../../chain/feeAdvice.js'
 import type { HeadFollower } from '../../chain/headFollower.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import type { TimeRange } from '../../entrypoint/validationData.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 import { checkApproval } from '../../policy/approvalRule.js'
 import type { ReservationClaim } from '../../policy/decideReservation.js'
 import { decodeCalls } from '../../policy/decodeCalls.js'
-import { checkFees } from '../../policy/feeRule.js'
-import { checkGas } from '../../policy/gasRule.js'
 import {
   evaluateCost,
   evaluateRequest,
   type PolicyAnswer,
   type RemainingPolicies,
 } from '../../policy/evaluatePolicies.js'
+import { checkFees } from '../../policy/feeRule.js'
+import { checkGas } from '../../policy/gasRule.js'
 import { loadPolicies } from '../../policy/loadPolicies.js'
 import { recentPrice } from '../../policy/price.js'
 import type { Refusal } from '../../policy/refusal.js'
@@ -37,7 +39,6 @@ import {
   type PayerOrRefusal,
   type SponsorshipPayer,
 } from '../tank/payer.js'
-import type { TimeRange } from '../tank/tankData.js'
 import { checkCommittedGas, committedLimits, readCommitment } from './commitment.js'
 import { givenLimits, limitsToSign } from './sponsoredLimits.js'
 

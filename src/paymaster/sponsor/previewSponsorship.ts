@@ -5,8 +5,8 @@ import { previewReservation } from '../../policy/reserve.js'
 import type { Database } from '../../store/database.js'
 import { listActiveWebhooks } from '../../store/tenants/webhooks.js'
 import type { PolicyPreview, PolicyVerdict, SponsorshipRequest } from '../sponsorship.js'
-import { reservationFor, reservationRefusal } from './reservationFor.js'
 import type { Sponsorable, SponsorshipEvaluator } from './evaluateSponsorship.js'
+import { reservationFor, reservationRefusal } from './reservationFor.js'
 
 type PreviewContext = {
   readonly database: Database

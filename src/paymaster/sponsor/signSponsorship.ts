@@ -2,13 +2,9 @@ import type { Address } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
+import type { TimeRange } from '../../entrypoint/validationData.js'
 import { signForTank, type TankSigner } from '../tank/signForTank.js'
-import {
-  encodeLateTankData,
-  encodeTankData,
-  sponsorshipHash,
-  type TimeRange,
-} from '../tank/tankData.js'
+import { encodeLateTankData, encodeTankData, sponsorshipHash } from '../tank/tankData.js'
 
 /**
  * `op`, which names its tank as paymaster, with the tank's paymasterData, in the form of the one it

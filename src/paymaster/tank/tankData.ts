@@ -2,11 +2,10 @@ import type { Address, Hex } from 'viem'
 import { digits } from '../../encoding/abiWriter.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { joinPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
+import type { TimeRange } from '../../entrypoint/validationData.js'
 import { promiseHash, type TankOperation, timeDigits, timeWord } from './tankTypedData.js'
 
 /** When a sponsorship holds, Unix seconds; validUntil 0 = without end. */
-export type TimeRange = { readonly validAfter: number; readonly validUntil: number }
-
 /** What the paymasterData of a tank holds. */
 export type TankData = TimeRange & { readonly signature: Hex }
 

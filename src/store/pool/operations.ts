@@ -1,14 +1,12 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
+import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { emitOperationEvents } from '../events.js'
 import { inTransaction } from '../inTransaction.js'
 import { fromJson } from '../json.js'
 import type { OperationState, Schema } from '../schema.js'
 import { dropSuccessors, nonceKeyUnit } from './successors.js'
-
-/** wei per gas */
-type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
 
 /** What is paid for an operation per gas. */
 export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees {

@@ -17,8 +17,8 @@ import {
 } from '../../evm/index.js'
 import type { StateOverride } from '../engine.js'
 import { authorizationOverride, toEvmOverrides } from '../evmOverrides.js'
-import { handleOpsCall, MAX_STEPS } from '../inProcess/simulateOperation.js'
 import { kindOf } from '../inProcess/runKind.js'
+import { handleOpsCall, MAX_STEPS } from '../inProcess/simulateOperation.js'
 import { smallestLimit } from '../inProcess/smallestLimit.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 

@@ -1,10 +1,10 @@
 /** ERC-7562: from the record of one validation run to a verdict. Pure, no I/O. */
 export type { AccessedStorage, SlotSets } from './accessedStorage.js'
+export { applyRules, type Evidence, type Verdict } from './applyRules.js'
 export { conflictingDelegate } from './auth.js'
 export { type EntityGas, gasInBundle, gasOfStaked, savers } from './bundleGas.js'
 export { type CodeHashes, changedCode, type VisitedCode } from './code.js'
 export { changedContext, checkContext } from './context.js'
-export { applyRules, type Evidence, type Verdict } from './applyRules.js'
 export {
   checkFields,
   fitsBundleContexts,

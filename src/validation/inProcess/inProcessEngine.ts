@@ -11,8 +11,8 @@ import { measureOperation } from './measureOperation.js'
 import type { Extent, Observation } from './observeOperation.js'
 import { observeRun, type RecordedRun } from './observeRun.js'
 import { outcomeOf, readValidation, refusal, type Simulated } from './readSimulation.js'
-import { type SimulationState, simulateOperation, stateFor } from './simulateOperation.js'
 import { kindOf } from './runKind.js'
+import { type SimulationState, simulateOperation, stateFor } from './simulateOperation.js'
 
 /**
  * Runs operations of any EntryPoint version in our own EVM, on the EntryPoint's real code: the very

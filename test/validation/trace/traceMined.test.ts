@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { gasInBundle } from '../../../src/validation/erc7562/index.js'
 import { checkRules } from '../../../src/validation/checkRules.js'
+import { gasInBundle } from '../../../src/validation/erc7562/index.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
 import { traceMined } from '../../../src/validation/traceMined.js'
 import { VERSIONS } from '../../contracts/tankChain.js'
