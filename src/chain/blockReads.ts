@@ -21,7 +21,7 @@ export type Header = {
   readonly blobBaseFee: bigint
 }
 
-/** What was learnt; slots by `slotKey`. */
+/** What was learnt; slots by `slotPosition`. */
 export type BlockAnswers = {
   header?: Header
   readonly balances: Map<Address, bigint>
@@ -46,7 +46,7 @@ export function noAnswers(): BlockAnswers {
   }
 }
 
-export function slotKey(address: Address, slot: Hex): string {
+export function slotPosition(address: Address, slot: Hex): string {
   return address + slot
 }
 
@@ -95,7 +95,7 @@ export function decodeReads(
         answers.blockHashes.set(read.number, (next() as { hash: Hex }).hash)
         break
       case 'slot':
-        answers.slots.set(slotKey(read.address, read.slot), nextNumber())
+        answers.slots.set(slotPosition(read.address, read.slot), nextNumber())
         break
       case 'balance':
         answers.balances.set(read.address, nextNumber())

@@ -170,7 +170,7 @@ function now(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-type Simulation = { readonly simulateExecution: boolean; readonly isGranted: boolean }
+type AdmissionOptions = { readonly simulateExecution: boolean; readonly isGranted: boolean }
 
 type RuledContext = MempoolContext & { readonly rules: RuleSettings }
 
@@ -179,7 +179,7 @@ async function requireValid(
   context: RuledContext,
   entryPoint: EntryPoint,
   sent: Operation,
-  { simulateExecution, isGranted }: Simulation,
+  { simulateExecution, isGranted }: AdmissionOptions,
 ) {
   const { node, heads, rules } = context
   const head = heads.current()

@@ -1,7 +1,13 @@
 import type { Address, Hex } from 'viem'
 import type { Lru } from '../../base/lru.js'
 import type { AccountState, BlockEnv, Fork, State } from '../../evm/index.js'
-import { type BlockAnswers, BlockGone, type Header, type Read, slotKey } from '../blockReads.js'
+import {
+  type BlockAnswers,
+  BlockGone,
+  type Header,
+  type Read,
+  slotPosition,
+} from '../blockReads.js'
 import type { ChainRules } from '../chainRules.js'
 import type { Head } from '../nodeReads.js'
 import type { CodeMemory } from './codeMemory.js'
@@ -48,7 +54,7 @@ export class BlockView implements State {
   }
 
   slot(address: Address, slot: Hex): bigint | undefined {
-    return this.#slots.get(slotKey(address, slot))
+    return this.#slots.get(slotPosition(address, slot))
   }
 
   /** The environment of a call on this block; its header must have been fetched. */
@@ -159,7 +165,7 @@ export class BlockView implements State {
       case 'blockHash':
         return this.#blockHashes.has(read.number)
       case 'slot':
-        return this.#slots.has(slotKey(read.address, read.slot))
+        return this.#slots.has(slotPosition(read.address, read.slot))
       case 'nonce':
         return this.#accounts.get(read.address)?.nonce !== undefined
       default:
@@ -175,7 +181,7 @@ function keyOf(read: Read): string {
     case 'blockHash':
       return read.number.toString()
     case 'slot':
-      return slotKey(read.address, read.slot)
+      return slotPosition(read.address, read.slot)
     case 'nonce':
       return `nonce of ${read.address}`
     default:

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { runtime as slotReader } from '../../contracts/generated/SlotReader.js'
 import { runtime as stateReader } from '../../contracts/generated/StateReader.js'
-import { type BlockAnswers, type Read, slotKey } from '../blockReads.js'
+import { type BlockAnswers, type Read, slotPosition } from '../blockReads.js'
 import type { NodeAnswer, NodeCall } from '../jsonRpc.js'
 import { type BlockId, blockParameter } from '../nodeReads.js'
 
@@ -51,7 +51,7 @@ export function decodeJoint(
   }
   for (const { address, slots } of parts) {
     answers.balances.set(address, next())
-    for (const slot of slots) answers.slots.set(slotKey(address, slot), next())
+    for (const slot of slots) answers.slots.set(slotPosition(address, slot), next())
   }
   return true
 }

@@ -4,7 +4,7 @@ import {
   encodeRead,
   noAnswers,
   type Read,
-  slotKey,
+  slotPosition,
 } from '../blockReads.js'
 import type { NodeAnswer, NodeCall } from '../jsonRpc.js'
 import type { BlockId, Head } from '../nodeReads.js'
@@ -87,7 +87,7 @@ function compare(
   for (const read of reads) {
     const isSlot = read.kind === 'slot'
     const valueIn = ({ slots, balances }: BlockAnswers) =>
-      isSlot ? slots.get(slotKey(read.address, read.slot)) : balances.get(read.address)
+      isSlot ? slots.get(slotPosition(read.address, read.slot)) : balances.get(read.address)
     const value = valueIn(known)
     if (valueIn(tried) !== value) return 'refused'
     if (isSlot && value !== 0n) proof++

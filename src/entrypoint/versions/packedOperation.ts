@@ -78,12 +78,12 @@ export function readPackedOperation(
   }
 }
 
-type PaymasterFields = Pick<
+type PackedPaymaster = Pick<
   Operation,
   'paymaster' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
 >
 
-function splitPaymasterAndData(bytes: Hex): PaymasterFields {
+function splitPaymasterAndData(bytes: Hex): PackedPaymaster {
   if (bytes === '0x') {
     return {
       paymaster: undefined,

@@ -10,7 +10,7 @@ import { aggregated } from '../refusals.js'
 import { measureOperation } from './measureOperation.js'
 import type { Extent, Observation } from './observeOperation.js'
 import { observeRun, type RecordedRun } from './observeRun.js'
-import { outcomeOf, readValidation, refusal, type Simulated } from './readSimulation.js'
+import { outcomeOf, readValidation, refusal, type SimulatedOperation } from './readSimulation.js'
 import { kindOf } from './runKind.js'
 import { type SimulationState, simulateOperation, stateFor } from './simulateOperation.js'
 
@@ -53,7 +53,7 @@ export function createEngineOn(runOnState: RunOnState): Engine {
     op: Operation,
     extent: Extent,
     override?: StateOverride,
-  ): Promise<Simulated> {
+  ): Promise<SimulatedOperation> {
     let last: { observed: Observation; stage: SimulationState } | undefined
     const { result, view } = await runOnState(
       kindOf(entryPoint, op, extent),
@@ -106,7 +106,7 @@ export function createEngineOn(runOnState: RunOnState): Engine {
   }
 }
 
-function recordedRun({ result: { record }, stage, blockHash }: Simulated): RecordedRun {
+function recordedRun({ result: { record }, stage, blockHash }: SimulatedOperation): RecordedRun {
   if (record === undefined) throw new Error('the run was not recorded')
   return { record, state: stage.state, fork: stage.block.fork, blockHash }
 }

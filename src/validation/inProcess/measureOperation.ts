@@ -4,7 +4,7 @@ import type { Operation } from '../../entrypoint/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
-import { refusal, type Simulated, timeRangeOf } from './readSimulation.js'
+import { refusal, type SimulatedOperation, timeRangeOf } from './readSimulation.js'
 import { type SimulationState, simulateOperation } from './simulateOperation.js'
 import { smallestLimit } from './smallestLimit.js'
 
@@ -17,7 +17,7 @@ type TrialLimits = {
 }
 
 /** Runs an operation, reading what state it needs. */
-type TrialRun = (op: Operation, extent: Extent) => Promise<Simulated>
+type TrialRun = (op: Operation, extent: Extent) => Promise<SimulatedOperation>
 
 /**
  * Gas limits by search. Ample limits come first; each limit is then narrowed by whole runs of
@@ -73,7 +73,7 @@ export async function measureOperation(
 function refusedBy(
   entryPoint: EntryPoint,
   op: Operation,
-  rehearsed: Simulated,
+  rehearsed: SimulatedOperation,
 ): MeasureResult | undefined {
   const { call, postOp, validated } = rehearsed.observed
   if (call?.success === false) return { outcome: 'reverted', revertData: call.revertData }
@@ -161,7 +161,7 @@ async function runRealistic(
   entryPoint: EntryPoint,
   op: Operation,
   limits: TrialLimits,
-  { observed, stage }: Simulated,
+  { observed, stage }: SimulatedOperation,
 ): Promise<Verification> {
   const used = verificationUsed(observed, op) ?? 0n
   const likely = used + used / 16n + 4096n

@@ -9,7 +9,7 @@ import type { Observation } from './observeOperation.js'
 import type { SimulationState } from './simulateOperation.js'
 
 /** A rehearsal on known state. */
-export type Simulated = {
+export type SimulatedOperation = {
   readonly result: CallResult
   readonly observed: Observation
   readonly stage: SimulationState

@@ -6,7 +6,7 @@ import {
   encodeRead,
   noAnswers,
   type Read,
-  slotKey,
+  slotPosition,
 } from '../../chain/blockReads.js'
 import type { ChainRules } from '../../chain/chainRules.js'
 import { delegateOf } from '../../chain/delegations.js'
@@ -136,7 +136,7 @@ function stateOf({ balances, nonces, codes, slots }: BlockAnswers): State {
       if (balance === undefined || code === undefined) return undefined
       return { nonce: nonces.get(address), balance, code }
     },
-    slot: (address, slot) => slots.get(slotKey(address, slot)),
+    slot: (address, slot) => slots.get(slotPosition(address, slot)),
   }
 }
 
