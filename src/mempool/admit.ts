@@ -170,7 +170,7 @@ function now(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-type AdmissionOptions = { readonly simulateExecution: boolean; readonly isGranted: boolean }
+type AdmissionChecks = { readonly simulateExecution: boolean; readonly isGranted: boolean }
 
 type RuledContext = MempoolContext & { readonly rules: RuleSettings }
 
@@ -179,7 +179,7 @@ async function requireValid(
   context: RuledContext,
   entryPoint: EntryPoint,
   sent: Operation,
-  { simulateExecution, isGranted }: AdmissionOptions,
+  { simulateExecution, isGranted }: AdmissionChecks,
 ) {
   const { node, heads, rules } = context
   const head = heads.current()
