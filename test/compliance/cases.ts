@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
-import { type Act, actCall } from '../validation/erc7562/actor.js'
-import type { Play } from '../validation/erc7562/cast.js'
+import { type Act, actCall } from '../support/erc7562/actor.js'
+import type { Play } from '../support/erc7562/cast.js'
 
 /** Who takes part in a case. */
 export type Cast = {

@@ -5,7 +5,7 @@ import type { Operation } from '../../src/entrypoint/operation.js'
 import { compileSolidity } from '../support/compileSolidity.js'
 import { type ComplianceChain, openComplianceChain } from '../support/complianceChain.js'
 import type { Json } from '../support/jsonRpc.js'
-import { createCast, type Play } from '../validation/erc7562/cast.js'
+import { createCast, type Play } from '../support/erc7562/cast.js'
 
 const VERSIONS: readonly Version[] = ['0.6', '0.9']
 

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { ActorChain } from '../support/actorChain.js'
-import { createCast } from '../validation/erc7562/cast.js'
+import { createCast } from '../support/erc7562/cast.js'
 import type { Case } from './cases.js'
 
 /** The actors of the cases at one EntryPoint: unstaked ones, and staked ones where a play asks for them. */

@@ -12,7 +12,7 @@ import { DETERMINISTIC_DEPLOYER } from '../../src/contracts/deployments.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import { create2Address, fromHex } from '../../src/evm/index.js'
-import { type Act, actCall, actorInitcode } from '../validation/erc7562/actor.js'
+import { type Act, actCall, actorInitcode } from './erc7562/actor.js'
 import { deployEntryPoint } from './entryPointContracts.js'
 import { type Anvil, startAnvil } from './startAnvil.js'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Address, type Hex, numberToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { operationOf } from '../../../test/validation/erc7562/operationOf.js'
+import { operationOf } from '../../../test/support/erc7562/operationOf.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import { type FrameRecord, fromHex } from '../../evm/index.js'
 import { gasInBundle, gasOfStaked, savers } from './bundleGas.js'

@@ -1,6 +1,6 @@
 import { size } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { operationOf } from '../../../test/validation/erc7562/world.js'
+import { operationOf } from '../../../test/support/erc7562/world.js'
 import { canonicalAddresses, createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { checkFields, fitsBundleContexts, fitsBundleSize, limitProfiles } from './limits.js'

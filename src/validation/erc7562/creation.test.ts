@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type Act,
+  actCall,
+  actorInitcode,
+  deployCall,
+} from '../../../test/support/erc7562/actor.js'
+import {
+  HOWS,
+  type Play,
+  playOf,
+  rulesOf,
+  type Stage,
+  stages,
+} from '../../../test/support/erc7562/stage.js'
+
+const CREATE: Act = { what: 'CREATE' }
+const CREATE2: Act = { what: 'CREATE2', value: 5n }
+const FACTORY = ['factory'] as const
+
+/** `act` by a contract that the entity calls. */
+function nested({ stranger }: Stage, act: Act): Act {
+  return { ...act, how: 'CALL', via: stranger }
+}
+
+describe.each(stages())('creations on EntryPoint %s', (version, stage) => {
+  const rules = (play: Play) => rulesOf(stage.perform(play))
+
+  describe('without a factory', () => {
+    it.each(['account', 'paymaster'] as const)('none by the %s, staked or not', (role) => {
+      for (const how of HOWS) {
+        for (const staked of [[], [role]]) {
+          const by = { how, via: stage.stranger }
+          const one = stage.perform(playOf(role, { ...CREATE, ...by }, staked))
+          expect(one.violations).toMatchObject([{ rule: 'OP-011', entity: role, opcode: 0xf0 }])
+          expect(one.violations[0]!.message).toContain(`${role} uses banned opcode: CREATE`)
+          const two = stage.perform(playOf(role, { ...CREATE2, ...by }, staked))
+          expect(two.violations).toMatchObject([{ rule: 'OP-031', entity: role, opcode: 0xf5 }])
+          expect(two.violations[0]!.message).toContain(`${role} uses banned opcode: CREATE2`)
+        }
+      }
+    })
+  })
+
+  describe('OP-031: in the deployment', () => {
+    it('CREATE2 of the sender by the factory', () => {
+      expect(rules({ deploys: {} })).toEqual([])
+    })
+
+    it('CREATE2 of the sender by a helper of the factory', () => {
+      expect(rules({ deploys: { how: 'VIA', via: stage.stranger } })).toEqual([])
+    })
+
+    it('no second CREATE2, before or after', () => {
+      for (const before of [false, true]) {
+        const { violations } = stage.perform({ factory: CREATE2, deploys: { before } })
+        expect(violations).toMatchObject([
+          { rule: 'OP-031', entity: 'factory', opcode: 0xf5, stakeNeeded: { role: 'factory' } },
+        ])
+      }
+    })
+
+    it('no second CREATE2 of the sender itself, which fails', () => {
+      const data = deployCall(actorInitcode())
+      const factory = { what: 'CALL', subject: stage.factory, gas: 500_000n, data }
+      const { violations } = stage.perform({ factory })
+      expect(violations).toMatchObject([{ rule: 'OP-031', entity: 'factory' }])
+    })
+
+    it('no CREATE2 of the sender in a later phase', () => {
+      const via = stage.stranger
+      const account = {
+        what: 'CALL',
+        subject: via,
+        gas: 500_000n,
+        data: deployCall(actorInitcode()),
+      }
+      const { violations } = stage.perform({ deploys: { how: 'VIA', via }, account })
+      expect(violations).toMatchObject([{ rule: 'OP-031', entity: 'account' }])
+    })
+
+    it('no CREATE2 by the sender constructed', () => {
+      expect(rules({ construct: CREATE2 })).toEqual(['OP-031'])
+    })
+
+    it('no creation of the sender by CREATE', () => {
+      const { violations } = stage.perform({ deploys: { how: 'CREATE' } })
+      expect(violations).toMatchObject([{ rule: 'OP-011', entity: 'factory', opcode: 0xf0 }])
+    })
+
+    it('not even when CREATE2 creates nothing', () => {
+      const act = { what: 'STATICCALL', subject: stage.stranger, data: actCall(CREATE2) }
+      expect(rules({ factory: act })).toContain('OP-031')
+      expect(rules({ account: act })).toContain('OP-031')
+    })
+  })
+
+  describe('OP-032: with an unstaked factory', () => {
+    it('the sender may CREATE, in its constructor and in its validation', () => {
+      expect(rules({ construct: CREATE })).toEqual([])
+      expect(rules({ deploys: {}, account: CREATE })).toEqual([])
+    })
+
+    it('by code that it delegates to as well', () => {
+      const act = { ...CREATE, how: 'DELEGATECALL', via: stage.stranger } as const
+      expect(rules({ deploys: {}, account: act })).toEqual([])
+    })
+
+    it('but not through a helper, and not CREATE2', () => {
+      expect(rules({ deploys: {}, account: nested(stage, CREATE) })).toEqual(['OP-011'])
+      expect(rules({ construct: nested(stage, CREATE) })).toEqual(['OP-011'])
+      expect(rules({ deploys: {}, account: CREATE2 })).toEqual(['OP-031'])
+    })
+
+    it('nor the factory or the paymaster', () => {
+      expect(stage.perform({ factory: CREATE }).violations).toMatchObject([
+        { rule: 'OP-011', entity: 'factory', stakeNeeded: { role: 'factory' } },
+      ])
+      expect(rules({ deploys: {}, paymaster: CREATE })).toEqual(['OP-011'])
+    })
+  })
+
+  describe('with a staked factory', () => {
+    const staked = FACTORY
+
+    it('EREP-060: factory and sender may CREATE and CREATE2', () => {
+      for (const act of [CREATE, CREATE2]) {
+        expect(rules({ factory: act, staked })).toEqual([])
+        expect(rules({ construct: act, staked })).toEqual([])
+        expect(rules({ deploys: {}, account: act, staked })).toEqual([])
+      }
+      expect(rules({ deploys: { how: 'CREATE' }, staked })).toEqual([])
+    })
+
+    it('EREP-061: a helper of the factory may CREATE, but not CREATE2', () => {
+      expect(rules({ factory: nested(stage, CREATE), staked })).toEqual([])
+      expect(rules({ factory: nested(stage, CREATE2), staked })).toEqual(['OP-031'])
+    })
+
+    it('but no helper of the account, and no paymaster', () => {
+      expect(rules({ deploys: {}, account: nested(stage, CREATE), staked })).toEqual(['OP-011'])
+      expect(rules({ deploys: {}, account: nested(stage, CREATE2), staked })).toEqual(['OP-031'])
+      expect(rules({ deploys: {}, paymaster: CREATE, staked })).toEqual(['OP-011'])
+      expect(rules({ deploys: {}, paymaster: CREATE2, staked })).toEqual(['OP-031'])
+    })
+
+    it('the stake of another entity does not count', () => {
+      expect(rules({ factory: CREATE, staked: ['account', 'paymaster'] })).toEqual(['OP-011'])
+    })
+  })
+
+  it.runIf(version === 'v0.9')('a factory that is ignored allows nothing', () => {
+    const { account, factory } = stage
+    const fields = { sender: account, factory, factoryData: '0x00' } as const
+    for (const staked of [[], FACTORY]) {
+      const { violations } = stage.perform({ account: CREATE, fields, staked, senderExists: true })
+      expect(violations).toMatchObject([{ rule: 'OP-011', entity: 'account' }])
+    }
+  })
+})

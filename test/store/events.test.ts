@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { type Hex, zeroHash } from 'viem'
+import { beforeEach, expect, test } from 'vitest'
+import { createApp } from '../support/createApp.js'
+import { useDatabase } from '../support/database.js'
+import { alice, askLedger, entryPoint, inclusionOf, tank } from '../support/ledger.js'
+import { emitOperationEvents, eventTypes } from '../../src/store/events.js'
+import { settleLedger } from '../../src/store/ledger/ledger.js'
+import { putInclusions } from '../../src/store/pool/inclusions.js'
+
+const testDatabase = useDatabase()
+function database() {
+  return testDatabase().database
+}
+
+let appId = ''
+let chainId = 3_000_000
+beforeEach(async () => {
+  chainId++
+  appId = await createApp(database())
+  await database()
+    .insertInto('event_subscriptions')
+    .values({
+      app_id: appId,
+      url: 'https://app.example/events',
+      secret: randomBytes(8),
+      event_types: [...eventTypes],
+    })
+    .execute()
+})
+
+/** By type and nonce. */
+function told() {
+  return database()
+    .selectFrom('events')
+    .select(['type', 'data'])
+    .where('app_id', '=', appId)
+    .orderBy('type')
+    .orderBy(sql`data ->> 'nonce'`)
+    .execute()
+}
+
+const now = 1_000_000
+function slot(nonce: bigint) {
+  return {
+    chainId,
+    entryPoint,
+    paymaster: tank,
+    appId,
+    sender: alice,
+    nonce,
+  }
+}
+
+function sponsor(nonce: bigint) {
+  return askLedger(database(), {
+    slot: slot(nonce),
+    maxCost: 100n,
+    validUntil: BigInt(now + 300),
+    head: { deposit: 1_000n, blockNumber: 1n, timestamp: now },
+  })
+}
+
+test('a sponsorship is told when signed, and its end when that is final', async () => {
+  const used = await sponsor(0n)
+  const unused = await sponsor(1n)
+  const event = inclusionOf({ slot: slot(0n), hash: used.hash, cost: 60n, block: 5n })
+  const progress = (number: bigint, final: bigint) => ({ number, final, timestamp: now + 301 })
+  const settle = (number: bigint, final: bigint) =>
+    database()
+      .transaction()
+      .execute((trx) => settleLedger(trx, chainId, [event], progress(number, final)))
+  await settle(6n, 4n)
+  const signed = ({ decisionId, hash }: typeof used, nonce: string) => ({
+    type: 'sponsorship.signed',
+    data: expect.objectContaining({ decisionId, userOpHash: hash, nonce, maxCostWei: '100' }),
+  })
+  expect(await told()).toEqual([signed(used, '0'), signed(unused, '1')])
+  await settle(16n, 6n)
+  expect(await told()).toEqual([
+    {
+      type: 'sponsorship.expired',
+      data: expect.objectContaining({ nonce: '1', maxCostWei: '100' }),
+    },
+    {
+      type: 'sponsorship.settled',
+      data: expect.objectContaining({ userOpHash: used.hash, nonce: '0', actualCostWei: '60' }),
+    },
+    signed(used, '0'),
+    signed(unused, '1'),
+  ])
+  await settle(17n, 7n)
+  expect(await told()).toHaveLength(4)
+})
+
+function pool(hash: Hex, nonce: bigint, dropped: boolean) {
+  return database()
+    .insertInto('operations')
+    .values({
+      chain_id: BigInt(chainId),
+      hash,
+      entry_point: entryPoint,
+      app_id: appId,
+      sender: alice,
+      nonce,
+      paymaster: null,
+      prefund: 0n,
+      valid_until: 0n,
+      max_fee_per_gas: 1n,
+      max_priority_fee_per_gas: 1n,
+      operation: '{}',
+      state: dropped ? 'dropped' : 'pooled',
+      reason_code: dropped ? 'EXPIRED' : null,
+    })
+    .execute()
+}
+
+test('an operation is told as included, failed or dropped', async () => {
+  const hashes = ['11', '22', '33'].map((byte): Hex => `0x${byte.repeat(32)}`)
+  const [good, bad, gone] = hashes as [Hex, Hex, Hex]
+  await pool(good, 0n, false)
+  await pool(bad, 1n, false)
+  await pool(gone, 2n, true)
+  const included = (hash: Hex, nonce: bigint, success: boolean) => {
+    const one = inclusionOf({ slot: slot(nonce), hash, cost: 7n, block: 9n })
+    const event = { ...one.outcome.event, blockHash: zeroHash }
+    return { ...one, outcome: { ...one.outcome, event, success } }
+  }
+  await database()
+    .transaction()
+    .execute(async (trx) => {
+      await putInclusions(trx, chainId, [included(good, 0n, true)], null)
+      await putInclusions(trx, chainId, [included(bad, 1n, false)], null)
+      await emitOperationEvents(trx, chainId, [gone])
+    })
+  const about = (userOpHash: Hex, more: object) =>
+    expect.objectContaining({ chainId, userOpHash, sender: alice, ...more })
+  expect(await told()).toEqual([
+    { type: 'user_operation.dropped', data: about(gone, { code: 'EXPIRED' }) },
+    { type: 'user_operation.failed', data: about(bad, { success: false, blockNumber: 9 }) },
+    { type: 'user_operation.included', data: about(good, { success: true, actualGasCost: '7' }) },
+  ])
+})

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { useDatabase } from '../support/database.js'
+import { silent } from '../support/logger.js'
+import { listen } from '../../src/store/notifications.js'
+import { announceOperations, OPERATIONS_CHANNEL } from '../../src/store/pool/operations.js'
+
+const shared = useDatabase()
+let heard: string[]
+let listener: Awaited<ReturnType<typeof listen>>
+beforeEach(async () => {
+  heard = []
+  listener = await listen(shared().connection, OPERATIONS_CHANNEL, silent, (payload) =>
+    heard.push(payload),
+  )
+})
+afterEach(() => listener.close())
+
+/** Process ids of the sessions that listen. */
+async function sessions(): Promise<number[]> {
+  const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
+    where query like 'listen %' and datname = current_database()`.execute(shared().database)
+  return rows.map(({ pid }) => pid)
+}
+
+test('hears what a transaction announces when it commits, and nothing of one that does not', async () => {
+  const { database } = shared()
+  const undone = database.transaction().execute(async (trx) => {
+    await announceOperations(trx, 1)
+    throw new Error('undone')
+  })
+  await expect(undone).rejects.toThrow('undone')
+  await database.transaction().execute((trx) => announceOperations(trx, 31_337))
+  await expect.poll(() => heard).toEqual(['31337'])
+})
+
+test('hears again after its session broke, with one session', async () => {
+  const { database } = shared()
+  for (let round = 0; round < 3; round++) {
+    const [pid] = await sessions()
+    await sql`select pg_terminate_backend(${pid}::int, 5000)`.execute(database)
+    await expect.poll(sessions, { timeout: 10_000 }).not.toEqual([])
+  }
+  expect(await sessions()).toHaveLength(1)
+  await announceOperations(database, 7)
+  await expect.poll(() => heard).toEqual(['7'])
+})
+
+test('while nobody answers tries in one place only', async () => {
+  const { connection, database } = shared()
+  if (!('socketFolder' in connection)) throw new Error('not the embedded database')
+  const folder = mkdtempSync(join(tmpdir(), 'purser-socket-'))
+  const door = join(folder, 'door')
+  const failures: string[] = []
+  const logger = { warn: ({ reason }: { reason: string }) => failures.push(reason) } as never
+  symlinkSync(connection.socketFolder, door)
+  await listener.close()
+  listener = await listen(
+    { ...connection, socketFolder: door },
+    OPERATIONS_CHANNEL,
+    logger,
+    (text) => heard.push(text),
+  )
+  try {
+    const [pid] = await sessions()
+    rmSync(door)
+    await sql`select pg_terminate_backend(${pid}::int, 5000)`.execute(database)
+    const refusals = () => failures.filter((reason) => reason.includes('ENOENT')).length
+    await expect.poll(refusals, { timeout: 20_000 }).toBeGreaterThan(4)
+    symlinkSync(connection.socketFolder, door)
+    await expect.poll(sessions, { timeout: 10_000 }).toHaveLength(1)
+    await announceOperations(database, 7)
+    await expect.poll(() => heard).not.toEqual([])
+    expect(heard).toEqual(['7'])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
