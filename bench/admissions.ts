@@ -14,9 +14,9 @@ import type { Admission } from '../src/mempool/poolView.js'
 import { type Database, openDatabase } from '../src/store/database.js'
 import { migrate } from '../src/store/migrate.js'
 import { startEmbeddedPostgres } from '../src/store/postgres/embeddedPostgres.js'
-import { createApp } from '../test/support/createApp.js'
+import { createApp } from '../test/support/database/createApp.js'
 import { silent } from '../test/support/logger.js'
-import { plainOperation } from '../test/support/plainOperation.js'
+import { plainOperation } from '../test/support/operations/plainOperation.js'
 
 const CHAIN = 1
 const SECONDS = 4

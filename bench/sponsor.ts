@@ -18,12 +18,12 @@ import { reserve } from '../src/policy/reserve.js'
 import { type Database, openDatabase } from '../src/store/database.js'
 import { migrate } from '../src/store/migrate.js'
 import { startEmbeddedPostgres } from '../src/store/postgres/embeddedPostgres.js'
-import { TARGET } from '../test/contracts/tankChain.js'
-import { createApp } from '../test/support/createApp.js'
-import { openEngineChain } from '../test/support/engineChain.js'
-import { alice } from '../test/support/ledger.js'
+import { TARGET } from '../test/support/tanks/tankChain.js'
+import { createApp } from '../test/support/database/createApp.js'
+import { openEngineChain } from '../test/support/chain/engineChain.js'
+import { alice } from '../test/support/database/ledger.js'
 import { silent } from '../test/support/logger.js'
-import { sponsorOn } from '../test/support/sponsorOn.js'
+import { sponsorOn } from '../test/support/service/sponsorOn.js'
 
 const WARM_UP = 40
 const ROUNDS = 100

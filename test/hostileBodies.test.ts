@@ -1,10 +1,10 @@
 import { Agent } from 'node:http'
 import { afterAll, expect, test } from 'vitest'
-import { expectDecoded } from './support/expectDecoded.js'
-import { hostileBodies } from './support/hostileBodies.js'
-import { memoryChainId, memoryKeys } from './support/memoryServices.js'
-import { expectSafeAnswer, sendHostile } from './support/sendHostile.js'
-import { useApi } from './support/useApi.js'
+import { expectDecoded } from './support/http/expectDecoded.js'
+import { hostileBodies } from './support/http/hostileBodies.js'
+import { memoryChainId, memoryKeys } from './support/http/memoryServices.js'
+import { expectSafeAnswer, sendHostile } from './support/http/sendHostile.js'
+import { useApi } from './support/http/useApi.js'
 
 const seed = Number(process.env.PURSER_TEST_SEED ?? 20_260_101)
 const { logged, memory, url } = useApi()

@@ -12,7 +12,7 @@ import {
   runCli,
   startService,
   urlOf,
-} from '../../test/support/startPurser.js'
+} from '../../test/support/service/startPurser.js'
 import type { Payer } from './loadOptions.js'
 import { postgresOn } from './processUsage.js'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serverPid } from '../../src/store/postgres/clusterServer.js'
-import { descendantsOf } from '../../test/support/processes.js'
+import { descendantsOf } from '../../test/support/service/processes.js'
 
 /** What a group of processes has used: seconds of CPU so far by process, and bytes in memory now. */
 export type Usage = {

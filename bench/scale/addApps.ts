@@ -1,7 +1,7 @@
 import type { Database } from '../../src/store/database.js'
 import { insertKey } from '../../src/store/tenants/keys.js'
 import { generateApiKey, hashCredential } from '../../src/tenancy/credential.js'
-import { createApp } from '../../test/support/createApp.js'
+import { createApp } from '../../test/support/database/createApp.js'
 
 /** Makes `count` accounts with an app and a key each; resolves to their URLs on the service at `url`. */
 export async function addApps(database: Database, url: string, count: number): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/store/database.js'
 import { forgetBounds } from '../../src/store/pool/admissions.js'
-import { createApp } from '../../test/support/createApp.js'
+import { createApp } from '../../test/support/database/createApp.js'
 
 /** wei per gas: below any base fee, so the operation waits. */
 const UNPAYABLE = 1n

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { rpcOperation06 } from '../../test/support/apiFixtures.js'
-import { memoryKeys } from '../../test/support/memoryServices.js'
-import { rpcPath, useApi } from '../../test/support/useApi.js'
+import { rpcOperation06 } from '../../test/support/http/apiFixtures.js'
+import { memoryKeys } from '../../test/support/http/memoryServices.js'
+import { rpcPath, useApi } from '../../test/support/http/useApi.js'
 import { defaultLimits } from './limits.js'
 
 const { call, memory, post, url } = useApi()

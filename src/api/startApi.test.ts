@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { rpcPath, useApi } from '../../test/support/useApi.js'
+import { rpcPath, useApi } from '../../test/support/http/useApi.js'
 import { defaultLimits } from './limits.js'
 
 const { call, close, drain, memory, restart, start, url } = useApi()

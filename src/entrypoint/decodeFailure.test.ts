@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { type Abi, encodeAbiParameters, encodeErrorResult, type Hex, parseAbi } from 'viem'
 import { entryPoint06Abi, entryPoint07Abi, entryPoint09Abi } from 'viem/account-abstraction'
 import { describe, expect, it } from 'vitest'
-import { arbitraryBytes } from '../../test/support/arbitraryOperation.js'
+import { arbitraryBytes } from '../../test/support/operations/arbitraryOperation.js'
 import { decodeFailure } from './decodeFailure.js'
 
 const solidity = parseAbi([

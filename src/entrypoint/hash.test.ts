@@ -14,8 +14,8 @@ import {
   arbitraryBytes,
   arbitraryDelegatedOperation,
   arbitraryOperation,
-} from '../../test/support/arbitraryOperation.js'
-import { toStructV06 } from '../../test/support/viemStructs.js'
+} from '../../test/support/operations/arbitraryOperation.js'
+import { toStructV06 } from '../../test/support/operations/viemStructs.js'
 import { keccak } from '../encoding/keccak.js'
 import { OperationLimitError } from '../errors/operationErrors.js'
 import { canonicalAddresses, createEntryPoint } from './createEntryPoint.js'

@@ -6,8 +6,8 @@ import {
   arbitraryAddress,
   arbitraryBytes,
   arbitraryOperation,
-} from '../../test/support/arbitraryOperation.js'
-import { toStructV06 } from '../../test/support/viemStructs.js'
+} from '../../test/support/operations/arbitraryOperation.js'
+import { toStructV06 } from '../../test/support/operations/viemStructs.js'
 import {
   decodeSimulation,
   encodeSimulateHandleOp,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { concat, hexToBigInt, numberToHex } from 'viem'
 import { expect, it } from 'vitest'
-import { arbitraryAddress } from '../../test/support/arbitraryOperation.js'
+import { arbitraryAddress } from '../../test/support/operations/arbitraryOperation.js'
 import { splitValidationData } from './validationData.js'
 
 it('splits the word into authorizer, validUntil and validAfter', () => {

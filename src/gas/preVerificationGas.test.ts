@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { arbitraryOperation } from '../../test/support/arbitraryOperation.js'
+import { arbitraryOperation } from '../../test/support/operations/arbitraryOperation.js'
 import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { noDataGas, preVerificationGas } from './preVerificationGas.js'

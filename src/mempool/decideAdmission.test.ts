@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Address, Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { arbitraryOperation } from '../../test/support/arbitraryOperation.js'
+import { arbitraryOperation } from '../../test/support/operations/arbitraryOperation.js'
 import {
   AlreadyBundledError,
   MempoolFullError,

@@ -7,7 +7,7 @@ import {
   type Socket,
 } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { selfSigned } from '../../test/support/selfSigned.js'
+import { selfSigned } from '../../test/support/http/selfSigned.js'
 import type { OutboundRequest } from './exchange.js'
 import { createOutboundClient, type OutboundClient } from './guardedRequest.js'
 import { createNetworkGuard, loopback } from './networkGuard.js'

@@ -6,9 +6,9 @@ import { routes } from '../../src/api/admin/routeTable.js'
 import { emitEvent } from '../../src/store/events.js'
 import { setAlarm } from '../../src/store/ledger/alarms.js'
 import { findBrokenAudit } from '../../src/store/tenants/audit.js'
-import { fillTenant, storeCall } from '../support/fillTenant.js'
-import type { Json } from '../support/jsonRpc.js'
-import { operatorToken, useAdmin } from '../support/useAdmin.js'
+import { fillTenant, storeCall } from '../support/database/fillTenant.js'
+import type { Json } from '../support/http/jsonRpc.js'
+import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 
 const { admin, call, database, one, two, url } = useAdmin()
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/api/admin/routeTable.js'
-import { fillTenant, type TenantObjects } from '../support/fillTenant.js'
-import { operatorToken, useAdmin } from '../support/useAdmin.js'
+import { fillTenant, type TenantObjects } from '../support/database/fillTenant.js'
+import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 
 const { admin, database, one, two } = useAdmin()
 

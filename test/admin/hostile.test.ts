@@ -2,10 +2,10 @@ import { Agent } from 'node:http'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { routes } from '../../src/api/admin/routeTable.js'
-import { fillTenant } from '../support/fillTenant.js'
-import { type Json, mutated, rawBody } from '../support/hostileJson.js'
-import { expectSafeAnswer, sendHostile } from '../support/sendHostile.js'
-import { useAdmin } from '../support/useAdmin.js'
+import { fillTenant } from '../support/database/fillTenant.js'
+import { type Json, mutated, rawBody } from '../support/http/hostileJson.js'
+import { expectSafeAnswer, sendHostile } from '../support/http/sendHostile.js'
+import { useAdmin } from '../support/http/useAdmin.js'
 
 const seed = Number(process.env.PURSER_TEST_SEED ?? 20_260_102)
 const { database, one, two, url } = useAdmin()

@@ -8,8 +8,8 @@ import {
   puppetAbi,
   startBundlingChain,
   withdraw,
-} from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+} from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 
 const postgres = useDatabase()
 function database() {

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { FeeTooLowError, ReplacementUnderpricedError } from '../../src/errors/operationErrors.js'
 import { type Grant, putGrants } from '../../src/store/ledger/grants.js'
-import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
+import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 
 const postgres = useDatabase()
 function database() {

@@ -8,9 +8,13 @@ import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
-import { type BundlingChain, executorKeys, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
-import { startHttpNode } from '../support/httpNode.js'
+import {
+  type BundlingChain,
+  executorKeys,
+  startBundlingChain,
+} from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
+import { startHttpNode } from '../support/chain/httpNode.js'
 import { silent } from '../support/logger.js'
 
 const postgres = useDatabase()

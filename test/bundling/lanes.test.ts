@@ -5,8 +5,12 @@ import type { ChainDefinition } from '../../src/chain/definition.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { abandonBundle } from '../../src/store/outbox/outbox.js'
 import { requestCancellation } from '../../src/store/pool/cancellations.js'
-import { type BundlingChain, executorKeys, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+import {
+  type BundlingChain,
+  executorKeys,
+  startBundlingChain,
+} from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()

@@ -6,8 +6,12 @@ import { signAttempt } from '../../src/bundling/send/signAttempt.js'
 import { transferTransaction } from '../../src/bundling/send/transfer.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { storeBundle } from '../../src/store/outbox/outbox.js'
-import { type BundlingChain, executorKeys, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+import {
+  type BundlingChain,
+  executorKeys,
+  startBundlingChain,
+} from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()

@@ -9,8 +9,8 @@ import { openBundles } from '../../src/store/outbox/bundles.js'
 import { indexedBlocks } from '../../src/store/outbox/chainBlocks.js'
 import { putOperations } from '../../src/store/pool/admissions.js'
 import { findInclusion } from '../../src/store/pool/inclusions.js'
-import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()

@@ -2,8 +2,12 @@ import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { findInclusion } from '../../src/store/pool/inclusions.js'
-import { type BundlingChain, executorKeys, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+import {
+  type BundlingChain,
+  executorKeys,
+  startBundlingChain,
+} from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()

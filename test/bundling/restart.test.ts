@@ -7,8 +7,12 @@ import { signBundle } from '../../src/bundling/send/signBundle.js'
 import { startBundler } from '../../src/bundling/startBundler.js'
 import { startHeadFollower } from '../../src/chain/headFollower.js'
 import { type OpenBundle, openBundles } from '../../src/store/outbox/bundles.js'
-import { type BundlingChain, executorKeys, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+import {
+  type BundlingChain,
+  executorKeys,
+  startBundlingChain,
+} from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 

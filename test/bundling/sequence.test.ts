@@ -1,8 +1,8 @@
 import { type Hex, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { requestCancellation } from '../../src/store/pool/cancellations.js'
-import { type BundlingChain, startBundlingChain, withdraw } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+import { type BundlingChain, startBundlingChain, withdraw } from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 
 const postgres = useDatabase()
 

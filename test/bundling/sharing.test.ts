@@ -2,8 +2,8 @@ import { type Hex, numberToHex, parseGwei } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
 import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
-import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 
 const postgres = useDatabase()
 const expectedBundleSize = 3

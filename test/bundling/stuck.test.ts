@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { paysForItself } from '../../src/bundling/fees/coverage.js'
 import { bundleCost } from '../../src/gas/preVerificationGas.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
-import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { NodeRpcError, NodeUnavailableError } from '../../src/chain/nodeErrors.js'
-import { type HttpNode, startHttpNode } from '../support/httpNode.js'
+import { type HttpNode, startHttpNode } from '../support/chain/httpNode.js'
 import { silent } from '../support/logger.js'
 
 const cleanups: (() => Promise<void>)[] = []

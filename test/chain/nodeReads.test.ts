@@ -13,7 +13,7 @@ import {
   sendRawTransaction,
 } from '../../src/chain/nodeReads.js'
 import { silent } from '../support/logger.js'
-import { type Anvil, startAnvil } from '../support/startAnvil.js'
+import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 
 const executor = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',

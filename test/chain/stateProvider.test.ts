@@ -9,8 +9,8 @@ import {
   openEngine,
   openEngineChain,
   type TestEngine,
-} from '../support/engineChain.js'
-import { startPlainNode } from '../support/plainNode.js'
+} from '../support/chain/engineChain.js'
+import { startPlainNode } from '../support/chain/plainNode.js'
 
 let chain: EngineChain
 let tank: Address

@@ -20,13 +20,13 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { placeBiconomyContracts } from '../support/biconomyContracts.js'
+import { placeBiconomyContracts } from '../support/chain/biconomyContracts.js'
 import {
   makeDataFolder,
   type RunningPurser,
   removeDataFolder,
   startPurser,
-} from '../support/startPurser.js'
+} from '../support/service/startPurser.js'
 
 /*
  * The unmodified SDK from npm against the running service. Only its download of an error catalogue

@@ -5,10 +5,10 @@ import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
 import { causesOf } from '../support/causesOf.js'
-import { TARGET } from '../support/devAccount.js'
-import { placeNexusContracts } from '../support/nexusAccounts.js'
-import { fund, nodeClient } from '../support/smartAccounts.js'
-import { usePurser } from '../support/usePurser.js'
+import { TARGET } from '../support/service/devAccount.js'
+import { placeNexusContracts } from '../support/chain/nexusAccounts.js'
+import { fund, nodeClient } from '../support/service/smartAccounts.js'
+import { usePurser } from '../support/service/usePurser.js'
 
 /** What the tests use of either SDK's client. */
 type Client = {

@@ -15,10 +15,10 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { placeBiconomyContracts } from '../support/biconomyContracts.js'
-import { giveTokens, tokenNamed, tokensOf } from '../support/devTokens.js'
-import { nodeClient } from '../support/smartAccounts.js'
-import { usePurser } from '../support/usePurser.js'
+import { placeBiconomyContracts } from '../support/chain/biconomyContracts.js'
+import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
+import { nodeClient } from '../support/service/smartAccounts.js'
+import { usePurser } from '../support/service/usePurser.js'
 
 /* The unmodified SDK from npm pays for its gas with tokens of the development chain. */
 

@@ -8,9 +8,9 @@ import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
 import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
 import { causesOf } from '../support/causesOf.js'
-import { TARGET } from '../support/devAccount.js'
-import { authorizationOf, fund, nodeClient } from '../support/smartAccounts.js'
-import { usePurser } from '../support/usePurser.js'
+import { TARGET } from '../support/service/devAccount.js'
+import { authorizationOf, fund, nodeClient } from '../support/service/smartAccounts.js'
+import { usePurser } from '../support/service/usePurser.js'
 
 const info = usePurser()
 

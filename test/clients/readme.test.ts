@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { nodeClient } from '../support/smartAccounts.js'
-import { useRunningPurser } from '../support/usePurser.js'
+import { nodeClient } from '../support/service/smartAccounts.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
 
 const purser = useRunningPurser()
 

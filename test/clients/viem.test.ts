@@ -12,15 +12,15 @@ import { describe, expect, test } from 'vitest'
 import { devVersions } from '../../src/devnet/devContracts.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import { causesOf } from '../support/causesOf.js'
-import { TARGET } from '../support/devAccount.js'
+import { TARGET } from '../support/service/devAccount.js'
 import {
   authorizationOf,
   delegatedSmartAccount,
   fund,
   nodeClient,
   simpleSmartAccount,
-} from '../support/smartAccounts.js'
-import { usePurser } from '../support/usePurser.js'
+} from '../support/service/smartAccounts.js'
+import { usePurser } from '../support/service/usePurser.js'
 
 const info = usePurser()
 

@@ -2,15 +2,15 @@ import { createTestClient, http, parseEther } from 'viem'
 import { createBundlerClient, createPaymasterClient } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { commandsOn, labelled } from '../support/cliAnswers.js'
-import { TARGET } from '../support/devAccount.js'
+import { commandsOn, labelled } from '../support/service/cliAnswers.js'
+import { TARGET } from '../support/service/devAccount.js'
 import {
   authorizationOf,
   delegatedSmartAccount,
   nodeClient,
   simpleSmartAccount,
-} from '../support/smartAccounts.js'
-import { useRunningPurser } from '../support/usePurser.js'
+} from '../support/service/smartAccounts.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
 
 const purser = useRunningPurser()
 function info() {

@@ -3,10 +3,10 @@ import { createBundlerClient, createPaymasterClient } from 'viem/account-abstrac
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
 import { devVersions } from '../../src/devnet/devContracts.js'
-import { TARGET } from '../support/devAccount.js'
-import { giveTokens, tokenNamed, tokensOf } from '../support/devTokens.js'
-import { nodeClient, simpleSmartAccount } from '../support/smartAccounts.js'
-import { usePurser } from '../support/usePurser.js'
+import { TARGET } from '../support/service/devAccount.js'
+import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
+import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
+import { usePurser } from '../support/service/usePurser.js'
 
 /* viem as it is: createPaymasterClient with a token as context (ERC-7677). */
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChainInput } from '../../src/config/chainSchema.js'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
-import { type ComplianceChain, openComplianceChain } from '../support/complianceChain.js'
+import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
 import { cases } from './cases.js'
 import { openTroupe } from './troupe.js'
 

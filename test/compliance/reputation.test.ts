@@ -2,9 +2,9 @@ import { type Address, concatHex, encodeFunctionData, type Hex, numberToHex, par
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { compileSolidity } from '../support/compileSolidity.js'
-import { type ComplianceChain, openComplianceChain } from '../support/complianceChain.js'
-import type { Json } from '../support/jsonRpc.js'
+import { compileSolidity } from '../support/chain/compileSolidity.js'
+import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
+import type { Json } from '../support/http/jsonRpc.js'
 import { createCast, type Play } from '../support/erc7562/cast.js'
 
 const VERSIONS: readonly Version[] = ['0.6', '0.9']

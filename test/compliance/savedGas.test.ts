@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
-import { compileSolidity } from '../support/compileSolidity.js'
-import { type ComplianceChain, openComplianceChain } from '../support/complianceChain.js'
-import type { Json } from '../support/jsonRpc.js'
+import { compileSolidity } from '../support/chain/compileSolidity.js'
+import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
+import type { Json } from '../support/http/jsonRpc.js'
 import { until } from '../support/until.js'
 import { createCast } from '../support/erc7562/cast.js'
 

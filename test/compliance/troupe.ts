@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import type { ActorChain } from '../support/actorChain.js'
+import type { ActorChain } from '../support/chain/actorChain.js'
 import { createCast } from '../support/erc7562/cast.js'
 import type { Case } from './cases.js'
 

@@ -1,6 +1,10 @@
 import { type Address, encodeFunctionData, parseUnits } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTokenTankChain, type TokenTankChain, tokenAbi } from './tokenTankChain.js'
+import {
+  openTokenTankChain,
+  type TokenTankChain,
+  tokenAbi,
+} from '../support/tanks/tokenTankChain.js'
 
 const ANYBODY: Address = '0x0000000000000000000000000000000000000b0b'
 

@@ -1,8 +1,14 @@
 import { type Address, type Hex, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
-import { askTank } from './tankCalls.js'
-import { openTankChain, SIGNER_B, TARGET, type TankChain, VERSIONS } from './tankChain.js'
+import { askTank } from '../support/tanks/tankCalls.js'
+import {
+  openTankChain,
+  SIGNER_B,
+  TARGET,
+  type TankChain,
+  VERSIONS,
+} from '../support/tanks/tankChain.js'
 
 /** A value of `op.callData` that the account accepts too. */
 const OTHER_TARGET: Address = '0x0000000000000000000000000000000000000b0b'

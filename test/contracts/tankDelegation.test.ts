@@ -8,9 +8,9 @@ import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
 import { DELEGATION_MARKER } from '../../src/entrypoint/delegation.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { sponsorshipHash } from '../../src/paymaster/tank/tankData.js'
-import { address, bytes, operation, timeRange } from './arbitraryOperation.js'
-import { askTank, hashFromTank } from './tankCalls.js'
-import { lower, openTankChain, TARGET, type TankChain } from './tankChain.js'
+import { address, bytes, operation, timeRange } from '../support/tanks/arbitraryOperation.js'
+import { askTank, hashFromTank } from '../support/tanks/tankCalls.js'
+import { lower, openTankChain, TARGET, type TankChain } from '../support/tanks/tankChain.js'
 
 let chain: TankChain
 let tank: Address

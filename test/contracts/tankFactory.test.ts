@@ -13,8 +13,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tank06, tank07, tankFactoryAddress } from '../../src/contracts/deployments.js'
 import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
 import { abi } from '../../src/contracts/generated/TankFactory.js'
-import { address } from './arbitraryOperation.js'
-import { lower, openTankChain, revertDataOf, TARGET, type TankChain } from './tankChain.js'
+import { address } from '../support/tanks/arbitraryOperation.js'
+import {
+  lower,
+  openTankChain,
+  revertDataOf,
+  TARGET,
+  type TankChain,
+} from '../support/tanks/tankChain.js'
 
 type Arguments = readonly [Address, Address, Address, Address, Address, Hex]
 

@@ -1,8 +1,8 @@
 import { type Address, concatHex, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeTankData, stubSignature } from '../../src/paymaster/tank/tankData.js'
-import { askTank } from './tankCalls.js'
-import { openTankChain, type TankChain } from './tankChain.js'
+import { askTank } from '../support/tanks/tankCalls.js'
+import { openTankChain, type TankChain } from '../support/tanks/tankChain.js'
 
 /** Length of the signature and v0.9's mark of a paymasterSignature. */
 const SUFFIX: Hex = '0x004122e325a297439656'

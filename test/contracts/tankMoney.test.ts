@@ -12,7 +12,7 @@ import {
   TARGET,
   type TankChain,
   VERSIONS,
-} from './tankChain.js'
+} from '../support/tanks/tankChain.js'
 
 describe.each(VERSIONS)('the money of a tank on EntryPoint v%s', (version) => {
   let chain: TankChain

@@ -1,7 +1,7 @@
 import { numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { encodeValidation } from './tankCalls.js'
-import { openTankChain, type TankChain, VERSIONS } from './tankChain.js'
+import { encodeValidation } from '../support/tanks/tankCalls.js'
+import { openTankChain, type TankChain, VERSIONS } from '../support/tanks/tankChain.js'
 
 /** Opcodes that validation may not use (ERC-7562 OP-011, OP-020, OP-031, OP-080). */
 const BANNED = [

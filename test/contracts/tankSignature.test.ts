@@ -7,9 +7,9 @@ import {
   sponsorshipHash,
   stubSignature,
 } from '../../src/paymaster/tank/tankData.js'
-import { address, bytes, operation, timeRange, uint } from './arbitraryOperation.js'
-import { askTank, hashFromTank } from './tankCalls.js'
-import { openTankChain, type TankChain, VERSIONS } from './tankChain.js'
+import { address, bytes, operation, timeRange, uint } from '../support/tanks/arbitraryOperation.js'
+import { askTank, hashFromTank } from '../support/tanks/tankCalls.js'
+import { openTankChain, type TankChain, VERSIONS } from '../support/tanks/tankChain.js'
 
 const SECP256K1_N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 

@@ -4,7 +4,7 @@ import { abi as tankAbi } from '../../src/contracts/generated/TokenTank06.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
 import type { TokenQuote } from '../../src/paymaster/tokenData.js'
-import { TARGET, VERSIONS } from './tankChain.js'
+import { TARGET, VERSIONS } from '../support/tanks/tankChain.js'
 import {
   approval,
   blocking,
@@ -14,7 +14,7 @@ import {
   runs,
   type TokenTankChain,
   transfer,
-} from './tokenTankChain.js'
+} from '../support/tanks/tokenTankChain.js'
 
 const THIEF: Address = '0x000000000000000000000000000000000000dead'
 

@@ -10,9 +10,14 @@ import {
   tokenVerificationGas,
 } from '../../src/paymaster/token/tokenGas.js'
 import { stubTokenData, type TokenMode, type TokenQuote } from '../../src/paymaster/tokenData.js'
-import { VERSIONS } from './tankChain.js'
-import { signPermit } from './tokenPermit.js'
-import { approval, openTokenTankChain, runs, type TokenTankChain } from './tokenTankChain.js'
+import { VERSIONS } from '../support/tanks/tankChain.js'
+import { signPermit } from '../support/tanks/tokenPermit.js'
+import {
+  approval,
+  openTokenTankChain,
+  runs,
+  type TokenTankChain,
+} from '../support/tanks/tokenTankChain.js'
 
 const TREASURY: Address = '0x000000000000000000000000000000000007e150'
 

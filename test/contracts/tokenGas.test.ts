@@ -8,9 +8,14 @@ import {
   tokenVerificationGas,
 } from '../../src/paymaster/token/tokenGas.js'
 import type { TokenMode, TokenQuote } from '../../src/paymaster/tokenData.js'
-import { VERSIONS } from './tankChain.js'
-import { signPermit } from './tokenPermit.js'
-import { approval, openTokenTankChain, runs, type TokenTankChain } from './tokenTankChain.js'
+import { VERSIONS } from '../support/tanks/tankChain.js'
+import { signPermit } from '../support/tanks/tokenPermit.js'
+import {
+  approval,
+  openTokenTankChain,
+  runs,
+  type TokenTankChain,
+} from '../support/tanks/tokenTankChain.js'
 
 const modes = ['prefund', 'afterwards', 'permit'] as const
 

@@ -4,9 +4,14 @@ import { abi as tankAbi } from '../../src/contracts/generated/TokenTank06.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { maxTokenCharge, tokenCharge } from '../../src/paymaster/token/tokenCharge.js'
 import type { TokenQuote } from '../../src/paymaster/tokenData.js'
-import { VERSIONS } from './tankChain.js'
-import { signPermit } from './tokenPermit.js'
-import { approval, openTokenTankChain, runs, type TokenTankChain } from './tokenTankChain.js'
+import { VERSIONS } from '../support/tanks/tankChain.js'
+import { signPermit } from '../support/tanks/tokenPermit.js'
+import {
+  approval,
+  openTokenTankChain,
+  runs,
+  type TokenTankChain,
+} from '../support/tanks/tokenTankChain.js'
 
 const TREASURY: Address = '0x000000000000000000000000000000000007e150'
 

@@ -3,11 +3,11 @@ import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
 import { encodeTokenData, tokenPaymentHash } from '../../src/paymaster/tokenData.js'
-import { operation, uint } from './arbitraryOperation.js'
-import { permitFor, quote, signature } from './arbitraryQuote.js'
-import { VERSIONS } from './tankChain.js'
-import { askTokenTank } from './tokenTankCalls.js'
-import { openTokenTankChain, type TokenTankChain } from './tokenTankChain.js'
+import { operation, uint } from '../support/tanks/arbitraryOperation.js'
+import { permitFor, quote, signature } from '../support/tanks/arbitraryQuote.js'
+import { VERSIONS } from '../support/tanks/tankChain.js'
+import { askTokenTank } from '../support/tanks/tokenTankCalls.js'
+import { openTokenTankChain, type TokenTankChain } from '../support/tanks/tokenTankChain.js'
 
 describe.each(VERSIONS)('quotes on EntryPoint v%s', (version) => {
   let chain: TokenTankChain

@@ -3,10 +3,15 @@ import type { Address, Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { stubTokenData, type TokenQuote } from '../../src/paymaster/tokenData.js'
-import { TARGET, VERSIONS } from './tankChain.js'
-import { signPermit } from './tokenPermit.js'
-import { entryPointCalls } from './tokenTankCalls.js'
-import { approval, openTokenTankChain, runs, type TokenTankChain } from './tokenTankChain.js'
+import { TARGET, VERSIONS } from '../support/tanks/tankChain.js'
+import { signPermit } from '../support/tanks/tokenPermit.js'
+import { entryPointCalls } from '../support/tanks/tokenTankCalls.js'
+import {
+  approval,
+  openTokenTankChain,
+  runs,
+  type TokenTankChain,
+} from '../support/tanks/tokenTankChain.js'
 
 const OTHER: Address = '0x0000000000000000000000000000000000000b0b'
 

@@ -4,8 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { abi } from '../../src/contracts/generated/TokenTank06.js'
 import { anvilClient } from '../../src/devnet/anvilClient.js'
 import { fundAccount } from '../../src/devnet/fundAccount.js'
-import { OWNER_KEY, revertReasonOf, SIGNER_A, TARGET, VERSIONS } from './tankChain.js'
-import { openTokenTankChain, type TokenTankChain } from './tokenTankChain.js'
+import {
+  OWNER_KEY,
+  revertReasonOf,
+  SIGNER_A,
+  TARGET,
+  VERSIONS,
+} from '../support/tanks/tankChain.js'
+import { openTokenTankChain, type TokenTankChain } from '../support/tanks/tokenTankChain.js'
 
 describe.each(VERSIONS)('the money of a token tank on EntryPoint v%s', (version) => {
   let chain: TokenTankChain

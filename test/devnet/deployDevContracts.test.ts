@@ -10,7 +10,7 @@ import {
 } from 'viem/account-abstraction'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startNodeWithout } from '../support/httpNode.js'
+import { startNodeWithout } from '../support/chain/httpNode.js'
 import {
   DETERMINISTIC_DEPLOYER,
   tank06,

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fixedBundleGas } from '../../src/entrypoint/bundleGas.js'
 import type { OperationOutcome, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { logsOf } from '../support/logs.js'
+import { logsOf } from '../support/chain/logs.js'
 import {
   calldataGas,
   type ScriptedChain,
   scriptedAbi,
   scriptedAddress,
   startScriptedChain,
-} from '../support/scriptedBundles.js'
+} from '../support/chain/scriptedBundles.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const PLAIN = [0, 1, 2, 3].map(scriptedAddress)

@@ -2,12 +2,12 @@ import { type Address, type Hex, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Failure, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { revertDataOf } from '../support/revertDataOf.js'
+import { revertDataOf } from '../support/chain/revertDataOf.js'
 import {
   type ScriptedChain,
   scriptedAddress,
   startScriptedChain,
-} from '../support/scriptedBundles.js'
+} from '../support/chain/scriptedBundles.js'
 
 const [FIRST, SECOND, NOBODY] = [0, 1, 2].map(scriptedAddress) as [Hex, Hex, Hex]
 const ZERO: Address = `0x${'0'.repeat(40)}`

@@ -12,10 +12,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalAddresses, createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { arbitraryDelegatedOperation, arbitraryOperation } from '../support/arbitraryOperation.js'
-import { deployEntryPoint } from '../support/entryPointContracts.js'
-import { type Anvil, startAnvil } from '../support/startAnvil.js'
-import { toPackedStruct, toStructV06 } from '../support/viemStructs.js'
+import {
+  arbitraryDelegatedOperation,
+  arbitraryOperation,
+} from '../support/operations/arbitraryOperation.js'
+import { deployEntryPoint } from '../support/chain/entryPointContracts.js'
+import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
+import { toPackedStruct, toStructV06 } from '../support/operations/viemStructs.js'
 
 const CHAIN_ID = 31_337
 const RUNS = 1_000

@@ -1,13 +1,13 @@
 import { encodeErrorResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
-import { logsOf } from '../support/logs.js'
+import { logsOf } from '../support/chain/logs.js'
 import {
   type ScriptedChain,
   scriptedAbi,
   scriptedAddress,
   startScriptedChain,
-} from '../support/scriptedBundles.js'
+} from '../support/chain/scriptedBundles.js'
 
 const GAS = 5_000_000n
 const CHAIN_ID = 31_337

@@ -8,13 +8,13 @@ import {
   encodeSimulateValidation,
   type Simulated,
 } from '../../src/entrypoint/simulationV06.js'
-import { revertDataOf } from '../support/revertDataOf.js'
+import { revertDataOf } from '../support/chain/revertDataOf.js'
 import {
   type ScriptedChain,
   scriptedAbi,
   scriptedAddress,
   startScriptedChain,
-} from '../support/scriptedBundles.js'
+} from '../support/chain/scriptedBundles.js'
 
 const [ACCOUNT, PAYMASTER, NOBODY] = [0, 1, 2].map(scriptedAddress) as [Hex, Hex, Hex]
 const ZERO: Hex = `0x${'0'.repeat(40)}`

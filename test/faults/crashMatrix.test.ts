@@ -5,17 +5,24 @@ import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FaultPoint } from '../../src/base/faults.js'
 import type { DevInfo } from '../../src/cli/devInfo.js'
-import { expectBalancedBooks, inclusions, tankDeposit } from '../support/books.js'
-import { devAccount } from '../support/devAccount.js'
-import { type Intent, included, intentsOf, prepare, send, whileDying } from '../support/intents.js'
-import { result } from '../support/jsonRpc.js'
+import { expectBalancedBooks, inclusions, tankDeposit } from '../support/database/books.js'
+import { devAccount } from '../support/service/devAccount.js'
+import {
+  type Intent,
+  included,
+  intentsOf,
+  prepare,
+  send,
+  whileDying,
+} from '../support/service/intents.js'
+import { result } from '../support/http/jsonRpc.js'
 import {
   makeDataFolder,
   type RunningPurser,
   removeDataFolder,
   startPurser,
-} from '../support/startPurser.js'
-import { killChain, killDatabase } from '../support/survivors.js'
+} from '../support/service/startPurser.js'
+import { killChain, killDatabase } from '../support/service/survivors.js'
 import { until } from '../support/until.js'
 
 /** All points, each also with the database killed. `npm run test:faults` asks for it. */

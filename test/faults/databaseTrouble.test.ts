@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { expectBalancedBooks, tankDeposit, withBooks } from '../support/books.js'
-import { devAccount } from '../support/devAccount.js'
-import { type Intent, included, intentsOf, prepare, send } from '../support/intents.js'
-import { post, rpc } from '../support/jsonRpc.js'
+import { expectBalancedBooks, tankDeposit, withBooks } from '../support/database/books.js'
+import { devAccount } from '../support/service/devAccount.js'
+import { type Intent, included, intentsOf, prepare, send } from '../support/service/intents.js'
+import { post, rpc } from '../support/http/jsonRpc.js'
 import {
   makeDataFolder,
   type RunningPurser,
   removeDataFolder,
   startPurser,
-} from '../support/startPurser.js'
-import { killChain, killDatabase } from '../support/survivors.js'
+} from '../support/service/startPurser.js'
+import { killChain, killDatabase } from '../support/service/survivors.js'
 import { until } from '../support/until.js'
 
 const full = process.env.PURSER_FAULTS === 'full'

@@ -1,19 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { expectBalancedBooks, tankDeposit } from '../support/books.js'
-import { devAccount } from '../support/devAccount.js'
-import { type Intent, included, intentsOf, prepare, send } from '../support/intents.js'
-import { rpc } from '../support/jsonRpc.js'
-import { type Anvil, startAnvil } from '../support/startAnvil.js'
+import { expectBalancedBooks, tankDeposit } from '../support/database/books.js'
+import { devAccount } from '../support/service/devAccount.js'
+import { type Intent, included, intentsOf, prepare, send } from '../support/service/intents.js'
+import { rpc } from '../support/http/jsonRpc.js'
+import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import {
   makeDataFolder,
   type RunningPurser,
   removeDataFolder,
   startPurser,
-} from '../support/startPurser.js'
-import { killDatabase } from '../support/survivors.js'
-import { startTroubledNode, type Trouble, type TroubledNode } from '../support/troubledNode.js'
+} from '../support/service/startPurser.js'
+import { killDatabase } from '../support/service/survivors.js'
+import {
+  startTroubledNode,
+  type Trouble,
+  type TroubledNode,
+} from '../support/chain/troubledNode.js'
 import { until } from '../support/until.js'
 
 const full = process.env.PURSER_FAULTS === 'full'

@@ -7,8 +7,8 @@ import {
   executorKeys,
   puppetAbi,
   startBundlingChain,
-} from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+} from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 
 const postgres = useDatabase()
 function database() {

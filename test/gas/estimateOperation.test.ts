@@ -21,8 +21,13 @@ import type { Engine } from '../../src/validation/engine.js'
 import { createInProcessEngine } from '../../src/validation/inProcess/inProcessEngine.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { silent } from '../support/logger.js'
-import { type Account, executeCall, startV06Chain, type V06Chain } from '../support/v06Chain.js'
-import { contracts } from '../support/v06Contracts.js'
+import {
+  type Account,
+  executeCall,
+  startV06Chain,
+  type V06Chain,
+} from '../support/chain/v06Chain.js'
+import { contracts } from '../support/chain/v06Contracts.js'
 
 let chain: V06Chain
 let target: Address

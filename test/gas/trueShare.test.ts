@@ -9,8 +9,8 @@ import {
   executeCall,
   startV06Chain,
   type V06Chain,
-} from '../support/v06Chain.js'
-import { contracts } from '../support/v06Contracts.js'
+} from '../support/chain/v06Chain.js'
+import { contracts } from '../support/chain/v06Contracts.js'
 
 let chain: V06Chain
 let accounts: Account[]

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { parseAbi } from 'viem'
 import { expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { commandsOn, labelled, rowsOf } from '../support/cliAnswers.js'
-import { devAccount, TARGET } from '../support/devAccount.js'
-import { type Json, result } from '../support/jsonRpc.js'
-import { useRunningPurser } from '../support/usePurser.js'
-import { useWebhookServer } from '../support/webhookServer.js'
+import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
+import { devAccount, TARGET } from '../support/service/devAccount.js'
+import { type Json, result } from '../support/http/jsonRpc.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
+import { useWebhookServer } from '../support/http/webhookServer.js'
 
 const purser = useRunningPurser(['--native-prices', '{"31337":"3000.50"}'])
 function info() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { post, rpc } from '../support/jsonRpc.js'
-import { usePurser } from '../support/usePurser.js'
+import { post, rpc } from '../support/http/jsonRpc.js'
+import { usePurser } from '../support/service/usePurser.js'
 
 const info = usePurser()
 

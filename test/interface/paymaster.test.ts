@@ -2,9 +2,9 @@ import { type Address, parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { devAccount, receiptOf, TARGET } from '../support/devAccount.js'
-import { result, rpc } from '../support/jsonRpc.js'
-import { usePurser } from '../support/usePurser.js'
+import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
+import { result, rpc } from '../support/http/jsonRpc.js'
+import { usePurser } from '../support/service/usePurser.js'
 
 const info = usePurser()
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { devAccount, receiptOf, TARGET } from '../support/devAccount.js'
-import { type Json, result } from '../support/jsonRpc.js'
-import { usePurser } from '../support/usePurser.js'
+import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
+import { type Json, result } from '../support/http/jsonRpc.js'
+import { usePurser } from '../support/service/usePurser.js'
 
 const info = usePurser()
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { makeDataFolder, removeDataFolder, runCli } from '../support/startPurser.js'
+import { makeDataFolder, removeDataFolder, runCli } from '../support/service/startPurser.js'
 
 const preload = pathToFileURL(resolve('test/support/loadedPackages.mjs'))
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devAccount, receiptOf } from '../support/devAccount.js'
-import { processesOn } from '../support/processes.js'
-import { readDevInfo, startService } from '../support/startPurser.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
+import { processesOn } from '../support/service/processes.js'
+import { readDevInfo, startService } from '../support/service/startPurser.js'
 
 const run = promisify(execFile)
 

@@ -1,13 +1,13 @@
 import { type Hex, toEventSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devAccount, receiptOf } from '../support/devAccount.js'
-import { result } from '../support/jsonRpc.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
+import { result } from '../support/http/jsonRpc.js'
 import {
   makeDataFolder,
   type RunningPurser,
   removeDataFolder,
   startPurser,
-} from '../support/startPurser.js'
+} from '../support/service/startPurser.js'
 
 let folder: string
 let purser: RunningPurser | undefined

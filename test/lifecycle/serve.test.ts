@@ -4,19 +4,19 @@ import { parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { commandsOn, labelled } from '../support/cliAnswers.js'
-import { depositOf } from '../support/depositOf.js'
-import { type ClientView, devAccount, receiptOf, TARGET } from '../support/devAccount.js'
-import { result, rpc } from '../support/jsonRpc.js'
-import { descendantsOf, isAlive } from '../support/processes.js'
-import { type PublicChain, startPublicChain } from '../support/publicChain.js'
+import { commandsOn, labelled } from '../support/service/cliAnswers.js'
+import { depositOf } from '../support/chain/depositOf.js'
+import { type ClientView, devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
+import { result, rpc } from '../support/http/jsonRpc.js'
+import { descendantsOf, isAlive } from '../support/service/processes.js'
+import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import {
   makeDataFolder,
   type RunningService,
   removeDataFolder,
   startService,
   urlOf,
-} from '../support/startPurser.js'
+} from '../support/service/startPurser.js'
 import { until } from '../support/until.js'
 
 const CHAIN_IDS = [1_001, 1_002] as const

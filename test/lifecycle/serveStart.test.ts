@@ -2,17 +2,17 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
-import { commandsOn, expectOneSentence, labelled } from '../support/cliAnswers.js'
-import { devAccount, receiptOf } from '../support/devAccount.js'
-import { processesOn } from '../support/processes.js'
-import { type PublicChain, startPublicChain } from '../support/publicChain.js'
+import { commandsOn, expectOneSentence, labelled } from '../support/service/cliAnswers.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
+import { processesOn } from '../support/service/processes.js'
+import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import {
   makeDataFolder,
   removeDataFolder,
   runCli,
   startService,
   urlOf,
-} from '../support/startPurser.js'
+} from '../support/service/startPurser.js'
 
 let chain: PublicChain
 let folder = ''

@@ -1,9 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { expectOneSentence } from '../support/cliAnswers.js'
-import { descendantsOf, isAlive } from '../support/processes.js'
-import { makeDataFolder, removeDataFolder, runCli, startPurser } from '../support/startPurser.js'
+import { expectOneSentence } from '../support/service/cliAnswers.js'
+import { descendantsOf, isAlive } from '../support/service/processes.js'
+import {
+  makeDataFolder,
+  removeDataFolder,
+  runCli,
+  startPurser,
+} from '../support/service/startPurser.js'
 
 async function withFolder(run: (folder: string) => Promise<void>) {
   const folder = makeDataFolder()

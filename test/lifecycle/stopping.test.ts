@@ -1,10 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { devAccount, receiptOf } from '../support/devAccount.js'
-import { result } from '../support/jsonRpc.js'
-import { processesOn } from '../support/processes.js'
-import { makeDataFolder, removeDataFolder, spawnCli, startPurser } from '../support/startPurser.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
+import { result } from '../support/http/jsonRpc.js'
+import { processesOn } from '../support/service/processes.js'
+import {
+  makeDataFolder,
+  removeDataFolder,
+  spawnCli,
+  startPurser,
+} from '../support/service/startPurser.js'
 import { until } from '../support/until.js'
 
 let folder = ''

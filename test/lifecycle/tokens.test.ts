@@ -13,11 +13,11 @@ import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { DevToken } from '../../src/devnet/devTokens.js'
-import { commandsOn, labelled } from '../support/cliAnswers.js'
-import { giveTokens, tokenNamed, tokensOf } from '../support/devTokens.js'
-import { nodeClient, simpleSmartAccount } from '../support/smartAccounts.js'
+import { commandsOn, labelled } from '../support/service/cliAnswers.js'
+import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
+import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
 import { until } from '../support/until.js'
-import { useRunningPurser } from '../support/usePurser.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
 
 /* What operators see of gas that was paid in tokens, and how they take it out. */
 

@@ -16,8 +16,12 @@ import {
 } from '../../src/errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../../src/errors/ruleErrors.js'
 import { minimumReplacement } from '../../src/mempool/minimumReplacement.js'
-import { type BundlingChain, puppetAbi, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
+import {
+  type BundlingChain,
+  puppetAbi,
+  startBundlingChain,
+} from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
 
 const postgres = useDatabase()
 function database() {

@@ -8,10 +8,10 @@ import type { AdmissionDecision } from '../../src/mempool/decideAdmission.js'
 import type { Admission } from '../../src/mempool/poolView.js'
 import { type Database, openDatabase } from '../../src/store/database.js'
 import { lockPool } from '../../src/store/pool/admissions.js'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
-import { plainOperation } from '../support/plainOperation.js'
+import { plainOperation } from '../support/operations/plainOperation.js'
 import { until } from '../support/until.js'
 
 const postgres = useDatabase()

@@ -2,11 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
-import { alice, bob, budgetClaim, entryPoint, tank, toReservation } from '../support/ledger.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import {
+  alice,
+  bob,
+  budgetClaim,
+  entryPoint,
+  tank,
+  toReservation,
+} from '../support/database/ledger.js'
 import { silent } from '../support/logger.js'
-import { usedOf } from '../support/usedOf.js'
+import { usedOf } from '../support/database/usedOf.js'
 import { openDatabase } from '../../src/store/database.js'
 import { lockedAt } from '../../src/store/ledger/payers.js'
 import {

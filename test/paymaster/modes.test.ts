@@ -22,9 +22,9 @@ import { createTanks, type Tank, type Tanks } from '../../src/paymaster/tanks.js
 import { checkFunds } from '../../src/paymaster/watchFunds.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { createApprover } from '../../src/webhook/approve.js'
-import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
+import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 
 const postgres = useDatabase()

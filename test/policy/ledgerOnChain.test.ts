@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { type BundlingChain, startBundlingChain } from '../support/bundlingChain.js'
-import { useDatabase } from '../support/database.js'
-import { askLedger, budgetClaim, tank } from '../support/ledger.js'
+import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
+import { useDatabase } from '../support/database/database.js'
+import { askLedger, budgetClaim, tank } from '../support/database/ledger.js'
 
 const postgres = useDatabase()
 function database() {

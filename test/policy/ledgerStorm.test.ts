@@ -12,9 +12,9 @@ import { counterName } from '../../src/store/ledger/budgetCounters.js'
 import { settleLedger, undoLedger } from '../../src/store/ledger/ledger.js'
 import type { ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { createRandom, type Random } from '../evm/random.js'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
-import { entryPoint, inclusionOf } from '../support/ledger.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { entryPoint, inclusionOf } from '../support/database/ledger.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -5,8 +5,8 @@ import { reserveTogether } from '../../src/policy/reserve.js'
 import { settleLedger, undoLedger } from '../../src/store/ledger/ledger.js'
 import { lockedAt, type Moment } from '../../src/store/ledger/payers.js'
 import type { Payer, ReservationSlot } from '../../src/store/ledger/reservations.js'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 import {
   alice,
   bob,
@@ -15,7 +15,7 @@ import {
   sumLocked,
   tank,
   toReservation,
-} from '../support/ledger.js'
+} from '../support/database/ledger.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Address } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 import {
   alice,
   askLedger,
@@ -12,8 +12,8 @@ import {
   entryPoint,
   inclusionOf,
   tank,
-} from '../support/ledger.js'
-import { usedOf } from '../support/usedOf.js'
+} from '../support/database/ledger.js'
+import { usedOf } from '../support/database/usedOf.js'
 import { findDecision } from '../../src/store/ledger/decisions.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { lockedAt } from '../../src/store/ledger/payers.js'

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
-import { alice, bob, budgetClaim, entryPoint, tank, toReservation } from '../support/ledger.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import {
+  alice,
+  bob,
+  budgetClaim,
+  entryPoint,
+  tank,
+  toReservation,
+} from '../support/database/ledger.js'
 import { counterName } from '../../src/store/ledger/budgetCounters.js'
 import { lockedAt } from '../../src/store/ledger/payers.js'
 import {

@@ -8,8 +8,8 @@ import { createOutboundClient } from '../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { createPrices } from '../../src/prices/createPrices.js'
 import { ONE } from '../../src/prices/perNative.js'
-import { compileSolidity } from '../support/compileSolidity.js'
-import { useChain } from '../support/useChain.js'
+import { compileSolidity } from '../support/chain/compileSolidity.js'
+import { useChain } from '../support/chain/useChain.js'
 
 /* Feeds are contracts on a real chain, the server is a real one on loopback. */
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { testActor } from '../support/actor.js'
-import { useDatabase } from '../support/database.js'
+import { useDatabase } from '../support/database/database.js'
 import { audited, findBrokenAudit, listAudit } from '../../src/store/tenants/audit.js'
 
 const shared = useDatabase()

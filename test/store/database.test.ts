@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { useDatabase } from '../support/database.js'
+import { useDatabase } from '../support/database/database.js'
 import { type Database, openDatabase } from '../../src/store/database.js'
 
 const shared = useDatabase()

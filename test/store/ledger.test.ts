@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 import {
   type Answered,
   alice,
@@ -11,7 +11,7 @@ import {
   entryPoint,
   inclusionOf,
   tank,
-} from '../support/ledger.js'
+} from '../support/database/ledger.js'
 import { forgetChain } from '../../src/store/outbox/rollBack.js'
 import type { BudgetUnit } from '../../src/store/schema.js'
 import { settleLedger, undoLedger } from '../../src/store/ledger/ledger.js'

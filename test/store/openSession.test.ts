@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { useDatabase } from '../support/database.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { UnavailableError } from '../../src/errors/requestErrors.js'
 import { type Database, openDatabase } from '../../src/store/database.js'

@@ -1,6 +1,6 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { useDatabase } from '../support/database.js'
+import { useDatabase } from '../support/database/database.js'
 import { pipelined } from '../../src/store/pipelined.js'
 
 const shared = useDatabase()

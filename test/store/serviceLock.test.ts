@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { useDatabase } from '../support/database.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 import { clientConfig } from '../../src/store/database.js'

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 import {
   alice,
   askLedger,
@@ -9,7 +9,7 @@ import {
   entryPoint,
   tank as gasTank,
   inclusionOf,
-} from '../support/ledger.js'
+} from '../support/database/ledger.js'
 import { rollBack } from '../../src/store/outbox/rollBack.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { insertTank } from '../../src/store/ledger/tanks.js'

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { EngineChoice } from '../../src/validation/chainEngine.js'
-import { startChangedNode } from '../support/changedNode.js'
-import { type EngineChain, openEngineChain } from '../support/engineChain.js'
-import { alarms, fundedOperation, openChainEngine } from '../support/openChainEngine.js'
+import { startChangedNode } from '../support/chain/changedNode.js'
+import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
+import { alarms, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'
 
 const open: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {

@@ -5,14 +5,14 @@ import type { Operation } from '../../src/entrypoint/operation.js'
 import { checkRules } from '../../src/validation/checkRules.js'
 import { limitProfiles } from '../../src/validation/erc7562/index.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
-import { VERSIONS } from '../contracts/tankChain.js'
+import { VERSIONS } from '../support/tanks/tankChain.js'
 import {
   type EngineChain,
   openEngineChain,
   type SenderKind,
   senderKinds,
-} from '../support/engineChain.js'
-import { contracts } from '../support/v06Contracts.js'
+} from '../support/chain/engineChain.js'
+import { contracts } from '../support/chain/v06Contracts.js'
 
 const stakePolicy = { minimumStake: 1n, minimumUnstakeDelay: 1n }
 const rules = { mode: 'full', limits: limitProfiles.lenient, stakePolicy } as const

@@ -14,8 +14,13 @@ import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import type { Engine } from '../../src/validation/engine.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
-import { type Account, executeCall, startV06Chain, type V06Chain } from '../support/v06Chain.js'
-import { contracts } from '../support/v06Contracts.js'
+import {
+  type Account,
+  executeCall,
+  startV06Chain,
+  type V06Chain,
+} from '../support/chain/v06Chain.js'
+import { contracts } from '../support/chain/v06Contracts.js'
 
 let chain: V06Chain
 let engine: Engine

@@ -2,9 +2,9 @@ import { type Hex, numberToHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { depositSlot } from '../../src/encoding/storageLayout.js'
 import type { ValidationResult } from '../../src/validation/engine.js'
-import { startChangedNode } from '../support/changedNode.js'
-import { type EngineChain, openEngineChain } from '../support/engineChain.js'
-import { alarms, fundedOperation, openChainEngine } from '../support/openChainEngine.js'
+import { startChangedNode } from '../support/chain/changedNode.js'
+import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
+import { alarms, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'
 import { until } from '../support/until.js'
 
 const open: (() => Promise<unknown>)[] = []

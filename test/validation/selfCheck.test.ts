@@ -3,15 +3,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { StateProvider } from '../../src/chain/stateProvider.js'
 import { fromHex, type State } from '../../src/evm/index.js'
 import { selfCheck } from '../../src/validation/check/selfCheck.js'
-import { VERSIONS } from '../contracts/tankChain.js'
+import { VERSIONS } from '../support/tanks/tankChain.js'
 import {
   type EngineChain,
   openEngine,
   openEngineChain,
   senderKinds,
   type TestEngine,
-} from '../support/engineChain.js'
-import { startPlainNode } from '../support/plainNode.js'
+} from '../support/chain/engineChain.js'
+import { startPlainNode } from '../support/chain/plainNode.js'
 
 describe.each(VERSIONS)('a self-check with EntryPoint v%s', (version) => {
   let chain: EngineChain

@@ -14,8 +14,8 @@ import { listDeliveries } from '../../src/store/tenants/deliveries.js'
 import { startEventDeliverer } from '../../src/webhook/deliverEvents.js'
 import { createSubscriptions, type Subscriptions } from '../../src/webhook/subscriptions.js'
 import { testActor } from '../support/actor.js'
-import { createApp } from '../support/createApp.js'
-import { useDatabase } from '../support/database.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 
@@ -218,7 +218,7 @@ test('a process that is killed while it delivers loses nothing', async () => {
   })
   const { subscription } = await subscribe(url)
   await emit({ precious: true })
-  const script = fileURLToPath(new URL('../support/delivererProcess.mjs', import.meta.url))
+  const script = fileURLToPath(new URL('../support/service/delivererProcess.mjs', import.meta.url))
   const given = {
     connection: shared().connection,
     masterKey: masterKey.toString('hex'),

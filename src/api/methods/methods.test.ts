@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { address, rpcOperation06, rpcOperation07 } from '../../../test/support/apiFixtures.js'
-import { rpcPath, useApi } from '../../../test/support/useApi.js'
+import { address, rpcOperation06, rpcOperation07 } from '../../../test/support/http/apiFixtures.js'
+import { rpcPath, useApi } from '../../../test/support/http/useApi.js'
 import { canonicalAddresses } from '../../entrypoint/createEntryPoint.js'
 
 const { call, memory, post } = useApi()

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { memoryKeys } from '../../../test/support/memoryServices.js'
-import { useApi } from '../../../test/support/useApi.js'
+import { memoryKeys } from '../../../test/support/http/memoryServices.js'
+import { useApi } from '../../../test/support/http/useApi.js'
 import { defaultLimits } from '../limits.js'
 
 const url = 'https://dapp.example/hook?x=1'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rpcPath, useApi } from '../../../test/support/useApi.js'
+import { rpcPath, useApi } from '../../../test/support/http/useApi.js'
 import { createMetrics } from '../../metrics/createMetrics.js'
 import { unrestricted } from '../../store/tenants/keys.js'
 import { defaultLimits } from '../limits.js'

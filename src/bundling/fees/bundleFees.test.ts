@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { arbitraryOperation } from '../../../test/support/arbitraryOperation.js'
+import { arbitraryOperation } from '../../../test/support/operations/arbitraryOperation.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { bundleFees, highestTip, resubmissionFees } from './bundleFees.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { arbitraryOperation } from '../../../test/support/arbitraryOperation.js'
+import { arbitraryOperation } from '../../../test/support/operations/arbitraryOperation.js'
 import { smallest } from '../../base/smallest.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../entrypoint/entryPoint.js'

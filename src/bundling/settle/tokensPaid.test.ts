@@ -7,7 +7,7 @@ import {
   zeroAddress,
 } from 'viem'
 import { expect, test } from 'vitest'
-import { alice, bob, entryPoint, inclusionOf } from '../../../test/support/ledger.js'
+import { alice, bob, entryPoint, inclusionOf } from '../../../test/support/database/ledger.js'
 import type { Included } from '../../store/pool/inclusions.js'
 import { paidOperations } from './tokensPaid.js'
 

@@ -9,7 +9,7 @@ import {
 } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { describe, expect, it } from 'vitest'
-import { arbitraryBytes } from '../../../test/support/arbitraryOperation.js'
+import { arbitraryBytes } from '../../../test/support/operations/arbitraryOperation.js'
 import type { Log } from '../entryPoint.js'
 import { decodeOutcomes } from './decodeOutcomes.js'
 

@@ -21,8 +21,8 @@ import {
   arbitraryAddress,
   arbitraryBytes,
   arbitraryOperation,
-} from '../../../test/support/arbitraryOperation.js'
-import { toPackedStruct, toStructV06 } from '../../../test/support/viemStructs.js'
+} from '../../../test/support/operations/arbitraryOperation.js'
+import { toPackedStruct, toStructV06 } from '../../../test/support/operations/viemStructs.js'
 import { canonicalAddresses, createEntryPoint } from '../createEntryPoint.js'
 import type { Version } from '../entryPoint.js'
 import type { Operation } from '../operation.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { concatHex, encodePacked, type Hex, hashTypedData } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { address, operation, timeRange } from '../../../test/contracts/arbitraryOperation.js'
+import { address, operation, timeRange } from '../../../test/support/tanks/arbitraryOperation.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { encodeTankData, parseTankData, sponsorshipHash, stubSignature } from './tankData.js'

@@ -1,5 +1,5 @@
 import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, stringToHex } from 'viem'
-import { compileSolidity } from '../compileSolidity.js'
+import { compileSolidity } from '../chain/compileSolidity.js'
 
 /**
  * A contract that can be account, factory and paymaster of every EntryPoint version and that does

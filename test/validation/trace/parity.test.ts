@@ -11,8 +11,8 @@ import {
   MINIMUM_STAKE,
   openActorChain,
   UNSTAKE_DELAY,
-} from '../../support/actorChain.js'
-import { openEngine, type TestEngine } from '../../support/engineChain.js'
+} from '../../support/chain/actorChain.js'
+import { openEngine, type TestEngine } from '../../support/chain/engineChain.js'
 
 /** Without `npm run test:compliance` the oldest and the newest: tracing takes its time. */
 const VERSIONS: readonly Version[] =

@@ -5,14 +5,14 @@ import type { Operation } from '../../../src/entrypoint/operation.js'
 import type { Engine } from '../../../src/validation/engine.js'
 import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
 import { findTracer } from '../../../src/validation/tracer.js'
-import { VERSIONS } from '../../contracts/tankChain.js'
+import { VERSIONS } from '../../support/tanks/tankChain.js'
 import {
   type EngineChain,
   openEngineChain,
   type SenderKind,
   senderKinds,
-} from '../../support/engineChain.js'
-import { startHttpNode } from '../../support/httpNode.js'
+} from '../../support/chain/engineChain.js'
+import { startHttpNode } from '../../support/chain/httpNode.js'
 import { silent } from '../../support/logger.js'
 
 describe.each(VERSIONS)('traced by the node, EntryPoint v%s:', (version) => {

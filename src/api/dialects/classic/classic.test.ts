@@ -1,7 +1,7 @@
 import { getAddress } from 'viem'
 import { expect, test } from 'vitest'
-import { address, operation, receipt, word } from '../../../../test/support/apiFixtures.js'
-import { memoryToken } from '../../../../test/support/memoryServices.js'
+import { address, operation, receipt, word } from '../../../../test/support/http/apiFixtures.js'
+import { memoryToken } from '../../../../test/support/http/memoryServices.js'
 import { FeeTooLowError, OperationNotFoundError } from '../../../errors/operationErrors.js'
 import { classic } from './classic.js'
 

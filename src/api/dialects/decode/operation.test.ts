@@ -6,11 +6,11 @@ import {
   entryPointNamed,
   rpcOperation06,
   rpcOperation07,
-} from '../../../../test/support/apiFixtures.js'
+} from '../../../../test/support/http/apiFixtures.js'
 import {
   arbitraryDelegatedOperation,
   arbitraryOperation,
-} from '../../../../test/support/arbitraryOperation.js'
+} from '../../../../test/support/operations/arbitraryOperation.js'
 import type { Version } from '../../../entrypoint/entryPoint.js'
 import type { Operation } from '../../../entrypoint/operation.js'
 import { PurserError } from '../../../errors/purserError.js'

@@ -4,7 +4,7 @@ import {
   entryPointNamed,
   rpcOperation06,
   rpcOperation07,
-} from '../../../../test/support/apiFixtures.js'
+} from '../../../../test/support/http/apiFixtures.js'
 import { canonicalAddresses } from '../../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../../entrypoint/entryPoint.js'
 import { decoders } from './params.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { address } from '../../../../test/support/apiFixtures.js'
+import { address } from '../../../../test/support/http/apiFixtures.js'
 import { PurserError } from '../../../errors/purserError.js'
 import { decodeStateOverride } from './stateOverride.js'
 

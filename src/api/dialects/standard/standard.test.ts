@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { address, operation, receipt, word } from '../../../../test/support/apiFixtures.js'
+import { address, operation, receipt, word } from '../../../../test/support/http/apiFixtures.js'
 import { joinPaymasterSignature } from '../../../entrypoint/paymasterSignature.js'
 import { FeeTooLowError } from '../../../errors/operationErrors.js'
 import { standard } from './standard.js'

@@ -12,9 +12,9 @@ import {
 } from 'viem/account-abstraction'
 import { getChainId } from 'viem/actions'
 import { expect, test } from 'vitest'
-import { address, receipt } from '../../../../test/support/apiFixtures.js'
-import { memoryKeys } from '../../../../test/support/memoryServices.js'
-import { useApi } from '../../../../test/support/useApi.js'
+import { address, receipt } from '../../../../test/support/http/apiFixtures.js'
+import { memoryKeys } from '../../../../test/support/http/memoryServices.js'
+import { useApi } from '../../../../test/support/http/useApi.js'
 import { canonicalAddresses } from '../../../entrypoint/createEntryPoint.js'
 import { ValidationRejectedError } from '../../../errors/operationErrors.js'
 

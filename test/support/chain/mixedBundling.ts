@@ -1,0 +1,164 @@
+import type { Kysely } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { BundlingContext } from '../../../src/bundling/bundlingContext.js'
+import { operationReceipt } from '../../../src/bundling/operationReceipt.js'
+import { createReceiptMemory } from '../../../src/bundling/receiptMemory.js'
+import { followChain } from '../../../src/bundling/send/followChain.js'
+import { sendBundles } from '../../../src/bundling/send/sendBundles.js'
+import type { ViewContext } from '../../../src/bundling/viewContext.js'
+import type { ChainDefinition } from '../../../src/chain/definition.js'
+import { adviseFees } from '../../../src/chain/fees.js'
+import { tankFactoryAddress } from '../../../src/contracts/deployments.js'
+import { devKey } from '../../../src/devnet/devKeys.js'
+import type { Draft } from '../../../src/entrypoint/draft.js'
+import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
+import type { Operation } from '../../../src/entrypoint/operation.js'
+import { type EstimateContext, estimateOperation } from '../../../src/gas/estimateOperation.js'
+import type { GasEstimate } from '../../../src/gas/gasEstimate.js'
+import { expectedShare } from '../../../src/gas/preVerificationGas.js'
+import { createMempool, type Mempool } from '../../../src/mempool/admit.js'
+import { openSigners } from '../../../src/signing/openSigner.js'
+import { openBundles } from '../../../src/store/outbox/bundles.js'
+import { findOperation } from '../../../src/store/pool/operations.js'
+import type { Schema } from '../../../src/store/schema.js'
+import { ruleSettings } from '../../../src/validation/ruleSettings.js'
+import { VERSIONS } from '../tanks/tankChain.js'
+import { createApp } from '../database/createApp.js'
+import { type EngineChain, openEngineChain } from './engineChain.js'
+import { silent } from '../logger.js'
+import { until } from '../until.js'
+
+let chainIds = 60_000
+
+/**
+ * Estimates, admission and bundling of every EntryPoint version on one chain, as the service wires
+ * them; nothing runs by itself.
+ */
+export async function startMixedBundling(
+  database: Kysely<Schema>,
+  changes: Partial<ChainDefinition> = {},
+) {
+  const first = await openEngineChain('0.6', undefined, ++chainIds)
+  const rest: EngineChain[] = []
+  for (const version of VERSIONS.slice(1)) {
+    rest.push(await openEngineChain(version, first, first.chainId))
+  }
+  const chains = Object.fromEntries(
+    [first, ...rest].map((chain) => [chain.version, chain]),
+  ) as Record<Version, EngineChain>
+  const { engine, chainId, tester } = first
+  const { node, heads } = engine
+  const entryPoints = [first, ...rest].map(({ entryPoint }) => entryPoint)
+  const definition: ChainDefinition = {
+    chainId,
+    name: 'test',
+    rpcUrls: [first.anvil.rpcUrl],
+    entryPoints: entryPoints.map(({ version, address }) => ({ version, address })),
+    tankFactory: tankFactoryAddress.address,
+    executorKeys: [devKey(1)],
+    executorMinBalance: 0n,
+    maxBundlesPerExecutor: 1,
+    treasury: undefined,
+    beneficiary: undefined,
+    pollInterval: 3_600_000,
+    maxBundleGas: 16_777_216n,
+    maxBundleBytes: 117_964,
+    expectedBundleSize: 1,
+    maxBundleWait: 10_000,
+    maxVerificationGas: 5_000_000n,
+    resubmitAfter: 3_600_000,
+    finalityDepth: 32,
+    logRange: 1_000,
+    maxOperationsPerSender: 4,
+    maxOperationsPerApp: 1_000,
+    maxOperations: 1_000,
+    rules: 'full',
+    validationEngine: 'auto',
+    comparedShare: 0.01,
+    limitProfile: 'lenient',
+    minimumStake: 1n,
+    minimumUnstakeDelay: 1,
+    tokens: [],
+    priceMaxAge: 15,
+    strikeSeconds: 86_400,
+    ...changes,
+  }
+  const share = expectedShare(definition)
+  const executors = await openSigners(definition.executorKeys)
+  const context: BundlingContext & ViewContext = {
+    definition,
+    entryPoints,
+    database,
+    node,
+    heads,
+    engine,
+    receipts: createReceiptMemory(database, definition.chainId),
+    rules: ruleSettings(definition),
+    signers: executors,
+    treasury: undefined,
+    logger: silent,
+  }
+  const mempool: Mempool = createMempool({
+    ...context,
+    engine,
+    heads,
+    onJudged: () => {},
+    ...share,
+  })
+  const appId = await createApp(database)
+
+  /** One bundling round at the chain's newest head, under other settings for once. */
+  const roundAs = async (other: Partial<ChainDefinition>): Promise<void> => {
+    const head = await heads.refresh()
+    const changed = { ...context, definition: { ...definition, ...other } }
+    const followed = await followChain(changed, head)
+    if (followed) await sendBundles(changed, followed, { turn: 0, freshHead: true })
+  }
+  const round = () => roundAs({})
+  await round()
+
+  return {
+    anvil: first.anvil,
+    tester,
+    chains,
+    chainId,
+    definition,
+    context,
+    executors,
+    round,
+    roundAs,
+    estimate: async (entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate> => {
+      const head = await heads.refresh()
+      const advice = await adviseFees(node, head)
+      const estimating: EstimateContext = { node, engine, definition, advice, ...share }
+      return estimateOperation(estimating, entryPoint, draft)
+    },
+    admit: async (entryPoint: EntryPoint, op: Operation): Promise<Hex> => {
+      await heads.refresh()
+      return mempool.admit(entryPoint, op, { appId, simulateExecution: false })
+    },
+    /** Rounds until nothing is in flight. */
+    settle: () =>
+      until(async () => {
+        await round()
+        return (await openBundles(database, chainId)).length === 0
+      }).then(() => undefined),
+    stored: async (hash: Hex) => {
+      const operation = await findOperation(database, chainId, hash)
+      if (!operation) throw new Error(`operation ${hash} is not stored`)
+      return operation
+    },
+    receipt: async (hash: Hex) => {
+      const receipt = await operationReceipt(context, hash)
+      if (!receipt) throw new Error(`operation ${hash} has no receipt`)
+      return receipt
+    },
+    balanceOf: (address: Address): Promise<bigint> => tester.getBalance({ address }),
+    async stop() {
+      for (const chain of rest) await chain.close()
+      await first.close()
+    },
+  }
+}
+
+export type MixedBundling = Awaited<ReturnType<typeof startMixedBundling>>

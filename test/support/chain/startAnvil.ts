@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Address, createPublicClient, type Hex, http, type PublicClient } from 'viem'
+import { launchAnvil } from '../../../src/devnet/anvilProcess.js'
+import { endProcess } from '../../../src/devnet/processIdentity.js'
+
+export type Receipt = {
+  readonly status: Hex
+  readonly gasUsed: Hex
+  readonly transactionHash: Hex
+  readonly contractAddress: Address | null
+  readonly logs: readonly {
+    readonly address: Address
+    readonly topics: readonly Hex[]
+    readonly data: Hex
+    readonly blockNumber: Hex
+    readonly blockHash: Hex
+    readonly transactionHash: Hex
+    readonly transactionIndex: Hex
+    readonly logIndex: Hex
+  }[]
+}
+
+export type Transaction = {
+  readonly from?: Address
+  readonly to?: Address
+  readonly data?: Hex
+  readonly value?: Hex
+  readonly gas?: Hex
+}
+
+export type Anvil = {
+  readonly url: string
+  readonly client: PublicClient
+  readonly account: Address
+  request(method: string, params: readonly unknown[]): Promise<unknown>
+  /** Sends from the first unlocked account and returns the receipt, also of a failed transaction. */
+  send(transaction: Transaction): Promise<Receipt>
+  stop(): Promise<void>
+}
+
+const ANVIL_ACCOUNT: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+/** A fresh anvil on a free port; `stop` ends it. */
+export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
+  const anvil = await launchAnvil(args, 0, () => {})
+  const url = `http://127.0.0.1:${anvil.port}`
+  const client = createPublicClient({
+    transport: http(url, { retryCount: 0 }),
+    pollingInterval: 10,
+  })
+  const request: Anvil['request'] = (method, params) =>
+    client.request({ method, params } as unknown as Parameters<typeof client.request>[0])
+  return {
+    url,
+    client,
+    account: ANVIL_ACCOUNT,
+    request,
+    send: async (transaction) => {
+      const hash = await request('eth_sendTransaction', [{ from: ANVIL_ACCOUNT, ...transaction }])
+      return untilMined(request, hash as Hex)
+    },
+    stop: () => endProcess(anvil),
+  }
+}
+
+async function untilMined(request: Anvil['request'], hash: Hex): Promise<Receipt> {
+  for (;;) {
+    const receipt = await request('eth_getTransactionReceipt', [hash])
+    if (receipt) return receipt as Receipt
+    await delay(5)
+  }
+}

@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import { type Address, createPublicClient, type Hex, http, parseAbi, parseAbiItem } from 'viem'
+import { foundry } from 'viem/chains'
+import { expect } from 'vitest'
+import type { DevInfo } from '../../../src/cli/devInfo.js'
+import { type Database, openDatabase } from '../../../src/store/database.js'
+import { silent } from '../logger.js'
+
+const event = parseAbiItem(
+  'event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)',
+)
+const balanceOf = parseAbi(['function balanceOf(address) view returns (uint256)'])
+
+/** One inclusion as the chain's log and as our books have it. */
+type Entry = {
+  readonly hash: Hex
+  readonly transactionHash: Hex
+  readonly blockNumber: bigint
+  readonly blockHash: Hex
+  readonly logIndex: number
+  readonly paymaster: Address
+  readonly cost: bigint
+  readonly success: boolean
+}
+
+async function ofChain(info: DevInfo): Promise<Entry[]> {
+  const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
+  const address = info.entryPoints['0.6'] as Address
+  const logs = await client.getLogs({ address, event, fromBlock: 0n, strict: true })
+  return logs.map(({ args, transactionHash, blockNumber, blockHash, logIndex }) => ({
+    hash: args.userOpHash,
+    transactionHash,
+    blockNumber,
+    blockHash,
+    logIndex,
+    paymaster: args.paymaster.toLowerCase() as Address,
+    cost: args.actualGasCost,
+    success: args.success,
+  }))
+}
+
+async function ofBooks(database: Database): Promise<Entry[]> {
+  const rows = await database
+    .selectFrom('inclusions')
+    .selectAll()
+    .orderBy('block_number')
+    .orderBy('log_index')
+    .execute()
+  return rows.map((row) => ({
+    hash: row.user_op_hash,
+    transactionHash: row.transaction_hash,
+    blockNumber: row.block_number,
+    blockHash: row.block_hash,
+    logIndex: row.log_index,
+    paymaster: row.paymaster,
+    cost: row.actual_gas_cost,
+    success: row.success,
+  }))
+}
+
+/** How many operations the chain says it has included. */
+export async function inclusions(info: DevInfo): Promise<number> {
+  return (await ofChain(info)).length
+}
+
+/** wei that the app's tank has in the EntryPoint. */
+export function tankDeposit(info: DevInfo): Promise<bigint> {
+  const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
+  return client.readContract({
+    address: info.entryPoints['0.6'] as Address,
+    abi: balanceOf,
+    functionName: 'balanceOf',
+    args: [info.tanks['0.6'] as Address],
+  })
+}
+
+/** The embedded database of a running service, beside the service. */
+export async function withBooks<Result>(
+  dataFolder: string,
+  run: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const socketFolder = join(dataFolder, 'postgres/cluster')
+  const database = openDatabase({ socketFolder, user: 'purser', database: 'postgres' }, silent, 1)
+  try {
+    return await run(database)
+  } finally {
+    await database.destroy()
+  }
+}
+
+/**
+ * Nothing lost, nothing twice, once all is quiet: each of `hashes` is on the chain exactly once; the
+ * inclusions we wrote down are the chain's, to the block and wei; nothing is left in the pool or in
+ * flight; no executor has a nonce gap or paid for a transaction that carried nothing; the tank paid
+ * `deposit` less what its operations cost.
+ * @param deposit wei that the tank had before any operation
+ */
+export async function expectBalancedBooks(
+  dataFolder: string,
+  info: DevInfo,
+  hashes: readonly Hex[],
+  deposit: bigint,
+): Promise<void> {
+  const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
+  const chain = await ofChain(info)
+  expect(
+    chain
+      .map(({ hash }) => hash)
+      .filter((hash) => hashes.includes(hash))
+      .sort(),
+  ).toEqual([...hashes].sort())
+  expect(new Set(chain.map(({ hash }) => hash)).size).toBe(chain.length)
+
+  await withBooks(dataFolder, async (database) => {
+    expect(await ofBooks(database)).toEqual(chain)
+    const operations = await database
+      .selectFrom('operations')
+      .select(['hash', 'state', 'reason'])
+      .where('state', '!=', 'included')
+      .execute()
+    expect(operations).toEqual([])
+
+    const bundles = await database
+      .selectFrom('bundles')
+      .select(['executor', 'state', 'transaction_hash'])
+      .execute()
+    expect(bundles.filter(({ state }) => state === 'signed' || state === 'reverted')).toEqual([])
+    const mined = new Set(chain.map(({ transactionHash }) => transactionHash))
+    for (const executor of new Set(bundles.map((bundle) => bundle.executor))) {
+      const own = bundles.filter(
+        (bundle) => bundle.executor === executor && mined.has(bundle.transaction_hash ?? '0x'),
+      )
+      const address = executor
+      expect(await client.getTransactionCount({ address, blockTag: 'latest' })).toBe(own.length)
+      expect(await client.getTransactionCount({ address, blockTag: 'pending' })).toBe(own.length)
+    }
+  })
+
+  const paid = chain
+    .filter(({ paymaster }) => paymaster === info.tanks['0.6'])
+    .reduce((sum, { cost }) => sum + cost, 0n)
+  expect(await tankDeposit(info)).toBe(deposit - paid)
+}

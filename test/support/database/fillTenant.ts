@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import type { Database } from '../../../src/store/database.js'
+import { emitEvent, eventTypes } from '../../../src/store/events.js'
+import { insertDecision } from '../../../src/store/ledger/decisions.js'
+import { insertPolicy } from '../../../src/store/tenants/policies.js'
+import type { Tenant } from '../http/useAdmin.js'
+
+/** Ids by the names that paths give them, such as `keyId`. */
+export type TenantObjects = Readonly<Record<string, string>>
+
+/** One object of every kind that the administration API knows, as rows of the tenant. */
+export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantObjects> {
+  const app_id = tenant.appId
+  const secret = Buffer.from(`secret of ${app_id}`)
+  const key = await db
+    .insertInto('keys')
+    .values({ app_id, name: 'key', hash: secret, last4: 'abcd', revoked_at: null })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const tank = await db
+    .insertInto('tanks')
+    .values({
+      app_id,
+      chain_id: 31_337n,
+      entry_point: `0x${'e'.repeat(40)}`,
+      kind: 'gas',
+      address: `0x${'1'.repeat(40)}`,
+      owner: `0x${'2'.repeat(40)}`,
+      signer: `0x${'3'.repeat(40)}`,
+      signer_key: secret,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const webhook = await db
+    .insertInto('webhooks')
+    .values({ app_id, url: 'https://dapp.example/', request_type: 'POST', secret })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const subscription = await db
+    .insertInto('event_subscriptions')
+    .values({ app_id, url: 'https://dapp.example/', event_types: [...eventTypes], secret })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const { id: policyId } = await insertPolicy(db, {
+    accountId: tenant.accountId,
+    appId: app_id,
+    name: 'policy',
+    active: true,
+    position: undefined,
+    terms: {},
+  })
+  await emitEvent(db, app_id, 'tank.low', { tankId: tank.id })
+  return {
+    accountId: tenant.accountId,
+    appId: app_id,
+    keyId: key.id,
+    tankId: tank.id,
+    webhookId: webhook.id,
+    policyId,
+    chainId: '31337',
+    decisionId: await storeCall(db, app_id, webhook.id),
+    subscriptionId: subscription.id,
+  }
+}
+
+/** A decision whose webhook said no; resolves to the decision's id. */
+export async function storeCall(db: Database, app_id: string, webhook_id: string): Promise<string> {
+  const id = randomUUID()
+  const about = {
+    id,
+    app_id,
+    chain_id: 31_337n,
+    nonce: 0n,
+    user_op_hash: null,
+    sponsored: false,
+    code: 'WEBHOOK_DENIED',
+    message: 'no',
+    max_cost: 0n,
+    valid_after: 0n,
+    valid_until: 0n,
+  }
+  const place = { entry_point: `0x${'e'.repeat(40)}`, sender: `0x${'5'.repeat(40)}` } as const
+  await insertDecision(db, { ...about, ...place }, [
+    {
+      webhook_id,
+      outcome: 'denied',
+      http_status: 200,
+      reason: 'no',
+      attempts: 1,
+      duration_ms: 1.5,
+      started_at: new Date(),
+    },
+  ])
+  return id
+}

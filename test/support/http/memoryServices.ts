@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto'
+import type { Hex } from 'viem'
+import type { ChainServices, RegisteredWebhook, Services } from '../../../src/api/services.js'
+import type { TokenDefinition } from '../../../src/chain/tokenDefinition.js'
+import type { Draft } from '../../../src/entrypoint/draft.js'
+import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { SponsorshipRequest } from '../../../src/paymaster/sponsorship.js'
+import { unrestricted } from '../../../src/store/tenants/keys.js'
+import { address, entryPointNamed, operation, receipt } from './apiFixtures.js'
+
+/** What a service was called with, in the order of the calls. */
+export type ServiceCall = { readonly name: string; readonly arguments: readonly unknown[] }
+
+export const memoryChainId = 31_337
+export const memoryKeys = {
+  apiKey: 'app-1.key',
+  authToken: 'account-1.token',
+  /** Another app of the same account. */
+  siblingKey: 'app-2.key',
+  /** An app and a token of another account. */
+  strangerKey: 'app-3.key',
+  strangerToken: 'account-2.token',
+}
+
+const validUntil = 1_800_000_000
+
+export const memoryToken: TokenDefinition = {
+  address: address('b'),
+  symbol: 'TUSD',
+  name: 'Test dollar',
+  decimals: 6,
+  logoUrl: 'https://tokens.example/tusd.png',
+  markup: 1_050_000,
+  sources: [],
+  minimumSources: 1,
+  maxDeviation: 0,
+  maxExposure: undefined,
+  treasury: undefined,
+  extraCallGas: 0n,
+}
+
+/**
+ * Services that keep everything in memory: the room of tests for `api/` alone. Sponsoring refuses
+ * when webhookData says `{"refuse": true}`; `chain.include(hash)` makes an operation included.
+ */
+export function createMemoryServices() {
+  const calls: ServiceCall[] = []
+  const operations = new Map<Hex, { op: Operation; entryPoint: Hex; included: boolean }>()
+  const webhooks = new Map<string, RegisteredWebhook & { appId: string; active: boolean }>()
+  const state = { ready: true }
+
+  const recorded = <A extends readonly unknown[], R>(name: string, run: (...args: A) => R) => {
+    return async (...args: A): Promise<Awaited<R>> => {
+      calls.push({ name, arguments: args })
+      return await run(...args)
+    }
+  }
+
+  const receiptOf = (hash: Hex) =>
+    operations.get(hash)?.included ? { ...receipt, userOpHash: hash } : undefined
+
+  const chain: ChainServices = {
+    chainId: memoryChainId,
+    entryPoints: new Map(
+      (['0.6', '0.7', '0.8', '0.9'] as const).map((version) => {
+        const entryPoint = entryPointNamed(version)
+        return [entryPoint.address, entryPoint]
+      }),
+    ),
+    estimate: recorded('estimate', (_, draft) => ({
+      callGasLimit: draft.callGasLimit ?? 40_000n,
+      verificationGasLimit: 60_000n,
+      preVerificationGas: 50_000n,
+      paymasterVerificationGasLimit: draft.paymaster && 30_000n,
+      paymasterPostOpGasLimit: draft.paymaster && 0n,
+      maxFeePerGas: 1_500_000_000n,
+      maxPriorityFeePerGas: 0n,
+      validAfter: 0,
+      validUntil: 1_800_000_000,
+    })),
+    fees: recorded('fees', () => ({
+      slow: { maxFeePerGas: 1n, maxPriorityFeePerGas: 0n },
+      standard: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
+      fast: { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n },
+    })),
+    admit: recorded('admit', (entryPoint, op) => {
+      const hash = entryPoint.hash(op, memoryChainId)
+      operations.set(hash, { op, entryPoint: entryPoint.address, included: false })
+      return hash
+    }),
+    status: recorded('status', (hash) => {
+      if (!operations.has(hash)) return undefined
+      const found = receiptOf(hash)
+      return {
+        state: found ? 'CONFIRMED' : 'BUNDLER_MEMPOOL',
+        message: undefined,
+        transactionHash: found?.receipt.transactionHash,
+        receipt: found,
+      }
+    }),
+    receipt: recorded('receipt', receiptOf),
+    byHash: recorded('byHash', (hash) => {
+      const found = operations.get(hash)
+      if (found === undefined) return undefined
+      const transaction = receiptOf(hash)?.receipt
+      return {
+        operation: found.op,
+        entryPoint: found.entryPoint,
+        blockNumber: transaction?.blockNumber,
+        blockHash: transaction?.blockHash,
+        transactionHash: transaction?.transactionHash,
+      }
+    }),
+    debug: undefined,
+    sponsor: recorded('sponsor', (request) => {
+      const sponsored = request.webhookData?.refuse !== true
+      return {
+        decision: {
+          decisionId: '00000000-0000-4000-8000-000000000001',
+          sponsored,
+          code: sponsored ? 'sponsored' : 'webhook_denied',
+          message: sponsored ? 'Sponsored.' : 'The webhook denied the sponsorship.',
+        },
+        operation: completed(request, sponsored),
+        paymasterAndData: sponsored ? `${address('7')}abcd` : '0x',
+      }
+    }),
+    stub: recorded('stub', () => ({
+      paymaster: address('7'),
+      paymasterData: '0xffff',
+      paymasterVerificationGasLimit: 30_000n,
+      paymasterPostOpGasLimit: 0n,
+    })),
+    tokens: {
+      quote: recorded('tokens.quote', ({ tokens }) => ({
+        paymaster: address('7'),
+        quotes: [{ token: memoryToken, maxCharge: 1_250_000n, rate: 3_000_000_000n, validUntil }],
+        unsupported: tokens.filter((token) => token !== memoryToken.address),
+        nativePrice: 3_000_000_000n,
+      })),
+      pay: recorded('tokens.pay', (request) => ({
+        decisionId: '00000000-0000-4000-8000-000000000002',
+        operation: completed(request, true),
+        paymasterAndData: `${address('7')}abcd`,
+        token: memoryToken,
+        maxCharge: 1_250_000n,
+        rate: 3_000_000_000n,
+        validUntil,
+      })),
+      stub: recorded('tokens.stub', () => ({
+        paymaster: address('7'),
+        paymasterData: '0x01ff',
+        paymasterVerificationGasLimit: 60_000n,
+        paymasterPostOpGasLimit: 50_000n,
+      })),
+    },
+    previewSponsorship: recorded('previewSponsorship', () => ({
+      sponsored: true,
+      code: 'SPONSORED',
+      message: 'Would be sponsored up to 1 wei.',
+      policyId: undefined,
+      policies: [],
+    })),
+  }
+
+  const identities = new Map([
+    [
+      memoryKeys.apiKey,
+      { keyId: 'key-1', appId: 'app-1', accountId: 'account-1', ...unrestricted },
+    ],
+    [
+      memoryKeys.siblingKey,
+      { keyId: 'key-2', appId: 'app-2', accountId: 'account-1', ...unrestricted },
+    ],
+    [
+      memoryKeys.strangerKey,
+      { keyId: 'key-3', appId: 'app-3', accountId: 'account-2', ...unrestricted },
+    ],
+  ])
+  const accounts = new Map([
+    [memoryKeys.authToken, { accountId: 'account-1' }],
+    [memoryKeys.strangerToken, { accountId: 'account-2' }],
+  ])
+  const webhookOf = (appId: string, webhookId: string) => {
+    const webhook = webhooks.get(webhookId)
+    return webhook?.appId === appId ? webhook : undefined
+  }
+
+  const services: Services = {
+    clientVersion: 'purser/test',
+    chains: new Map([[chain.chainId, chain]]),
+    authenticateKey: async (key) => identities.get(key),
+    authenticateToken: async (token) => accounts.get(token),
+    webhooks: () => ({
+      create: recorded('webhooks.create', (appId, webhook) => {
+        const webhookId = randomUUID()
+        webhooks.set(webhookId, { webhookId, ...webhook, appId, active: true })
+        return { webhookId, ...webhook }
+      }),
+      get: recorded('webhooks.get', webhookOf),
+      update: recorded('webhooks.update', (appId, webhookId, active) => {
+        const webhook = webhookOf(appId, webhookId)
+        if (webhook !== undefined) webhooks.set(webhookId, { ...webhook, active })
+        return webhook !== undefined
+      }),
+      delete: recorded('webhooks.delete', (appId, webhookId) =>
+        webhookOf(appId, webhookId) === undefined ? false : webhooks.delete(webhookId),
+      ),
+    }),
+    readiness: async () => ({
+      ready: state.ready,
+      checks: { database: state.ready },
+      reasons: state.ready ? [] : ['The database does not answer.'],
+      chains: {},
+    }),
+  }
+
+  return {
+    services,
+    chain,
+    calls,
+    webhooks,
+    include: (hash: Hex): void => {
+      const found = operations.get(hash)
+      if (found === undefined) throw new Error(`${hash} was never admitted`)
+      found.included = true
+    },
+    setReady: (ready: boolean): void => {
+      state.ready = ready
+    },
+  }
+}
+
+function completed({ draft }: Pick<SponsorshipRequest, 'draft'>, sponsored: boolean): Operation {
+  return {
+    ...withLimits(draft),
+    ...(sponsored && {
+      paymaster: address('7'),
+      paymasterData: '0xabcd',
+      paymasterVerificationGasLimit: 30_000n,
+    }),
+  }
+}
+
+function withLimits(draft: Draft): Operation {
+  return {
+    ...draft,
+    callGasLimit: draft.callGasLimit ?? operation.callGasLimit,
+    verificationGasLimit: draft.verificationGasLimit ?? operation.verificationGasLimit,
+    preVerificationGas: draft.preVerificationGas ?? operation.preVerificationGas,
+    maxFeePerGas: draft.maxFeePerGas ?? operation.maxFeePerGas,
+    maxPriorityFeePerGas: draft.maxPriorityFeePerGas ?? operation.maxPriorityFeePerGas,
+    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
+    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
+  }
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll } from 'vitest'
+import type { AdminContext } from '../../../src/api/adminContext.js'
+import { defaultLimits } from '../../../src/api/limits.js'
+import { mountAdmin } from '../../../src/api/mountAdmin.js'
+import { mountMetrics } from '../../../src/api/mountMetrics.js'
+import { type Api, startApi } from '../../../src/api/startApi.js'
+import { createMetrics } from '../../../src/metrics/createMetrics.js'
+import { createOutboundClient, type OutboundClient } from '../../../src/outbound/guardedRequest.js'
+import { createNetworkGuard, loopback } from '../../../src/outbound/networkGuard.js'
+import { listCollected } from '../../../src/store/ledger/tokenPayments.js'
+import { audited } from '../../../src/store/tenants/audit.js'
+import { createAuthenticator } from '../../../src/tenancy/authenticate.js'
+import { createAccount } from '../../../src/tenancy/manageAccounts.js'
+import { createTenantApp } from '../../../src/tenancy/manageApps.js'
+import { createOperatorCheck } from '../../../src/tenancy/operatorToken.js'
+import { createWebhooks } from '../../../src/webhook/manage.js'
+import { createSubscriptions } from '../../../src/webhook/subscriptions.js'
+import { testWebhook } from '../../../src/webhook/testWebhook.js'
+import { testActor } from '../actor.js'
+import { useDatabase } from '../database/database.js'
+import type { Json } from './jsonRpc.js'
+import { silent } from '../logger.js'
+import { createMemoryServices } from './memoryServices.js'
+
+export const operatorToken = 'an-operator-token-of-32-characters-or-more'
+
+const unlimited = { perSecond: 0, burst: 0 }
+
+export type Tenant = { readonly accountId: string; readonly appId: string; readonly token: string }
+export type Answer = { readonly status: number; readonly headers: Headers; readonly body: Json }
+
+/** The administration API over a real database, with two tenants; for all tests of a file. */
+export function useAdmin() {
+  const database = useDatabase()
+  const masterKey = randomBytes(32)
+  let api: Api
+  let client: OutboundClient
+  let tenants: readonly [Tenant, Tenant]
+
+  const makeTenant = (name: string): Promise<Tenant> =>
+    audited(database().database, testActor, async (change) => {
+      const { account, authToken } = await createAccount(change, name)
+      const app = await createTenantApp(change, account.id, name)
+      if (app === undefined) throw new Error('the account is gone')
+      return { accountId: account.id, appId: app.id, token: authToken }
+    })
+
+  beforeAll(async () => {
+    const db = database().database
+    const guard = createNetworkGuard(loopback)
+    client = createOutboundClient(guard)
+    const context: AdminContext = {
+      database: db,
+      ...createAuthenticator(db),
+      isOperator: createOperatorCheck(operatorToken),
+      webhooks: (actor) => createWebhooks({ database: db, masterKey, guard, actor }),
+      subscriptions: (actor) => createSubscriptions({ database: db, masterKey, guard, actor }),
+      testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
+      depositOf: async (chainId) => (chainId === 31_337 ? 5n : undefined),
+      tokenBooks: async (appId) =>
+        (await listCollected(db, { appId })).map((book) => ({
+          ...book,
+          held: book.collected,
+          withdrawn: 0n,
+          promised: 0n,
+        })),
+    }
+    tenants = [await makeTenant('one'), await makeTenant('two')]
+    api = await startApi({
+      services: createMemoryServices().services,
+      host: '127.0.0.1',
+      port: 0,
+      metrics: createMetrics(),
+      // The tests of a file send more wrong tokens than one address may.
+      limits: { ...defaultLimits, gate: { ...defaultLimits.gate, failures: unlimited } },
+      logger: silent,
+      mounts: [mountAdmin(context), mountMetrics(context.isOperator)],
+    })
+  })
+  afterAll(async () => {
+    await api?.close()
+    client?.close()
+  })
+
+  const call = async (
+    method: string,
+    path: string,
+    token: string | undefined,
+    body?: unknown,
+  ): Promise<Answer> => {
+    const response = await fetch(`${api.url}${path}`, {
+      method,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json')
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    }
+  }
+
+  return {
+    database: () => database().database,
+    masterKey,
+    url: () => api.url,
+    one: () => tenants[0],
+    two: () => tenants[1],
+    call,
+    /** One request to /admin/v1. */
+    admin: (method: string, path: string, token: string | undefined, body?: unknown) =>
+      call(method, `/admin/v1${path}`, token, body),
+  }
+}

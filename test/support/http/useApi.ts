@@ -1,0 +1,71 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach } from 'vitest'
+import { type ApiLimits, defaultLimits } from '../../../src/api/limits.js'
+import type { Services } from '../../../src/api/services.js'
+import { type Api, startApi } from '../../../src/api/startApi.js'
+import { createMetrics, type Metrics } from '../../../src/metrics/createMetrics.js'
+import type { Json } from './jsonRpc.js'
+import { createMemoryServices, memoryKeys } from './memoryServices.js'
+
+type Start = {
+  readonly limits?: ApiLimits
+  readonly port?: number
+  readonly services?: Services
+  readonly metrics?: Metrics
+}
+
+/** A fresh HTTP server over services in memory for every test of the file. */
+export function useApi() {
+  let memory: ReturnType<typeof createMemoryServices>
+  let api: Api
+  let logged: string[]
+
+  const start = ({ limits = defaultLimits, port = 0, ...given }: Start = {}) =>
+    startApi({
+      services: given.services ?? memory.services,
+      host: '127.0.0.1',
+      port,
+      logger: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }),
+      limits,
+      metrics: given.metrics ?? createMetrics(),
+      mounts: [],
+    })
+
+  beforeEach(async () => {
+    memory = createMemoryServices()
+    logged = []
+    api = await start()
+  })
+  afterEach(() => api.close())
+
+  const post = async (path: string, body: string | Uint8Array<ArrayBuffer>, headers = {}) => {
+    const response = await fetch(`${api.url}${path}`, { method: 'POST', body, headers })
+    const text = await response.text()
+    const parsed: Json = text === '' ? '' : JSON.parse(text)
+    return { status: response.status, headers: response.headers, body: parsed }
+  }
+
+  return {
+    memory: () => memory,
+    url: () => api.url,
+    /** Lines of the log, debug included. */
+    logged: () => logged,
+    close: () => api.close(),
+    drain: () => api.drain(),
+    start,
+    /** Another server in place of the running one. */
+    restart: async (options: Start) => {
+      await api.close()
+      api = await start(options)
+    },
+    post,
+    /** One JSON-RPC call; `version` may carry a query. */
+    call: (version: string, method: string, params: unknown, id: unknown = 1) =>
+      post(rpcPath(version), JSON.stringify({ method, params, id, jsonrpc: '2.0' })),
+  }
+}
+
+/** The path of the development chain and key. */
+export function rpcPath(version: string): string {
+  return `/api/${version}/31337/${memoryKeys.apiKey}`
+}

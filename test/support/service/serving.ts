@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import type { DevInfo } from '../../../src/cli/devInfo.js'
+import { devKey } from '../../../src/devnet/devKeys.js'
+import { startEmbeddedPostgres } from '../../../src/store/postgres/embeddedPostgres.js'
+import { commandsOn } from './cliAnswers.js'
+import { silent } from '../logger.js'
+import { type PublicChain, startPublicChain } from '../chain/publicChain.js'
+import {
+  makeDataFolder,
+  type RunningService,
+  removeDataFolder,
+  startService,
+  urlOf,
+} from './startPurser.js'
+
+/** `purser serve` as one process on a database that outlives it and a chain of its own. */
+export type Serving = {
+  /** Holds the database's cluster, so that `withBooks` reaches it. */
+  readonly folder: string
+  readonly chain: PublicChain
+  readonly commands: ReturnType<typeof commandsOn>
+  /** Ends what runs and starts anew. */
+  start(environment?: Readonly<Record<string, string>>): Promise<RunningService>
+  /** The chain and a tenant as a client sees them. */
+  info(): DevInfo
+  stop(): Promise<void>
+}
+
+/** What `purser serve` reads to serve `chain` from the cluster in `folder`, its keys in `secrets`. */
+export function serveEnvironment<Secrets extends Readonly<Record<string, string>>>(
+  folder: string,
+  chain: Readonly<Record<string, unknown>>,
+  secrets: Secrets,
+) {
+  const host = encodeURIComponent(join(folder, 'postgres/cluster'))
+  return {
+    DATABASE_URL: `postgresql:///postgres?host=${host}&user=purser`,
+    PURSER_MASTER_KEY: '5e'.repeat(32),
+    PURSER_CHAINS: JSON.stringify([chain]),
+    ...secrets,
+  }
+}
+
+/** @param settings of the chain in the configuration, beside or instead of its node and executor */
+export async function prepareServing(
+  chainId: number,
+  settings: (chain: PublicChain) => Promise<Readonly<Record<string, unknown>>>,
+  secrets: Readonly<Record<string, string>> = {},
+): Promise<Serving> {
+  const folder = makeDataFolder()
+  const chain = await startPublicChain(chainId)
+  const postgres = await startEmbeddedPostgres(folder, silent)
+  const own = { chainId, rpcUrls: [chain.rpcUrl], pollInterval: 50, executorKeys: ['env:EXECUTOR'] }
+  const environment = serveEnvironment(
+    folder,
+    { ...own, ...(await settings(chain)) },
+    { EXECUTOR: devKey(1), ...secrets },
+  )
+  const commands = commandsOn(folder, environment)
+  const { authToken, apiKey } = await commands.tenant('serving')
+  let service: RunningService | undefined
+  return {
+    folder,
+    chain,
+    commands,
+    async start(more = {}) {
+      await service?.end('SIGKILL')
+      const flags = ['--data', folder, '--port', '0', '--drain-seconds', '0.3']
+      service = await startService(['serve', ...flags], { ...environment, ...more })
+      return service
+    },
+    info() {
+      if (!service) throw new Error('nothing was started')
+      const url = urlOf(service)
+      const path = (version: string) => `${url}/api/${version}/${chainId}/${apiKey}`
+      return {
+        url,
+        chainId,
+        rpcUrl: chain.rpcUrl,
+        pid: process.pid,
+        webhookApiUrl: url,
+        bundlerUrl: path('v2'),
+        paymasterUrl: path('v2'),
+        standardUrl: path('v3'),
+        authToken,
+        apiKey,
+        entryPoints: chain.entryPoints,
+        factories: chain.factories,
+        tanks: {},
+        tokenTanks: {},
+        tokens: [],
+        delegates: {},
+      }
+    },
+    async stop() {
+      await service?.end('SIGKILL')
+      await postgres.stop()
+      await chain.stop()
+      removeDataFolder(folder)
+    },
+  }
+}
