@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { makeDataFolder, removeDataFolder, runCli } from '../support/service/startPurser.js'
 
-const preload = pathToFileURL(resolve('test/support/loadedPackages.mjs'))
+const preload = pathToFileURL(resolve('test/support/service/loadedPackages.mjs'))
 
 /** The packages that a command has loaded, `all of viem` for its index. */
 async function loadedBy(...args: string[]): Promise<string[]> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import solc from 'solc'
 import type { Hex } from 'viem'
 
-const source = readFileSync(new URL('contracts/Scripted.sol', import.meta.url), 'utf8')
+const source = readFileSync(new URL('../contracts/Scripted.sol', import.meta.url), 'utf8')
 
 /** Runtime code of contracts/Scripted.sol, compiled now. */
 export function compileScripted(): Hex {
