@@ -1,0 +1,241 @@
+import { dirname } from 'node:path'
+import ts from 'typescript'
+import { describe, expect, test } from 'vitest'
+import { circlesOf } from './architecture/circles.js'
+import { rooms } from './architecture/rooms.js'
+import { roomTable, tableInPage, writeTable } from './architecture/roomTable.js'
+import { isDoor, readSources, roomOf, type Source, visitAll } from './architecture/sources.js'
+
+const sources = readSources()
+const paths = new Set(sources.map(({ path }) => path))
+const floors = rooms.map(([name]) => name)
+
+/** Imports of one file of `src/` by another. */
+const arrows = sources.flatMap(({ path, imports }) =>
+  imports.filter(({ target }) => paths.has(target)).map(({ target }) => ({ path, target })),
+)
+
+/** `path:line`, as an editor opens it. */
+function place({ path, tree }: Source, node: ts.Node): string {
+  return `src/${path}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1}`
+}
+
+/** Every node that `matches`, by place. */
+function placesOf(matches: (node: ts.Node, source: Source) => boolean): string[] {
+  const places: string[] = []
+  for (const source of sources) {
+    visitAll(source.tree, (node) => {
+      if (matches(node, source)) places.push(place(source, node))
+    })
+  }
+  return places
+}
+
+const isIn = (room: string, { path }: Source): boolean => path.startsWith(`${room}/`)
+
+describe('walls', () => {
+  test('a room imports only rooms below it', () => {
+    const up = arrows.filter(
+      ({ path, target }) => floors.indexOf(roomOf(target)) > floors.indexOf(roomOf(path)),
+    )
+    expect(up).toEqual([])
+  })
+
+  test("nobody imports from another room's subfolder", () => {
+    const through = arrows.filter(
+      ({ path, target }) => roomOf(path) !== roomOf(target) && !isDoor(target),
+    )
+    expect(through).toEqual([])
+  })
+
+  test('every import names a file', () => {
+    const dangling = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target }) => target.endsWith('.ts') && !paths.has(target))
+        .map(({ target }) => ({ path, target })),
+    )
+    expect(dangling).toEqual([])
+  })
+
+  test('no file imports itself by way of others, types included', () => {
+    const edges = new Map([...paths].map((path): [string, string[]] => [path, []]))
+    for (const { path, target } of arrows) edges.get(path)?.push(target)
+    expect(circlesOf(edges)).toEqual([])
+  })
+
+  test('every room has files, and every folder at the top is a room', () => {
+    const used = new Set(sources.map(({ path }) => roomOf(path)))
+    expect(floors.filter((room) => !used.has(room))).toEqual([])
+    const loose = [...paths].filter((path) => roomOf(path) === '.' && dirname(path) !== '.')
+    expect(loose).toEqual([])
+  })
+
+  test('docs/architecture.md shows the rooms as they are', () => {
+    const table = roomTable(sources)
+    if (process.env.PURSER_WRITE_DOCS !== undefined) writeTable(table)
+    expect(tableInPage(), 'PURSER_WRITE_DOCS=1 npx vitest run test/architecture.test.ts').toBe(
+      table,
+    )
+  })
+})
+
+describe('who may use what', () => {
+  const importersOf = (isPackage: (name: string) => boolean, room: string) =>
+    sources
+      .filter((source) => !isIn(room, source))
+      .filter(({ imports }) => imports.some(({ target, isType }) => !isType && isPackage(target)))
+      .map(({ path }) => path)
+
+  test('SQL stays in store/', () => {
+    expect(importersOf((name) => name === 'kysely' || name === 'pg', 'store')).toEqual([])
+    const queries = placesOf(
+      (node, source) =>
+        !isIn('store', source) &&
+        ts.isTaggedTemplateExpression(node) &&
+        node.tag.getText().startsWith('sql'),
+    )
+    expect(queries).toEqual([])
+  })
+
+  test('HTTP frameworks stay in api/, types included', () => {
+    const users = sources
+      .filter((source) => !isIn('api', source))
+      .filter(({ imports }) => imports.some(({ target }) => /^(@hono\/|hono\b)/.test(target)))
+    expect(users.map(({ path }) => path)).toEqual([])
+  })
+
+  test('only entrypoint/ asks for a version', () => {
+    const isVersion = (node: ts.Node) => ts.isStringLiteral(node) && /^0\.[6-9]$/.test(node.text)
+    const comparisons = placesOf(
+      (node, source) =>
+        !isIn('entrypoint', source) &&
+        ((ts.isBinaryExpression(node) &&
+          [node.left, node.right].some(isVersion) &&
+          /^[!=]==$/.test(node.operatorToken.getText())) ||
+          (ts.isCaseClause(node) && isVersion(node.expression))),
+    )
+    expect(comparisons).toEqual([])
+  })
+
+  test('tests beside the code start no chain, no database and no process', () => {
+    const users = readSources('.test.ts').filter(({ imports }) =>
+      imports.some(({ target }) =>
+        /^(node:child_process$|\.\.\/test\/support\/(chain|database|service)\/)/.test(target),
+      ),
+    )
+    expect(users.map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('sizes', () => {
+  test('no folder has more than 20 source files beside its subfolders', () => {
+    const counts = new Map<string, number>()
+    for (const { path } of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+    expect([...counts].filter(([, count]) => count > 20)).toEqual([])
+  })
+
+  test('no function is longer than 100 lines but the interpreter', () => {
+    const long = placesOf((node, { path, tree }) => {
+      if (!ts.isFunctionLike(node) || path === 'evm/machine/interpreter.ts') return false
+      const lineOf = (position: number) => tree.getLineAndCharacterOfPosition(position).line
+      return lineOf(node.getEnd()) - lineOf(node.getStart()) >= 100
+    })
+    expect(long).toEqual([])
+  })
+})
+
+describe('style', () => {
+  test('each exported type has a name of its own', () => {
+    const holders = new Map<string, string[]>()
+    for (const { path, tree } of sources) {
+      if (path.includes('/generated/')) continue
+      for (const statement of tree.statements) {
+        if (!isTypeDeclaration(statement) || !isExported(statement)) continue
+        const name = statement.name?.text ?? ''
+        holders.set(name, [...(holders.get(name) ?? []), path])
+      }
+    }
+    expect([...holders].filter(([, files]) => files.length > 1)).toEqual([])
+  })
+
+  test('the functions of a module are declared as functions', () => {
+    const arrowFunctions = sources.flatMap((source) =>
+      constantsOf(source)
+        .filter(({ type, initializer }) => type === undefined && ts.isArrowFunction(initializer))
+        .map(({ name }) => place(source, name)),
+    )
+    expect(arrowFunctions).toEqual([])
+  })
+
+  test('fixed values are written in capitals, all other constants are not', () => {
+    const misnamed = sources
+      .filter(({ path }) => !path.includes('/generated/'))
+      .flatMap((source) =>
+        constantsOf(source)
+          .filter(({ name, initializer }) => {
+            const isCapital = /^[A-Z][A-Z0-9_]+$/.test(name.text)
+            if (isFixed(initializer)) return !isCapital
+            return isCapital && !isArithmetic(initializer)
+          })
+          .map(({ name }) => place(source, name)),
+      )
+    expect(misnamed).toEqual([])
+  })
+
+  test('options are written out, never spread from a literal: that would not be checked', () => {
+    const packed = placesOf(
+      (node) =>
+        (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) ||
+        (ts.isSpreadElement(node) && ts.isArrayLiteralExpression(node.expression)),
+    )
+    expect(packed).toEqual([])
+  })
+})
+
+type Constant = {
+  readonly name: ts.Identifier
+  readonly type: ts.TypeNode | undefined
+  readonly initializer: ts.Expression
+}
+
+function constantsOf({ tree }: Source): Constant[] {
+  return tree.statements
+    .filter(ts.isVariableStatement)
+    .flatMap(({ declarationList }) => declarationList.declarations)
+    .flatMap(({ name, type, initializer }) =>
+      ts.isIdentifier(name) && initializer !== undefined ? [{ name, type, initializer }] : [],
+    )
+}
+
+type TypeDeclaration = ts.TypeAliasDeclaration | ts.ClassDeclaration | ts.InterfaceDeclaration
+
+function isTypeDeclaration(node: ts.Node): node is TypeDeclaration {
+  return (
+    ts.isTypeAliasDeclaration(node) ||
+    ts.isClassDeclaration(node) ||
+    ts.isInterfaceDeclaration(node)
+  )
+}
+
+function isExported(node: TypeDeclaration): boolean {
+  return node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false
+}
+
+/** A number, a bigint or a text that the source says itself. */
+function isFixed(value: ts.Expression): boolean {
+  if (ts.isAsExpression(value) || ts.isSatisfiesExpression(value)) return isFixed(value.expression)
+  if (ts.isParenthesizedExpression(value)) return isFixed(value.expression)
+  if (ts.isPrefixUnaryExpression(value)) return isFixed(value.operand)
+  if (ts.isBinaryExpression(value)) return isFixed(value.left) && isFixed(value.right)
+  return (
+    ts.isNumericLiteral(value) ||
+    ts.isBigIntLiteral(value) ||
+    ts.isStringLiteral(value) ||
+    ts.isNoSubstitutionTemplateLiteral(value)
+  )
+}
+
+/** A value computed from fixed ones, which may be in other files. */
+function isArithmetic(value: ts.Expression): boolean {
+  return ts.isBinaryExpression(value) || ts.isTemplateExpression(value)
+}

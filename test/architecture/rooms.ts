@@ -1,0 +1,48 @@
+/**
+ * The rooms of `src/`, lowest floor first. A room imports only rooms that stand before it, and of
+ * those only the files at the top: a room's subfolders are private to it, unless they are rooms of
+ * this list themselves. The table in docs/architecture.md is made from this list.
+ */
+export const rooms = [
+  ['errors', 'the catalogue: one class per failure (JSON-RPC code, HTTP status, rule, data)'],
+  [
+    'base',
+    'what knows no chain and no HTTP: LRU, groups, bigints, Unix time, crash points, stopping in order',
+  ],
+  ['encoding', 'ABI words, keccak, typed data, storage slots'],
+  ['evm', 'in-process EVM, pure; its door is `index.ts`'],
+  [
+    'entrypoint',
+    'what an operation is; `versions/` has one file per contract version behind `EntryPoint`',
+  ],
+  ['contracts/generated', 'our Solidity, compiled during the build'],
+  ['contracts', 'where our contracts are deployed'],
+  ['signing', 'keys that sign transactions: here, in a keystore file, in a key service'],
+  ['chain', 'node client, head follower, fees, state for our EVM, `ChainDefinition`'],
+  ['store', 'mechanics of the database: connections, schema, migrations, leases, notifications'],
+  ['store/postgres', 'the embedded PostgreSQL server'],
+  ['store/tenants', 'rows of accounts, apps, keys, policies, webhooks, audit'],
+  ['store/pool', 'rows of operations, inclusions, reputations'],
+  ['store/ledger', 'rows of tanks, funds, budgets, reservations, decisions, token payments'],
+  ['store/outbox', 'rows of bundles and other transactions of ours; what a reorg undoes'],
+  ['validation/erc7562', 'the rules of ERC-7562, pure; its door is `index.ts`'],
+  ['validation', 'from operation to verdict: engines that simulate, checks between them'],
+  ['tenancy', 'accounts, apps, keys, authentication, encryption of secrets at rest'],
+  ['devnet', 'embedded anvil and its contracts, for development and tests'],
+  ['gas', 'estimates, preVerificationGas, what a bundle costs'],
+  ['outbound', 'the guarded HTTP client: the one way out to addresses that customers chose'],
+  ['webhook', 'registered webhooks, the approval call, delivery of events'],
+  ['mempool', 'admission, replacement, limits, reputation'],
+  ['policy', 'policies, their rules and budgets; the reservation'],
+  ['prices', 'what tokens cost: feeds, HTTP, fixed'],
+  ['bundling', 'assemble, sign, send, follow, replace, settle; views of operations'],
+  ['paymaster', 'tanks, sponsorship, gas paid in tokens'],
+  ['config', 'every option once: flag, environment variable, file key, help'],
+  ['metrics', 'what the process counts'],
+  ['api', 'HTTP: JSON-RPC methods and dialects, webhook management, administration'],
+  ['service', 'composition: configuration in, running service out; one chain of it'],
+  ['cli', 'commands'],
+  ['.', '`cli.ts` and `demo.ts`, the programs'],
+] as const satisfies readonly (readonly [name: string, holds: string])[]
+
+export type RoomName = (typeof rooms)[number][0]
