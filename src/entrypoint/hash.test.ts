@@ -21,6 +21,7 @@ import { OperationLimitError } from '../errors/operationErrors.js'
 import { canonicalAddresses, createEntryPoint } from './createEntryPoint.js'
 import type { Version } from './entryPoint.js'
 import type { Operation } from './operation.js'
+import { runs } from '../../test/support/runs.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const chainId = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
@@ -75,7 +76,7 @@ describe.each(versions)('hash of v%s', (version) => {
           viemHash(version, op, address, chain),
         )
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 
@@ -113,7 +114,7 @@ describe.each(['0.8', '0.9'] as const)('hash of an EIP-7702 operation in v%s', (
       fc.property(arbitraryDelegatedOperation, chainId, (op, chain) => {
         expect(entryPoint.hash(op, chain)).toBe(viemHash(version, op, entryPoint.address, chain))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 
@@ -160,7 +161,7 @@ describe('paymaster signature in v0.9', () => {
           expect(entryPoint.hash(ours, 1)).toBe(viemHash('0.9', theirs, entryPoint.address, 1))
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 

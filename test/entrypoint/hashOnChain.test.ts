@@ -19,9 +19,10 @@ import {
 import { deployEntryPoint } from '../support/chain/entryPointContracts.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { toPackedStruct, toStructV06 } from '../support/operations/viemStructs.js'
+import { runs } from '../support/runs.js'
 
 const CHAIN_ID = 31_337
-const RUNS = 1_000
+const RUNS = runs(1_000)
 
 function encodeGetUserOpHash(version: Version, op: Operation): Hex {
   return version === '0.6'

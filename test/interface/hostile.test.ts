@@ -9,9 +9,10 @@ import { expectSafeAnswer, sendHostile } from '../support/http/sendHostile.js'
 import { possibleDecisions } from '../support/http/sponsorshipAnswers.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { webhookApi } from '../support/http/webhookApi.js'
+import { runs } from '../support/runs.js'
 
 const seed = Number(process.env.PURSER_TEST_SEED ?? 20_260_102)
-const COUNT = 3_000
+const COUNT = runs(3_000)
 const purser = useRunningPurser()
 
 /** Each table of the service with the number of its rows. */

@@ -19,6 +19,7 @@ import {
   reserve,
   reserveTogether,
 } from '../../src/policy/reserve.js'
+import { runs } from '../support/runs.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -124,7 +125,7 @@ test('what is decided together is what would be decided one after the other', as
         expect(await one.books()).toEqual(await other.books())
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
 })
 
