@@ -16,7 +16,7 @@ import {
   tank,
   toReservation,
 } from '../support/database/ledger.js'
-import { runs } from '../support/runs.js'
+import { randomRuns } from '../support/runs.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -182,7 +182,7 @@ test('what is kept is the sum of the reservations that lock, whatever happens', 
         for (const payer of payers) await expectExact(payer, world.moments())
       }
     }),
-    { numRuns: runs(60) },
+    { numRuns: randomRuns(60) },
   )
 })
 
@@ -201,6 +201,6 @@ test('nor does it drift when sponsorships, blocks and reorgs come at once', asyn
       for (const paymaster of [tank, bob])
         await expectExact({ chainId, entryPoint, paymaster }, world.moments())
     }),
-    { numRuns: runs(30) },
+    { numRuns: randomRuns(30) },
   )
 })

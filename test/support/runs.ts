@@ -4,7 +4,7 @@ export const RUNS_IN_FULL = process.env.PURSER_RUNS === 'full'
 const SHARE = 5
 
 /** The number of random runs of a test that makes `count` of them in full. */
-export function runs(count: number): number {
+export function randomRuns(count: number): number {
   return RUNS_IN_FULL ? count : Math.ceil(count / SHARE)
 }
 
