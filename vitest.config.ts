@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import Sequencer from './test/support/sequencer.js'
 
 /** Tests that start nothing: no chain, no database, no process. */
 const quick = ['src/**/*.test.ts', 'test/architecture.test.ts']
@@ -24,6 +25,8 @@ export default defineConfig({
         },
       },
     ],
-    maxWorkers: 2,
+    sequence: { sequencer: Sequencer },
+    // One more than the cores that it needs: tests of processes mostly wait.
+    maxWorkers: 3,
   },
 })
