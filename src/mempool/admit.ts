@@ -104,6 +104,8 @@ export function createMempool(context: MempoolContext): Mempool {
     requireDelegation(entryPoint.version, op, chainId)
     requireAuthorizationSigner(op)
     const hash = entryPoint.hash(op, chainId, await delegateToHash(context.node, op))
+    // Before the validation begins: a block that comes while it runs is one that it has not seen.
+    const seen = heads.current().hash
     const first = findValid(entryPoint, op, hash, options)
     // What was accepted before need not be valid any more. It waits all the same: what goes on behind
     // an answer would not count among the admissions under way.
@@ -128,7 +130,6 @@ export function createMempool(context: MempoolContext): Mempool {
       }
       return commit({ entry, ...facts })
     }
-    const seen = heads.current().hash
     let decision = await decide(first)
     if (hangsOnChain(decision) && (await heads.refresh()).hash !== seen)
       decision = await decide(findValid(entryPoint, op, hash, options))

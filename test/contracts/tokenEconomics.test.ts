@@ -10,6 +10,7 @@ import {
   tokenVerificationGas,
 } from '../../src/paymaster/token/tokenGas.js'
 import { stubTokenData, type TokenMode, type TokenQuote } from '../../src/paymaster/tokenData.js'
+import { randomRuns } from '../support/runs.js'
 import { VERSIONS } from '../support/tanks/tankChain.js'
 import { signPermit } from '../support/tanks/tokenPermit.js'
 import {
@@ -135,7 +136,7 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
   }
 
   test('the tank never ends with less value than it paid, no user pays more than the most', async () => {
-    const stories = fc.sample(story, { seed: 4_337, numRuns: 60 })
+    const stories = fc.sample(story, { seed: 4_337, numRuns: randomRuns(60) })
     let paidForNothing = 0
     for (const [index, told] of stories.entries()) {
       const seed = `story ${index}`
@@ -170,7 +171,7 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
       if (!outcomes[0]!.success) paidForNothing++
     }
     // Stories of all kinds were told.
-    expect(paidForNothing).toBeGreaterThan(15)
-    expect(paidForNothing).toBeLessThan(50)
+    expect(paidForNothing).toBeGreaterThan(stories.length / 4)
+    expect(paidForNothing).toBeLessThan((stories.length * 5) / 6)
   }, 180_000)
 })

@@ -40,6 +40,7 @@ const points: readonly Passing[] = full
       'admission:inserted',
       'admission:inserted:3',
       'admission:committed',
+      'admission:committed:2',
       'admission:committed:4',
       'bundle:simulated',
       'bundle:claimed',
@@ -54,7 +55,7 @@ const points: readonly Passing[] = full
       'inclusion:settled',
       'inclusion:committed',
     ]
-  : ['admission:inserted:3', 'admission:committed:2', 'bundle:committed', 'broadcast:after']
+  : ['admission:inserted:3', 'broadcast:after']
 
 /** Waits for the death of a process that reaches its fault point; one that does not is ended. */
 async function dead({ process, ended, output }: RunningPurser): Promise<void> {

@@ -1,4 +1,12 @@
-import { encodeFunctionData, type Hex, parseGwei } from 'viem'
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseAbi,
+  parseEther,
+  parseGwei,
+} from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import {
@@ -15,7 +23,10 @@ import {
   ValidationRejectedError,
 } from '../../src/errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../../src/errors/ruleErrors.js'
+import { expectedShare } from '../../src/gas/preVerificationGas.js'
+import { createMempool } from '../../src/mempool/admit.js'
 import { minimumReplacement } from '../../src/mempool/minimumReplacement.js'
+import type { Engine } from '../../src/validation/engine.js'
 import {
   type BundlingChain,
   puppetAbi,
@@ -28,6 +39,18 @@ function database() {
   return postgres().database
 }
 const fail = encodeFunctionData({ abi: puppetAbi, functionName: 'fail', args: ['no, thanks'] })
+
+const stakeAbi = parseAbi(['function addStake(uint32 unstakeDelaySec) payable'])
+
+/** Stakes in the EntryPoint as the puppet's owner would; the service has not looked yet. */
+async function stake({ anvil, entryPoint }: BundlingChain, puppet: Address): Promise<void> {
+  await anvil.request('anvil_impersonateAccount', [puppet])
+  await anvil.request('anvil_setBalance', [puppet, numberToHex(parseEther('2'))])
+  const data = encodeFunctionData({ abi: stakeAbi, functionName: 'addStake', args: [86_400] })
+  const value = numberToHex(parseEther('1'))
+  const receipt = await anvil.send({ from: puppet, to: entryPoint.address, data, value })
+  if (receipt.status !== '0x1') throw new Error('nothing was staked')
+}
 
 describe('admission', () => {
   let chain: BundlingChain
@@ -144,6 +167,39 @@ describe('admission', () => {
     for (const reason of refusals) {
       expect(reason).toBeInstanceOf(UnstakedEntityFullError)
       expect(reason).toMatchObject({ code: -32505, rule: 'UREP-010' })
+    }
+  })
+
+  test('sees the stake of a sender in a block that comes while its operation is validated', async () => {
+    const ruled = await startBundlingChain(database(), {
+      definition: { rules: 'full', maxOperationsPerSender: 1, minimumUnstakeDelay: 1 },
+    })
+    try {
+      const { context, entryPoint, heads, appId } = ruled
+      const sender = await ruled.puppet()
+      await ruled.admit(ruled.operation(sender))
+      let comesNext = true
+      const engine: Engine = {
+        ...context.engine,
+        measure: () => Promise.reject(new Error('admission measures nothing')),
+        async validate(...operation) {
+          const validated = await context.engine.validate(...operation)
+          if (comesNext) {
+            comesNext = false
+            await stake(ruled, sender)
+            await heads.refresh()
+          }
+          return validated
+        },
+      }
+      const share = expectedShare(ruled.definition)
+      const mempool = createMempool({ ...context, ...share, heads, engine, onJudged: () => {} })
+      const second = ruled.operation(sender, { nonce: 1n << 64n })
+      const options = { appId, simulateExecution: false }
+      expect(await mempool.admit(entryPoint, second, options)).toMatch(/^0x/)
+      expect(comesNext).toBe(false)
+    } finally {
+      await ruled.stop()
     }
   })
 

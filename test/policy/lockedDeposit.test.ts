@@ -16,6 +16,7 @@ import {
   tank,
   toReservation,
 } from '../support/database/ledger.js'
+import { randomRuns } from '../support/runs.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -181,7 +182,7 @@ test('what is kept is the sum of the reservations that lock, whatever happens', 
         for (const payer of payers) await expectExact(payer, world.moments())
       }
     }),
-    { numRuns: 60 },
+    { numRuns: randomRuns(60) },
   )
 })
 
@@ -200,6 +201,6 @@ test('nor does it drift when sponsorships, blocks and reorgs come at once', asyn
       for (const paymaster of [tank, bob])
         await expectExact({ chainId, entryPoint, paymaster }, world.moments())
     }),
-    { numRuns: 30 },
+    { numRuns: randomRuns(30) },
   )
 })

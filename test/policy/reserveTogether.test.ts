@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import {
+  type Reservation,
+  type Reserved,
+  reserve,
+  reserveTogether,
+} from '../../src/policy/reserve.js'
+import { counterName } from '../../src/store/ledger/budgetCounters.js'
+import { lockedAt } from '../../src/store/ledger/payers.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import {
@@ -11,14 +19,7 @@ import {
   tank,
   toReservation,
 } from '../support/database/ledger.js'
-import { counterName } from '../../src/store/ledger/budgetCounters.js'
-import { lockedAt } from '../../src/store/ledger/payers.js'
-import {
-  type Reservation,
-  type Reserved,
-  reserve,
-  reserveTogether,
-} from '../../src/policy/reserve.js'
+import { randomRuns } from '../support/runs.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -124,7 +125,7 @@ test('what is decided together is what would be decided one after the other', as
         expect(await one.books()).toEqual(await other.books())
       }
     }),
-    { numRuns: 60 },
+    { numRuns: randomRuns(60) },
   )
 })
 

@@ -21,7 +21,7 @@ import { compileSolidity } from '../chain/compileSolidity.js'
 import { lower, openTankChain, SIGNER_A } from './tankChain.js'
 
 function source(name: string): string {
-  return readFileSync(new URL(`../support/contracts/${name}.sol`, import.meta.url), 'utf8')
+  return readFileSync(new URL(`../contracts/${name}.sol`, import.meta.url), 'utf8')
 }
 
 const contracts = {
