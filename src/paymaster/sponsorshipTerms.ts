@@ -1,6 +1,6 @@
 import type { TimeRange } from '../entrypoint/validationData.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
-import type { FeeLimits } from '../policy/feeRule.js'
+import type { FeeLimits } from '../policy/checkFees.js'
 import { configuredPrices, type PriceSource } from '../policy/price.js'
 
 /** What an operator allows of every sponsorship. Durations in seconds. */

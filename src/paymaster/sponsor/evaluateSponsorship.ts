@@ -11,7 +11,7 @@ import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
-import { checkApproval } from '../../policy/approvalRule.js'
+import { checkApproval } from '../../policy/checkApproval.js'
 import type { ReservationClaim } from '../../policy/decideReservation.js'
 import { decodeCalls } from '../../policy/decodeCalls.js'
 import {
@@ -20,11 +20,11 @@ import {
   type PolicyAnswer,
   type RemainingPolicies,
 } from '../../policy/evaluatePolicies.js'
-import { checkFees } from '../../policy/feeRule.js'
-import { checkGas } from '../../policy/gasRule.js'
+import { checkFees } from '../../policy/checkFees.js'
+import { checkGas } from '../../policy/checkGas.js'
 import { loadPolicies } from '../../policy/loadPolicies.js'
 import { recentPrice } from '../../policy/price.js'
-import type { Refusal } from '../../policy/refusal.js'
+import type { Refusal } from '../../errors/refusal.js'
 import type { Database } from '../../store/database.js'
 import type { DepositAtHead } from '../../store/ledger/reservations.js'
 import type { Approval, WebhookCall } from '../../webhook/approval.js'

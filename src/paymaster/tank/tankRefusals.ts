@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import type { Refusal } from '../../policy/refusal.js'
+import type { Refusal } from '../../errors/refusal.js'
 
 export function noTank(chainId: number, { version }: EntryPoint): Refusal {
   return {

@@ -1,5 +1,5 @@
 import type { PolicyTerms } from '../policy.js'
-import type { Refusal } from '../refusal.js'
+import type { Refusal } from '../../errors/refusal.js'
 
 /** The operation offers no more per gas than the policy pays. wei per gas */
 export function maxFeeRule(

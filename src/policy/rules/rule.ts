@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { PolicyTerms } from '../policy.js'
-import type { Refusal } from '../refusal.js'
+import type { Refusal } from '../../errors/refusal.js'
 
 /** What is known of a request before anything was estimated. */
 export type RequestFacts = {

@@ -1,5 +1,5 @@
 import type { PolicyTerms } from '../policy.js'
-import type { Refusal } from '../refusal.js'
+import type { Refusal } from '../../errors/refusal.js'
 
 /** webhookMode always: at least one webhook was asked. What they said is judged for all policies. */
 export function webhookRule(

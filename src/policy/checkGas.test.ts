@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkGas, type GivenGas } from './gasRule.js'
+import { checkGas, type GivenGas } from './checkGas.js'
 
 const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
 function judge(given: Partial<GivenGas>) {

@@ -1,5 +1,5 @@
 import type { Approval } from '../webhook/approval.js'
-import type { Refusal } from './refusal.js'
+import type { Refusal } from '../errors/refusal.js'
 
 /** All webhooks must let it pass. A denial is told before a failure: it is what the customer decided. */
 export function checkApproval({ calls }: Approval): Refusal | undefined {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { WebhookCall, WebhookOutcome } from '../webhook/approval.js'
-import { checkApproval } from './approvalRule.js'
+import { checkApproval } from './checkApproval.js'
 
 function call(webhookId: string, outcome: WebhookOutcome, reason?: string): WebhookCall {
   return {

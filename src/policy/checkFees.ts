@@ -1,5 +1,5 @@
 import type { Fees } from '../entrypoint/fees.js'
-import type { Refusal } from './refusal.js'
+import type { Refusal } from '../errors/refusal.js'
 
 export type FeeLimits = {
   /** How many times the fast fees of now a sponsored operation may offer. */
