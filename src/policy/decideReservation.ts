@@ -1,6 +1,6 @@
+import type { Refusal } from '../errors/refusal.js'
 import type { ReservationState } from '../store/schema.js'
 import { type BudgetClaim, budgetExceeded } from './budget/budget.js'
-import type { Refusal } from '../errors/refusal.js'
 
 /** A policy that passed its other rules, with what its budgets would be charged. */
 export type PolicyClaim = {

@@ -10,16 +10,16 @@ import type { Operation } from '../../src/entrypoint/operation.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
 import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
 import { findDecision } from '../../src/store/ledger/decisions.js'
-import { TARGET } from '../support/tanks/tankChain.js'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
 import {
   type EngineChain,
   openEngineChain,
   type SenderKind,
   senderKinds,
 } from '../support/chain/engineChain.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 import { sponsorOn } from '../support/service/sponsorOn.js'
+import { TARGET } from '../support/tanks/tankChain.js'
 
 const versions = ['0.7', '0.8', '0.9'] as const satisfies readonly Version[]
 const ownerKey = devKey(1)

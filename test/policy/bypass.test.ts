@@ -37,10 +37,10 @@ import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { createApprover } from '../../src/webhook/approve.js'
 import { createWebhooks } from '../../src/webhook/manage.js'
 import { testActor } from '../support/actor.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 
 const testDatabase = useDatabase()
 function database() {

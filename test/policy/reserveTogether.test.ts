@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import {
+  type Reservation,
+  type Reserved,
+  reserve,
+  reserveTogether,
+} from '../../src/policy/reserve.js'
+import { counterName } from '../../src/store/ledger/budgetCounters.js'
+import { lockedAt } from '../../src/store/ledger/payers.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import {
@@ -11,14 +19,6 @@ import {
   tank,
   toReservation,
 } from '../support/database/ledger.js'
-import { counterName } from '../../src/store/ledger/budgetCounters.js'
-import { lockedAt } from '../../src/store/ledger/payers.js'
-import {
-  type Reservation,
-  type Reserved,
-  reserve,
-  reserveTogether,
-} from '../../src/policy/reserve.js'
 
 const testDatabase = useDatabase()
 function database() {

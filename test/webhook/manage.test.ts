@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { testActor } from '../support/actor.js'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
 import { InvalidParamsError } from '../../src/errors/requestErrors.js'
 import { WebhookLimitError } from '../../src/errors/webhookErrors.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { createWebhooks, type Webhooks } from '../../src/webhook/manage.js'
+import { testActor } from '../support/actor.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -10,8 +10,11 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'
+import type { Refusal } from '../../errors/refusal.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 import { checkApproval } from '../../policy/checkApproval.js'
+import { checkFees } from '../../policy/checkFees.js'
+import { checkGas } from '../../policy/checkGas.js'
 import type { ReservationClaim } from '../../policy/decideReservation.js'
 import { decodeCalls } from '../../policy/decodeCalls.js'
 import {
@@ -20,11 +23,8 @@ import {
   type PolicyAnswer,
   type RemainingPolicies,
 } from '../../policy/evaluatePolicies.js'
-import { checkFees } from '../../policy/checkFees.js'
-import { checkGas } from '../../policy/checkGas.js'
 import { loadPolicies } from '../../policy/loadPolicies.js'
 import { recentPrice } from '../../policy/price.js'
-import type { Refusal } from '../../errors/refusal.js'
 import type { Database } from '../../store/database.js'
 import type { DepositAtHead } from '../../store/ledger/reservations.js'
 import type { Approval, WebhookCall } from '../../webhook/approval.js'

@@ -1,6 +1,6 @@
+import type { Refusal } from '../../errors/refusal.js'
 import type { PolicyClaim } from '../../policy/decideReservation.js'
 import type { PolicyAnswer } from '../../policy/evaluatePolicies.js'
-import type { Refusal } from '../../errors/refusal.js'
 import { previewReservation } from '../../policy/reserve.js'
 import type { Database } from '../../store/database.js'
 import { listActiveWebhooks } from '../../store/tenants/webhooks.js'

@@ -1,6 +1,6 @@
 import { zeroAddress } from '../../encoding/constants.js'
-import type { ReservationRequest } from '../../policy/ledgerView.js'
 import type { Refusal } from '../../errors/refusal.js'
+import type { ReservationRequest } from '../../policy/ledgerView.js'
 import type { Reserved } from '../../policy/reserve.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
 import { creditEmpty, tankEmpty } from '../tank/tankRefusals.js'

@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
+import type { Refusal } from '../../errors/refusal.js'
 import type { BudgetUnit } from '../../store/schema.js'
 import type { Budget, Policy } from '../policy.js'
 import { formatUsd, type NativePrice, toMicroUsd } from '../price.js'
-import type { Refusal } from '../../errors/refusal.js'
 import { bucketsAt, windowName } from './window.js'
 
 /** What one sponsorship would take from one budget. */

@@ -1,10 +1,10 @@
 import type { Address, Hex } from 'viem'
 import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
+import type { Refusal } from '../../errors/refusal.js'
 import type { DecodedCall } from '../calls/call.js'
 import { argumentAt, meets } from '../calls/constraint.js'
 import { decodeCalls, isNesting } from '../decodeCalls.js'
 import type { AllowedCall, CallTerms } from '../policy.js'
-import type { Refusal } from '../../errors/refusal.js'
 import type { PolicyRule } from './rule.js'
 
 /** Every call of the operation is one that the policy names; what cannot be read is not. */
