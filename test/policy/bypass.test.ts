@@ -291,7 +291,8 @@ describe('a signature', () => {
         const range = { validAfter: 0, validUntil: Math.floor(Date.now() / 1000) + 300 }
         const signer = { address: tank.signer, key }
         const asked = { ...op, paymaster: op.paymaster }
-        return signSponsorship(asked, chain().entryPoint, chainId + 1, range, signer)
+        const domain = { entryPoint: chain().entryPoint, chainId: chainId + 1 }
+        return signSponsorship(asked, domain, range, signer)
       },
       'AA34',
     ],

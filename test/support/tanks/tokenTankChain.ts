@@ -209,8 +209,7 @@ export async function openTokenTankChain(version: Version, chainId = 31337) {
         paymaster: op.paymaster!,
         paymasterPostOpGasLimit: version === '0.6' ? 0n : quote.postOpGas,
       },
-      entryPoint,
-      chainId,
+      { entryPoint, chainId },
       { quote, permit },
       { address: lower(privateKeyToAddress(SIGNER_A)), key: SIGNER_A },
     )
