@@ -39,7 +39,7 @@ export class UnsupportedTokenError extends PurserError {
   }
 }
 
-/** The sources of a token's price say none that can be relied on. */
+/** The sources of a token's price give none that can be relied on. */
 export class TokenPriceError extends PurserError {
   override readonly name = 'TokenPriceError'
   constructor({ symbol, address }: NamedToken, reason: string) {

@@ -33,7 +33,9 @@ import type { FeeQuotes, QuoteRequest, TokenPayment, TokenRequest } from './toke
 export type TokenPaymaster = {
   /** The cost of an operation in each token. Promises nothing and records nothing. */
   quote(request: QuoteRequest): Promise<FeeQuotes>
-  /** Signs, once the operation ran with its charge. Every outcome but bad parameters is recorded. */
+  /**
+   * Signs, once the operation ran with its charge. Every outcome but bad parameters is recorded.
+   */
   pay(request: TokenRequest): Promise<TokenPayment>
   /** The paymaster's part to estimate with; records nothing. */
   stub(request: TokenRequest): Promise<PaymasterStub>
@@ -113,7 +115,10 @@ function sign(
   })
 }
 
-/** Simulates the whole operation as it would be sent. Throws CHARGE_FAILS where the tank gets nothing. */
+/**
+ * Simulates the whole operation as it would be sent. Throws CHARGE_FAILS where the tank gets
+ * nothing.
+ */
 async function requireCharge(
   { engine }: TokenParts,
   entryPoint: EntryPoint,

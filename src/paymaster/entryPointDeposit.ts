@@ -10,7 +10,10 @@ const abi = parseAbi([
   'function depositTo(address account) payable',
 ])
 
-/** The deposit of `account` in the EntryPoint after `block`, wei. Throws where no EntryPoint answers. */
+/**
+ * The deposit of `account` in the EntryPoint after `block`, wei. Throws where no EntryPoint
+ * answers.
+ */
 export async function depositOf(
   node: NodeClient,
   entryPoint: Address,

@@ -12,9 +12,10 @@ import { createPayers } from './tank/payer.js'
 /** The sponsor of one chain. */
 export type Sponsor = {
   /**
-   * Decides; when the answer is yes, reserves and signs. A refusal is a result with limits for sending
-   * the operation self-paid. Throws InvalidParamsError, or the operation error when the operation
-   * would fail whoever pays. Every outcome but bad parameters leaves a decision in the store.
+   * Decides; when the answer is yes, reserves and signs. A refusal is a result with limits for
+   * sending the operation self-paid. Throws InvalidParamsError, or the operation error when the
+   * operation would fail whoever pays. Every outcome but bad parameters leaves a decision in the
+   * store.
    */
   sponsor(request: SponsorshipRequest): Promise<SponsorshipResult>
   /**
@@ -23,8 +24,8 @@ export type Sponsor = {
    */
   stub(request: SponsorshipRequest): Promise<PaymasterStub | undefined>
   /**
-   * The decision that `sponsor` would make, with the answer of each policy, but without a webhook, a
-   * reservation or a record. Throws as `sponsor` does.
+   * The decision that `sponsor` would make, with the answer of each policy, but without a webhook,
+   * a reservation or a record. Throws as `sponsor` does.
    */
   preview(request: SponsorshipRequest): Promise<PolicyPreview>
 }

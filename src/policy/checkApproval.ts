@@ -2,8 +2,8 @@ import type { Refusal } from '../errors/refusal.js'
 import type { Approval } from '../webhook/approval.js'
 
 /**
- * The refusal by the app's webhooks, all of which must let the sponsorship pass. A denial comes before
- * a failure, because it is what the customer decided.
+ * The refusal by the app's webhooks, all of which must let the sponsorship pass. A denial comes
+ * before a failure, because it is what the customer decided.
  */
 export function checkApproval({ calls }: Approval): Refusal | undefined {
   const denied = calls.find(({ outcome }) => outcome === 'denied')

@@ -17,12 +17,14 @@ export type GasLimits = {
   readonly maxBundleGas: bigint
 }
 
-/** preVerificationGas is paid to the bundler in full, used or not; clients add up to this to ours. */
+/**
+ * preVerificationGas is paid to the bundler in full, used or not; clients add up to this to ours.
+ */
 const MAX_PRE_VERIFICATION_MULTIPLE = 3n
 
 /**
- * The refusal of limits that are absurd for an operation that a tank pays: they would lock the deposit
- * or hand it to a bundler. `estimated` is our own preVerificationGas.
+ * The refusal of limits that are absurd for an operation that a tank pays: they would lock the
+ * deposit or hand it to a bundler. `estimated` is our own preVerificationGas.
  */
 export function checkGas(
   requested: RequestedGas,

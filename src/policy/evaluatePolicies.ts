@@ -66,7 +66,10 @@ export type CostFacts = BudgetSpending & EstimateFacts
 /** An answer, and what the ledger is asked to reserve for the policy when it would pay. */
 type CostAnswer = PolicyAnswer & { readonly candidate: PolicyClaim | undefined }
 
-/** Applies the rules on the estimate to the policies that `evaluateRequest` left, and claims budgets. */
+/**
+ * Applies the rules on the estimate to the policies that `evaluateRequest` left, and claims
+ * budgets.
+ */
 export function evaluateCost(
   remaining: RemainingPolicies,
   facts: CostFacts,
@@ -87,7 +90,10 @@ export function evaluateCost(
   })
 }
 
-/** The first of the account's refusals decides; else one of the app's, when none of its policies pays. */
+/**
+ * The first of the account's refusals decides; else one of the app's, when none of its policies
+ * pays.
+ */
 function conclude<Passed>(
   ofAccount: readonly PolicyAnswer[],
   ofApp: readonly PolicyAnswer[],
@@ -104,7 +110,9 @@ function conclude<Passed>(
 
 const outOfScope = ['POLICY_INACTIVE', 'POLICY_NOT_IN_FORCE', 'CHAIN_NOT_COVERED']
 
-/** A refusal by scope (another chain, another time) tells less than one by a policy that applies. */
+/**
+ * A refusal by scope (another chain, another time) tells less than one by a policy that applies.
+ */
 function mostTelling(verdicts: readonly PolicyAnswer[]): PolicyAnswer | undefined {
   return (
     verdicts.find(({ refusal }) => refusal !== undefined && !outOfScope.includes(refusal.code)) ??

@@ -36,7 +36,10 @@ export type SponsorshipCandidate = {
   readonly at: number
 }
 
-/** Applies the cheap rules. Throws InvalidParamsError for a duration that the operator does not allow. */
+/**
+ * Applies the cheap rules. Throws InvalidParamsError for a duration that the operator does not
+ * allow.
+ */
 export async function checkRequest(
   parts: SponsorParts,
   request: SponsorshipRequest,
@@ -79,8 +82,8 @@ type ProposalTerms = {
 }
 
 /**
- * The draft that a tank is to sign, with the signature of a stub; without a tank, the draft that needs
- * none. A refusal when the account committed itself to something that the tank cannot sign.
+ * The draft that a tank is to sign, with the signature of a stub; without a tank, the draft that
+ * needs none. A refusal when the account committed itself to something that the tank cannot sign.
  */
 function propose(
   { entryPoint, signingPhase }: SponsorshipRequest,

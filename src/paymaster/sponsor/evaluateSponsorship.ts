@@ -91,7 +91,9 @@ export async function evaluateSponsorship(
   }
 }
 
-/** Reads what the rules on the result need: gas, deposit, delegate and, for budgets in USD, a price. */
+/**
+ * Reads what the rules on the result need: gas, deposit, delegate and, for budgets in USD, a price.
+ */
 async function measure(
   parts: SponsorParts,
   { payer: { tank }, draft, stubbed, remaining, head, at }: SponsorshipCandidate,
@@ -120,7 +122,9 @@ async function askAbout(
 
 const notAsked: WebhookAnswer = { approval: { approved: true, calls: [] }, webhooksAsked: 0 }
 
-/** The operation with the limits to sign and the fees that are paid for it, or why they are refused. */
+/**
+ * The operation with the limits to sign and the fees that are paid for it, or why they are refused.
+ */
 function boundGas(
   { definition }: SponsorParts,
   { payer, draft, stubbed, fast }: SponsorshipCandidate,

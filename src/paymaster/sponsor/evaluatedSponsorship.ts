@@ -20,7 +20,9 @@ export type Sponsorable = SponsorshipAnswers & {
   readonly kind: 'sponsorable'
   readonly payer: SponsorshipPayer
   readonly unsigned: Operation
-  /** wei per gas that are paid for it: its own fees, or what a bundle may cost that carries it free */
+  /**
+   * wei per gas that are paid for it: its own fees, or what a bundle may cost that carries it free
+   */
   readonly offer: Fees
   /** The address that the sender's code points to (EIP-7702), where the operation does not say. */
   readonly delegate: Address | undefined

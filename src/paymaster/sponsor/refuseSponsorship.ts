@@ -15,8 +15,9 @@ export type UnreservedDecision = {
 }
 
 /**
- * The result of a refused sponsorship, which is recorded. The operation can be sent without the tank,
- * so it gets limits and fees for that. Throws the operation's error when it would fail even then.
+ * The result of a refused sponsorship, which is recorded. The operation can be sent without the
+ * tank, so it gets limits and fees for that. Throws the operation's error when it would fail even
+ * then.
  */
 export async function refuseSponsorship(
   parts: SponsorParts,

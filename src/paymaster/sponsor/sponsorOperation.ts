@@ -17,7 +17,10 @@ import { signSponsorship } from './signSponsorship.js'
 import type { SponsorParts } from './sponsorContext.js'
 import { failedEstimate, ledgerReasons } from './sponsorshipReasons.js'
 
-/** Decides about a sponsorship; when it is granted, signs it and reserves its cost (`Sponsor.sponsor`). */
+/**
+ * Decides about a sponsorship; when it is granted, signs it and reserves its cost
+ * (`Sponsor.sponsor`).
+ */
 export async function sponsorOperation(
   parts: SponsorParts,
   request: SponsorshipRequest,

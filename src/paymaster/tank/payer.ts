@@ -14,7 +14,9 @@ import { noSharedTank, noTank, tankNotDeployed } from './tankRefusals.js'
 export type SponsorshipPayer = {
   /** undefined = there is no paymaster: the executor pays, for an operation without fees. */
   readonly tank: StoredTank | undefined
-  /** The app's prepaid credit, where the tank is not its own; undefined = it pays from its own tank. */
+  /**
+   * The app's prepaid credit, where the tank is not its own; undefined = it pays from its own tank.
+   */
   readonly credit: StoredFund | undefined
 }
 
@@ -76,9 +78,9 @@ export type Payers = ReturnType<typeof createPayers>
 export const creditCounter = { budget: 'credit', subject: '', bucket: 0 } as const
 
 /**
- * The claim of `maxCost` wei on a credit. To the ledger a credit is a budget that never begins anew,
- * whose limit is all that was ever credited; so it reserves, settles, releases and undoes as for any
- * budget.
+ * The claim of `maxCost` wei on a credit. To the ledger a credit is a budget that never begins
+ * anew, whose limit is all that was ever credited; so it reserves, settles, releases and undoes as
+ * for any budget.
  */
 export function claimCredit({ id, credited }: StoredFund, maxCost: bigint): PolicyClaim {
   return {

@@ -19,8 +19,9 @@ export type SigningDomain = {
 }
 
 /**
- * The signature (r, s, v) of `tank`'s signer over a hash. It is read back before it leaves: one that the
- * tank would not take must not reach a client, nor reserve. Throws when the key is of another signer.
+ * The signature (r, s, v) of `tank`'s signer over a hash. It is read back before it leaves: one
+ * that the tank would not take must not reach a client, nor reserve. Throws when the key is of
+ * another signer.
  */
 export function signForTank(hash: Hex, tank: Address, signer: TankSigner): Hex {
   const bytes = hexToBytes(hash)

@@ -16,7 +16,7 @@ export function tankNotDeployed(tank: Address): Refusal {
   }
 }
 
-/** All in wei; `locked` is what other live sponsorships may cost. */
+/** All in wei; `locked` is the sum that other live sponsorships may cost. */
 export function tankEmpty(
   tank: Address,
   { deposit, locked, maxCost }: { deposit: bigint; locked: bigint; maxCost: bigint },

@@ -14,7 +14,7 @@ type ExposureContext = {
   readonly chainId: number
 }
 
-/** Smallest token units that the tanks of a chain hold after a block, by the chain itself. */
+/** The smallest token units that the tanks of a chain hold after a block, as the chain says. */
 export async function heldTokens(
   { database, node, chainId }: ExposureContext,
   { address }: Pick<TokenDefinition, 'address'>,
@@ -43,8 +43,8 @@ export function createExposure(context: ExposureContext) {
   }
 
   /**
-   * Throws TokenPaymentError (TOKEN_EXPOSURE_REACHED) when a quote, which the transaction has stored
-   * already, passes the limit. Decisions on one token wait for each other, in all processes.
+   * Throws TokenPaymentError (TOKEN_EXPOSURE_REACHED) when a quote, which the transaction has
+   * stored already, passes the limit. Decisions on one token wait for each other, in all processes.
    */
   const requireRoom = async (
     trx: Database,

@@ -81,7 +81,9 @@ function isRefusedCharge(error: unknown): boolean {
   return error instanceof PurserError && String(error.data?.revertData).includes(refusedCharge)
 }
 
-/** Throws the refusal of an operator's bound, if there is one, as TokenPaymentError (TERMS_REFUSED). */
+/**
+ * Throws the refusal of an operator's bound, if there is one, as TokenPaymentError (TERMS_REFUSED).
+ */
 export function refuseBy(refusal: Refusal | undefined, { address }: TokenDefinition): void {
   if (refusal !== undefined) throw new TokenPaymentError('TERMS_REFUSED', refusal.message, address)
 }

@@ -13,8 +13,8 @@ import { requireTokenTank } from './tokenCase.js'
 import type { TokenParts } from './tokenContext.js'
 
 /**
- * The cost of an operation in each token, without promise or record. A token without a reliable price
- * is left out; throws its TokenPriceError when no other is left, and UnsupportedTokenError.
+ * The cost of an operation in each token, without promise or record. A token without a reliable
+ * price is left out; throws its TokenPriceError when no other is left, and UnsupportedTokenError.
  */
 export async function quoteTokens(parts: TokenParts, request: QuoteRequest): Promise<FeeQuotes> {
   const { chainId, tokens } = parts.definition

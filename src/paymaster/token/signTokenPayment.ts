@@ -7,8 +7,9 @@ import { encodeTokenData, type Permit, type TokenQuote, tokenPaymentHash } from 
 export type TokenTerms = { readonly quote: TokenQuote; readonly permit?: Permit | undefined }
 
 /**
- * `op`, which names its token tank as paymaster, with the tank's paymasterData. On v0.7 and later its
- * paymasterPostOpGasLimit must be the quote's postOpGas, or the tank would revert: throws RangeError.
+ * `op`, which names its token tank as paymaster, with the tank's paymasterData. On v0.7 and later
+ * its paymasterPostOpGasLimit must be the quote's postOpGas, or the tank would revert: throws
+ * RangeError.
  */
 export function signTokenPayment(
   op: TankOperation,

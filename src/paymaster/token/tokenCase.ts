@@ -83,8 +83,8 @@ export function stubFor({ tank, terms, request, token }: TokenCase, mode: TokenM
 }
 
 /**
- * Requires that the operation's approvals suffice for `maxCharge` token units (undefined = not known
- * yet, so for anything at all), where its call data can be read. Throws TokenPaymentError
+ * Requires that the operation's approvals suffice for `maxCharge` token units (undefined = not
+ * known yet, so for anything at all), where its call data can be read. Throws TokenPaymentError
  * (TOKEN_ALLOWANCE_TOO_LOW).
  */
 export function requireApproval(

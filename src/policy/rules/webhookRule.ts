@@ -1,8 +1,8 @@
 import type { EstimateFacts, PolicyRule } from './rule.js'
 
 /**
- * A policy with webhookMode `always` needs a webhook that was asked. The answers of the webhooks bind
- * all policies alike, so `checkApproval` reads them, not this rule.
+ * A policy with webhookMode `always` needs a webhook that was asked. The answers of the webhooks
+ * bind all policies alike, so `checkApproval` reads them, not this rule.
  */
 export const webhookRule: PolicyRule<EstimateFacts> = ({ webhookMode }, { webhooksAsked }) =>
   webhookMode === 'always' && webhooksAsked === 0
