@@ -38,7 +38,7 @@ test('one failure refuses and names its outcome', () => {
   expect(refusal?.message).toContain('(timeout): late.')
 })
 
-test('a denial is told before a failure', () => {
+test('a denial comes before a failure', () => {
   expect(check(call('a', 'timeout'), call('b', 'denied'))?.code).toBe('WEBHOOK_DENIED')
 })
 

@@ -95,9 +95,9 @@ function decideNext(view: LedgerView, request: Request): Reserved {
 async function readView(db: Database, requests: readonly Request[]): Promise<LedgerView> {
   const query = queryOf(requests)
   const read = await readLedger(db, payerOf(requests), query)
-  const live = read.slots.flatMap((slot) => slot?.id ?? [])
-  const needed = live.length > 0 && query.counters.length > 0
-  return createLedgerView(query, read, needed ? await chargesHeld(db, live) : [])
+  const ids = read.slots.flatMap((slot) => slot?.id ?? [])
+  const needed = ids.length > 0 && query.counters.length > 0
+  return createLedgerView(query, read, needed ? await chargesHeld(db, ids) : [])
 }
 
 function payerOf([first, ...others]: readonly Request[]) {

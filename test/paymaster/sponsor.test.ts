@@ -109,7 +109,7 @@ async function include(...ops: Operation[]) {
   return { receipt, outcomes }
 }
 
-/** Why the EntryPoint would refuse a bundle of `op` alone; undefined when it would take it. */
+/** The code by which the EntryPoint would refuse a bundle of `op` alone; undefined = it would not. */
 async function refusalOf(op: Operation) {
   const { node, entryPoint } = chain()
   const data = entryPoint.encodeHandleOps([op], target)

@@ -187,7 +187,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
   }
 
   if (version === '0.9') {
-    /** What a client does with a stub before anything is signed. */
+    /** The steps of a client with a stub, before anything is signed. */
     const commit = async () => {
       const tank = await makeTank()
       const { seed, draft } = await draftOf('counterfactual')

@@ -154,7 +154,7 @@ async function request(seed: string, address: Address): Promise<TokenRequest> {
   }
 }
 
-/** Of all tests: they share the chain. */
+/** Shared by all tests, as the chain is. */
 function promised() {
   return promisedTokens(database(), { chainId, token: devToken }, 0n)
 }

@@ -22,7 +22,7 @@ export function ledgerReasons(
   }
 }
 
-/** The policy that decided. A credit passes the ledger as a policy does, but is none. */
+/** The policy that decided. A credit passes the ledger as a policy does, but is no policy. */
 function policyIdOf(creditId: string | undefined, reserved: Reserved): string | undefined {
   return reserved.kind === 'short' || reserved.policyId === creditId ? undefined : reserved.policyId
 }

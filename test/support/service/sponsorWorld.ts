@@ -40,9 +40,9 @@ export type SponsorWorldParts = {
   readonly definition: Pick<WorldDefinition, 'chainId'> & Partial<WorldDefinition>
   /** The node's own EVM unless another one is given. */
   readonly engine?: Engine
-  /** Who pays for tanks and owns them. */
+  /** The key that pays for tanks and owns them. */
   readonly ownerKey?: `0x${string}`
-  /** That of another world, to share its tanks. */
+  /** The master key of another world, to share its tanks. */
   readonly masterKey?: Buffer
   /** The way to webhooks; by default only to this machine. */
   readonly client?: OutboundClient
