@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { webhookDeadline } from '../webhook/webhookDeadline.js'
 import { methodCosts } from './gate/methodCosts.js'
 import type { MethodName } from './rpc/signatures.js'
 
@@ -89,7 +90,7 @@ export const keyWithSecret = z.object({ key, apiKey: z.string() })
 export const webhookSettings = z.strictObject({
   payload: z.enum(['plain', 'extended']),
   onFailure: z.enum(['deny', 'approve']),
-  deadlineMs: z.int().min(250).max(5_000),
+  deadlineMs: z.int().min(webhookDeadline.shortest).max(webhookDeadline.longest),
 })
 export const webhook = z.object({
   webhookId: id,

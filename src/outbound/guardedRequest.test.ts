@@ -123,7 +123,7 @@ describe('answers that are none', () => {
     expect(inner).toBe(0)
   })
 
-  test.each([400, 401, 404, 429, 500, 503])('status %d is told and not retried', async (status) => {
+  test.each([400, 401, 404, 429, 500, 503])('status %d is reported and not retried', async (status) => {
     let calls = 0
     const url = await startHttp((_, response) => {
       calls++

@@ -1,16 +1,16 @@
 import type { TimeRange } from '../entrypoint/validationData.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
-import type { FeeLimits } from '../policy/feeRule.js'
+import type { FeeLimits } from '../policy/checkFees.js'
 import { configuredPrices, type PriceSource } from '../policy/price.js'
 
-/** What an operator allows of every sponsorship. Durations in seconds. */
+/** The operator's terms for every sponsorship. Durations in seconds. */
 export type SponsorshipTerms = FeeLimits & {
   readonly minDuration: number
   readonly maxDuration: number
   readonly defaultDuration: number
-  /** Of native tokens, for budgets in USD. */
+  /** The prices of native tokens, for budgets in USD. */
   readonly prices: PriceSource
-  /** Seconds; an older price counts as none. */
+  /** The age in seconds above which a price is not used. */
   readonly maxPriceAge: number
 }
 
@@ -24,14 +24,15 @@ export const defaultTerms: SponsorshipTerms = {
   maxPriceAge: 3_600,
 }
 
-/** Seconds that a sponsorship lives. Throws InvalidParamsError outside the bounds. */
-export function durationOf(asked: number | undefined, terms: SponsorshipTerms): number {
+/** The seconds that a sponsorship lives. Throws InvalidParamsError outside the bounds. */
+export function durationOf(requested: number | undefined, terms: SponsorshipTerms): number {
   const { minDuration, maxDuration, defaultDuration } = terms
-  if (asked === undefined) return Math.min(Math.max(defaultDuration, minDuration), maxDuration)
-  if (Number.isInteger(asked) && asked >= minDuration && asked <= maxDuration) return asked
+  if (requested === undefined) return Math.min(Math.max(defaultDuration, minDuration), maxDuration)
+  const fits = Number.isInteger(requested) && requested >= minDuration && requested <= maxDuration
+  if (fits) return requested
   throw new InvalidParamsError(
     'expiryDuration',
-    `is ${asked}; it must be a whole number of seconds from ${minDuration} to ${maxDuration}.`,
+    `is ${requested}; it must be a whole number of seconds from ${minDuration} to ${maxDuration}.`,
   )
 }
 

@@ -14,20 +14,22 @@ export type ApproverContext = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly client: OutboundClient
-  /** Absent = nobody listens. */
+  /** The observer of calls, for the metrics. */
   readonly observer?: ApprovalObserver
 }
 
+/** The receiver of facts about calls. */
 export type ApprovalObserver = {
-  /** A webhook failed so often that it is left alone for a while. */
+  /** A webhook failed so often that it is not called for a while. */
   circuitOpened(webhookId: string): void
   /** A call ended, or was not made. */
   called(outcome: WebhookOutcome, milliseconds: number): void
 }
 
+/** The question whether an app's webhooks approve a sponsorship. */
 export type ApprovalQuestion = {
   readonly appId: string
-  /** Becomes the webhook-id of every call and its retry. */
+  /** The webhook-id of every call and its retry. */
   readonly decisionId: string
   readonly webhookData: WebhookData
   readonly subject: SponsorshipSubject
@@ -35,11 +37,10 @@ export type ApprovalQuestion = {
 
 export type Approver = {
   /**
-   * Asks all active webhooks of the app at the same time, each within its own deadline, name
-   * resolution and retry included. All must approve; no answer in time, or anything that is not an
-   * answer, is a failure, which counts as the webhook's `on_failure` says. Throws
-   * InvalidParamsError when a webhook is called by GET and the data is too long for that; then none
-   * is called.
+   * Asks all active webhooks of the app at the same time, each within its own deadline, which
+   * includes name resolution and retry. All must approve. A missing, late or malformed answer is a
+   * failure, which counts as the webhook's `on_failure` says. Throws InvalidParamsError when a
+   * webhook is called by GET and the data is too long for that; then no webhook is called.
    */
   approve(question: ApprovalQuestion): Promise<Approval>
 }
@@ -64,11 +65,11 @@ export function createApprover(context: ApproverContext): Approver {
     const call = await circuits.run(webhookId, () =>
       callWebhook(client, webhook, request, startedAt),
     )
-    const made = typeof call === 'string' ? notCalled(webhookId, call, startedAt) : call
-    observer?.called(made.outcome, made.durationMs)
-    const failed = !isAnswer(made.outcome)
-    const passed = failed ? webhook.on_failure === 'approve' : made.outcome === 'approved'
-    return { ...made, passed }
+    const ended = typeof call === 'string' ? notCalled(webhookId, call, startedAt) : call
+    observer?.called(ended.outcome, ended.durationMs)
+    const failed = !isAnswer(ended.outcome)
+    const passed = failed ? webhook.on_failure === 'approve' : ended.outcome === 'approved'
+    return { ...ended, passed }
   }
 
   return {

@@ -38,7 +38,7 @@ type Story = {
   readonly tip: bigint
   readonly rate: bigint
   readonly markup: number
-  /** How far the token falls until the block, in hundredths of what the markup bears. */
+  /** The fall of the token until the block, in hundredths of the fall that the markup covers. */
   readonly fall: number
 }
 
@@ -90,7 +90,7 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
 
   afterAll(() => chain.anvil.stop())
 
-  /** What EntryPoint and, on v0.6, tank still need of verificationGasLimit. */
+  /** The part of verificationGasLimit that EntryPoint and, on v0.6, tank still need. */
   const LEFT_BY_VALIDATION = version === '0.6' ? 250_000n : 40_000n
 
   const quoteOf = ({ mode, hasTreasury, inflated, rate, markup }: Story): TokenQuote => {

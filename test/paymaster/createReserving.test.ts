@@ -2,6 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
+import {
+  createReserving,
+  type SponsorshipReservation,
+} from '../../src/paymaster/sponsor/createReserving.js'
+import { openDatabase } from '../../src/store/database.js'
+import { lockedAt } from '../../src/store/ledger/payers.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import {
@@ -12,14 +18,8 @@ import {
   tank,
   toReservation,
 } from '../support/database/ledger.js'
-import { silent } from '../support/logger.js'
 import { usedOf } from '../support/database/usedOf.js'
-import { openDatabase } from '../../src/store/database.js'
-import { lockedAt } from '../../src/store/ledger/payers.js'
-import {
-  createReserving,
-  type SponsorshipReservation,
-} from '../../src/paymaster/sponsor/createReserving.js'
+import { silent } from '../support/logger.js'
 
 const testDatabase = useDatabase()
 const now = 1_000_000

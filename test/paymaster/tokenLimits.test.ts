@@ -33,11 +33,11 @@ import { listDecisions } from '../../src/store/ledger/decisions.js'
 import { promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 
 /* What the operator's limits refuse, with real tanks and tokens on a chain of EntryPoint v0.6. */
 
@@ -154,7 +154,7 @@ async function request(seed: string, address: Address): Promise<TokenRequest> {
   }
 }
 
-/** Of all tests: they share the chain. */
+/** Shared by all tests, as the chain is. */
 function promised() {
   return promisedTokens(database(), { chainId, token: devToken }, 0n)
 }

@@ -153,7 +153,7 @@ function createChain(random: Random) {
   return { head, events, grow, reorganise }
 }
 
-/** What the chain charged to each bucket of each budget, by the events alone. */
+/** The charges of the chain to each bucket of each budget, by the events alone. */
 function spentOnChain(
   events: readonly Event[],
 ): Map<string, { claim: ClaimDecision; spent: bigint }> {

@@ -32,7 +32,7 @@ const place = fc.record({
 })
 const payerOf = fc.constantFrom(tank, bob)
 
-/** What can happen; `lag` = how many blocks behind the newest one the asking process is. */
+/** A step of a history; `lag` = the number of blocks that the asking process is behind the newest. */
 const step = fc.oneof(
   {
     weight: 4,

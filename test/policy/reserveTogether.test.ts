@@ -36,7 +36,7 @@ const sponsorship = fc.record({
   nonce: fc.bigInt({ min: 0n, max: 3n }),
   cost: fc.bigInt({ min: 1n, max: 200n }),
   seconds: fc.integer({ min: 1, max: 30 }),
-  /** How much later than the first of them it is asked. */
+  /** The seconds after the first request. */
   later: fc.integer({ min: 0, max: 15 }),
   claims: fc.array(fc.constantFrom('account', 'first', 'second'), { maxLength: 3 }),
 })
@@ -78,8 +78,8 @@ async function createWorld({ deposit, rolling, ever }: Limits) {
     })
   }
 
-  /** Without what is made up anew in each world. */
-  const told = (reserved: Reserved) => ({
+  /** The answer without the parts that are new in each world, such as ids. */
+  const comparable = (reserved: Reserved) => ({
     kind: reserved.kind,
     locked: reserved.locked,
     ...(reserved.kind === 'refused' && { refusal: reserved.refusal }),
@@ -106,7 +106,7 @@ async function createWorld({ deposit, rolling, ever }: Limits) {
     return { counters: rows.sort(), locked: await lockedAt(database(), payer, moments) }
   }
 
-  return { ask, told, books }
+  return { ask, comparable, books }
 }
 
 test('what is decided together is what would be decided one after the other', async () => {
@@ -121,7 +121,7 @@ test('what is decided together is what would be decided one after the other', as
         const together = await reserveTogether(database(), batch.map(one.ask))
         const apart: Reserved[] = []
         for (const each of batch) apart.push(await reserve(database(), other.ask(each)))
-        expect(together.map(one.told)).toEqual(apart.map(other.told))
+        expect(together.map(one.comparable)).toEqual(apart.map(other.comparable))
         expect(await one.books()).toEqual(await other.books())
       }
     }),

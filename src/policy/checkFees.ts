@@ -1,16 +1,19 @@
 import type { Fees } from '../entrypoint/fees.js'
-import type { Refusal } from './refusal.js'
+import type { Refusal } from '../errors/refusal.js'
 
+/** The operator's bounds on the fees of every sponsored operation. */
 export type FeeLimits = {
-  /** How many times the fast fees of now a sponsored operation may offer. */
+  /** The multiple of the present fast fees that a sponsored operation may offer. */
   readonly feeMultiple: bigint
-  /** wei per gas that it may offer in any case: fast fees can be next to nothing. */
+  /** wei per gas that it may offer in any case, because fast fees can be almost zero. */
   readonly feeFloor: bigint
 }
 
 /**
- * The tank pays what the operation offers, and a bundler keeps the tip, so an operation that offers
- * far more than inclusion needs drains the tank into a bundler's pocket.
+ * The refusal of an operation that offers far more than inclusion needs. The tank pays what the
+ * operation offers, and a bundler keeps the tip: such an operation would drain the tank into a
+ * bundler's pocket. Policies cannot lift this bound; a policy's own one is `maxFeeRule`, with the
+ * same code FEE_TOO_HIGH, because the client's answer is the same. All in wei per gas.
  */
 export function checkFees(
   offered: Fees,

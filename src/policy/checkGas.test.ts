@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { checkGas, type GivenGas } from './gasRule.js'
+import { checkGas, type RequestedGas } from './checkGas.js'
 
 const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
-function judge(given: Partial<GivenGas>) {
+function check(gas: Partial<RequestedGas>) {
   return checkGas(
     {
       verificationGasLimit: 100_000n,
       paymasterVerificationGasLimit: 30_000n,
       preVerificationGas: 45_000n,
       bundleGas: 200_000n,
-      ...given,
+      ...gas,
     },
     45_000n,
     limits,
@@ -18,7 +18,7 @@ function judge(given: Partial<GivenGas>) {
 
 test('generous limits pass', () => {
   expect(
-    judge({
+    check({
       verificationGasLimit: 5_000_000n,
       preVerificationGas: 135_000n,
       bundleGas: 16_777_216n,
@@ -31,7 +31,7 @@ test.each([
   ['paymasterVerificationGasLimit', { paymasterVerificationGasLimit: 5_000_001n }, /5000001/],
   ['preVerificationGas', { preVerificationGas: 135_001n }, /135001.* 135000/],
   ['all limits', { bundleGas: 16_777_217n }, /16777217.* 16777216/],
-])('one gas too much in %s is refused with the numbers', (_, given, numbers) => {
-  expect(judge(given)?.code).toBe('GAS_TOO_HIGH')
-  expect(judge(given)?.message).toMatch(numbers)
+])('one gas too much in %s is refused with the numbers', (_, gas, numbers) => {
+  expect(check(gas)?.code).toBe('GAS_TOO_HIGH')
+  expect(check(gas)?.message).toMatch(numbers)
 })

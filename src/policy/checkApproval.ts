@@ -1,7 +1,10 @@
+import type { Refusal } from '../errors/refusal.js'
 import type { Approval } from '../webhook/approval.js'
-import type { Refusal } from './refusal.js'
 
-/** All webhooks must let it pass. A denial is told before a failure: it is what the customer decided. */
+/**
+ * The refusal by the app's webhooks, all of which must let the sponsorship pass. A denial comes
+ * before a failure, because it is what the customer decided.
+ */
 export function checkApproval({ calls }: Approval): Refusal | undefined {
   const denied = calls.find(({ outcome }) => outcome === 'denied')
   const decisive = denied ?? calls.find(({ passed }) => !passed)

@@ -1,36 +1,38 @@
-import type { Refusal } from './refusal.js'
+import type { Refusal } from '../errors/refusal.js'
 
-/** gas */
-export type GivenGas = {
+/** The gas limits that are to be signed. */
+export type RequestedGas = {
   readonly verificationGasLimit: bigint
   /** 0 where the version has no such field (v0.6). */
   readonly paymasterVerificationGasLimit: bigint
   readonly preVerificationGas: bigint
-  /** What the operation may use inside a bundle (EntryPoint.bundleGas). */
+  /** Gas that the operation may use inside a bundle (EntryPoint.bundleGas). */
   readonly bundleGas: bigint
 }
 
-/** gas */
+/** The chain's bounds on gas. */
 export type GasLimits = {
   readonly maxVerificationGas: bigint
-  /** Of one bundle transaction. */
+  /** Gas of one bundle transaction. */
   readonly maxBundleGas: bigint
 }
 
-/** preVerificationGas is paid in full to the bundler, used or not; clients add up to this to ours. */
+/**
+ * preVerificationGas is paid to the bundler in full, used or not; clients add up to this to ours.
+ */
 const MAX_PRE_VERIFICATION_MULTIPLE = 3n
 
 /**
- * Limits that a client chose for an operation that a tank pays: absurd ones lock the deposit or
- * hand it to a bundler. `estimated` is our own preVerificationGas.
+ * The refusal of limits that are absurd for an operation that a tank pays: they would lock the
+ * deposit or hand it to a bundler. `estimated` is our own preVerificationGas.
  */
 export function checkGas(
-  given: GivenGas,
+  requested: RequestedGas,
   estimated: bigint,
   { maxVerificationGas, maxBundleGas }: GasLimits,
 ): Refusal | undefined {
-  const { verificationGasLimit, paymasterVerificationGasLimit } = given
-  const { preVerificationGas, bundleGas } = given
+  const { verificationGasLimit, paymasterVerificationGasLimit } = requested
+  const { preVerificationGas, bundleGas } = requested
   const bounds: [name: string, value: bigint, limit: bigint][] = [
     ['verificationGasLimit', verificationGasLimit, maxVerificationGas],
     ['paymasterVerificationGasLimit', paymasterVerificationGasLimit, maxVerificationGas],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkFees } from './feeRule.js'
+import { checkFees } from './checkFees.js'
 
 const limits = { feeMultiple: 5n, feeFloor: 1_000n }
 const fast = { maxFeePerGas: 2_000n, maxPriorityFeePerGas: 10n }
