@@ -4,12 +4,12 @@ import { parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { depositOf } from '../support/chain/depositOf.js'
-import { type ClientView, devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
-import { result, rpc } from '../support/http/jsonRpc.js'
-import { descendantsOf, isAlive } from '../support/service/processes.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
+import { result, rpc } from '../support/http/jsonRpc.js'
+import { commandsOn, labelled } from '../support/service/cliAnswers.js'
+import { type ClientView, devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
+import { descendantsOf, isAlive } from '../support/service/processes.js'
 import {
   makeDataFolder,
   type RunningService,

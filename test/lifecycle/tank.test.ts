@@ -2,8 +2,8 @@ import { type Address, type Hex, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
-import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { balanceOf, depositOf } from '../support/chain/depositOf.js'
+import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 
 const purser = useRunningPurser()

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { type Migration, Migrator, sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import { alice, bob, entryPoint, sumLocked, tank } from '../support/database/ledger.js'
 import { alarmSince } from '../../src/store/ledger/alarms.js'
 import { lockedAt } from '../../src/store/ledger/payers.js'
 import { migrate } from '../../src/store/migrate.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { alice, bob, entryPoint, sumLocked, tank } from '../support/database/ledger.js'
 
 const testDatabase = useDatabase()
 function database() {
