@@ -1,10 +1,21 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import {
+  Kysely,
+  type Transaction as KyselyTransaction,
+  PostgresDialect,
+  type QueryExecutorProvider,
+} from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Schema } from './schema.js'
 import { tellUnavailable } from './unavailable.js'
 
 export type Database = Kysely<Schema>
+
+/** A database in a transaction. What takes one must not run outside; the compiler refuses a `Database`. */
+export type Transaction = KyselyTransaction<Schema>
+
+/** A transaction, or the way to its statements that `pipelined` gives. */
+export type TransactionExecutor = QueryExecutorProvider & { readonly isTransaction: true }
 
 /** Where a PostgreSQL listens: a server's URL, or the folder of a Unix socket. */
 export type Connection =

@@ -1,6 +1,7 @@
-import { type QueryExecutorProvider, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Hex } from 'viem'
-import type { Database } from './database.js'
+import type { Database, Transaction, TransactionExecutor } from './database.js'
+import { inTransaction } from './inTransaction.js'
 
 /** What apps may subscribe to. */
 export const eventTypes = [
@@ -21,7 +22,7 @@ export type EventType = (typeof eventTypes)[number]
  * the app that wants it; none wants it, nothing is written.
  */
 export async function emitEvent(
-  trx: Database,
+  trx: Transaction,
   appId: string,
   type: EventType,
   data: Readonly<Record<string, unknown>>,
@@ -57,7 +58,7 @@ export function eventParts(events: readonly NewEvent[]) {
 
 /** Writes what became of operations that were included, dropped or replaced just now. */
 export async function emitOperationEvents(
-  trx: QueryExecutorProvider,
+  trx: TransactionExecutor,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<void> {
@@ -91,7 +92,10 @@ export async function emitOperationEvents(
 }
 
 /** Writes which of these reservations have just become final, one way or the other. */
-export async function emitReservationEvents(trx: Database, ids: readonly bigint[]): Promise<void> {
+export async function emitReservationEvents(
+  trx: Transaction,
+  ids: readonly bigint[],
+): Promise<void> {
   await sql`with final as (
       select *, case state when 'settled' then 'sponsorship.settled'
         else 'sponsorship.expired' end as type
@@ -122,7 +126,7 @@ export async function emitCircuitOpened(db: Database, webhookId: string): Promis
     .executeTakeFirst()
   if (webhook === undefined) return
   const data = { webhookId, webhookUrl: webhook.url }
-  await emitEvent(db, webhook.app_id, 'webhook.circuit_opened', data)
+  await inTransaction(db, (trx) => emitEvent(trx, webhook.app_id, 'webhook.circuit_opened', data))
 }
 
 /** Forgets events that are older than `days`, delivered or not. */

@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Schema } from './schema.js'
+import { sql } from 'kysely'
+import type { Database } from './database.js'
 
 /** The right to do alone what `name` says; `token` is greater than that of every earlier holder. */
 export type Lease = { readonly name: string; readonly holder: string; readonly token: bigint }
@@ -22,7 +22,7 @@ function after(milliseconds: number) {
  * another process holds it. All times are the database's, so no process's clock matters.
  */
 export async function takeLease(
-  db: Kysely<Schema>,
+  db: Database,
   name: string,
   holder: string,
   duration: number,
@@ -43,7 +43,7 @@ export async function takeLease(
 
 /** Takes a lease whoever holds it: for a process that knows that no other one runs. */
 export async function seizeLease(
-  db: Kysely<Schema>,
+  db: Database,
   name: string,
   holder: string,
   duration: number,
@@ -60,7 +60,7 @@ export async function seizeLease(
 
 /** Prolongs a lease; false when another process has taken it. One that is only late is kept. */
 export async function renewLease(
-  db: Kysely<Schema>,
+  db: Database,
   { name, token }: Lease,
   duration: number,
 ): Promise<boolean> {
@@ -74,7 +74,7 @@ export async function renewLease(
 }
 
 /** Frees a lease at once and tells the candidates; does nothing when another process has taken it. */
-export async function giveUpLease(db: Kysely<Schema>, { name, token }: Lease): Promise<void> {
+export async function giveUpLease(db: Database, { name, token }: Lease): Promise<void> {
   await sql`with freed as (
       update leases set expires_at = '-infinity' where name = ${name} and token = ${token}
       returning name
@@ -85,8 +85,8 @@ export async function giveUpLease(db: Kysely<Schema>, { name, token }: Lease): P
  * Is the lease still ours? If so nobody can take it until the transaction ends, so that what the
  * transaction writes is written by the holder.
  */
-export async function holdsLease(trx: Kysely<Schema>, { name, token }: Lease): Promise<boolean> {
-  const row = await trx
+export async function holdsLease(session: Database, { name, token }: Lease): Promise<boolean> {
+  const row = await session
     .selectFrom('leases')
     .select('token')
     .where('name', '=', name)
@@ -97,10 +97,7 @@ export async function holdsLease(trx: Kysely<Schema>, { name, token }: Lease): P
 }
 
 /** Who held the lease last; undefined when nobody ever did. */
-export async function findLease(
-  db: Kysely<Schema>,
-  name: string,
-): Promise<LeaseStanding | undefined> {
+export async function findLease(db: Database, name: string): Promise<LeaseStanding | undefined> {
   const row = await db
     .selectFrom('leases')
     .select(['name', 'holder', 'token'])

@@ -5,6 +5,7 @@ import { getBlock } from '../../src/chain/nodeReads.js'
 import { devContracts } from '../../src/devnet/devContracts.js'
 import { keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
+import { inTransaction } from '../../src/store/inTransaction.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { indexedBlocks } from '../../src/store/outbox/chainBlocks.js'
 import { putOperations } from '../../src/store/pool/admissions.js'
@@ -50,7 +51,9 @@ describe('the index of inclusions', () => {
       seenBlock: 0n,
       firstValidation: undefined,
     }
-    await putOperations(database(), chainId, [{ entry, standing: { state: 'pooled' } }], new Map())
+    await inTransaction(database(), (trx) =>
+      putOperations(trx, chainId, [{ entry, standing: { state: 'pooled' } }], new Map()),
+    )
     return hash
   }
 

@@ -1,18 +1,19 @@
 import type { Hex } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import { alice, askLedger, bob, budgetClaim, entryPoint, tank } from '../support/database/ledger.js'
-import { silent } from '../support/logger.js'
-import { usedOf } from '../support/database/usedOf.js'
 import { InvalidPolicyError, PolicyNotFoundError } from '../../src/errors/policyErrors.js'
-import { findDecision, findDecisionEntry, listDecisions } from '../../src/store/ledger/decisions.js'
-import { grantedFees, putGrants } from '../../src/store/ledger/grants.js'
-import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { evaluateRequest } from '../../src/policy/evaluatePolicies.js'
 import { loadPolicies } from '../../src/policy/loadPolicies.js'
 import { createPolicies, type Policies } from '../../src/policy/managePolicies.js'
 import { prune } from '../../src/policy/startRetention.js'
+import { inTransaction } from '../../src/store/inTransaction.js'
+import { findDecision, findDecisionEntry, listDecisions } from '../../src/store/ledger/decisions.js'
+import { grantedFees, putGrants } from '../../src/store/ledger/grants.js'
+import { settleLedger } from '../../src/store/ledger/ledger.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { alice, askLedger, bob, budgetClaim, entryPoint, tank } from '../support/database/ledger.js'
+import { usedOf } from '../support/database/usedOf.js'
+import { silent } from '../support/logger.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -216,7 +217,7 @@ describe('decisions', () => {
       maxPriorityFeePerGas: 0n,
       validUntil: now - age * 86_400,
     })
-    await putGrants(database(), [grant('0x01', 91), grant('0x02', 89)])
+    await inTransaction(database(), (trx) => putGrants(trx, [grant('0x01', 91), grant('0x02', 89)]))
     await prune({ database: database(), logger: silent, days: 90 }, new Date())
     expect([...(await grantedFees(database(), chainId, ['0x01', '0x02'])).keys()]).toEqual(['0x02'])
     expect(await findDecision(database(), ended.decisionId)).toBeUndefined()

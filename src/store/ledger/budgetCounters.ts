@@ -1,7 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Schema } from '../schema.js'
-
-type Trx = Kysely<Schema>
+import { sql } from 'kysely'
+import type { Database, Transaction } from '../database.js'
 
 /** One bucket of one budget of one subject. */
 export type CounterKey = {
@@ -24,7 +22,7 @@ export function counterName({ policyId, budget, subject, bucket }: CounterKey): 
  * deleted with its policy. Rows are locked in one order, so transactions cannot deadlock here.
  */
 export async function addToCounters(
-  trx: Trx,
+  trx: Transaction,
   changes: readonly CounterChange[],
   { create }: { readonly create: boolean },
 ): Promise<void> {
@@ -75,9 +73,9 @@ function inOrder(a: CounterKey, b: CounterKey): number {
 export type CounterQuery = Omit<CounterKey, 'bucket'> & { readonly oldest: bigint }
 
 /** Forgets counters that no window reaches any more: those that begin before `before`. */
-export async function pruneCounters(trx: Trx, before: number): Promise<void> {
+export async function pruneCounters(db: Database, before: number): Promise<void> {
   await sql`delete from budget_counters c
     where (bucket > 0 and bucket < ${before})
       or not exists (select from policies p where p.id = c.policy_id
-        union all select from funds f where f.id = c.policy_id)`.execute(trx)
+        union all select from funds f where f.id = c.policy_id)`.execute(db)
 }

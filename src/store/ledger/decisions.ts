@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import type { ReservationState, Schema } from '../schema.js'
 import { isUuid } from '../uuid.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
@@ -10,7 +10,7 @@ export type NewDecision = Omit<Insertable<Schema['decisions']>, 'created_at'>
 
 /** Stores a decision that reserves nothing, with its webhook calls, in the caller's transaction. */
 export async function insertDecision(
-  trx: Database,
+  trx: Transaction,
   decision: NewDecision,
   calls: readonly NewWebhookCall[],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Address } from 'viem'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import type { FundMode, Schema } from '../schema.js'
 
 /** What an app pays with on a chain; the same for every EntryPoint. */
@@ -82,7 +82,7 @@ export type Credit = {
  * already, or undefined when this one is new; then a positive one is also added to `credited`.
  */
 export async function insertCredit(
-  trx: Database,
+  trx: Transaction,
   { fundId, amount, reference }: Credit,
 ): Promise<bigint | undefined> {
   const inserted = await trx

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Hex } from 'viem'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 
 /** That we pay for an operation with zero fees and no paymaster. */
 export type Grant = {
@@ -15,7 +15,7 @@ export type Grant = {
 }
 
 /** A later grant for the same operation replaces an earlier one. */
-export async function putGrants(trx: Database, grants: readonly Grant[]): Promise<void> {
+export async function putGrants(trx: Transaction, grants: readonly Grant[]): Promise<void> {
   // One statement must not change a row twice.
   const latest = new Map(grants.map((grant) => [`${grant.chainId} ${grant.userOpHash}`, grant]))
   if (latest.size === 0) return

@@ -1,11 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../database.js'
 import { emitReservationEvents } from '../events.js'
 import type { Included } from '../pool/inclusions.js'
-import type { Schema } from '../schema.js'
 import { addToCounters, type CounterChange, counterName } from './budgetCounters.js'
 import { addShares, lockPayersOf, sharesOf } from './payers.js'
-
-type Trx = Kysely<Schema>
 
 /** An inclusion and what it cost whoever sponsored it, in wei; absent = what the EntryPoint charged. */
 export type SettledInclusion = Included & { readonly cost?: bigint }
@@ -30,7 +28,7 @@ export type LedgerProgress = {
  * Called once per transaction: it locks all reservations before any counter.
  */
 export async function settleLedger(
-  trx: Trx,
+  trx: Transaction,
   chainId: number,
   included: readonly SettledInclusion[],
   progress: LedgerProgress | undefined,
@@ -50,7 +48,7 @@ export async function settleLedger(
 }
 
 /** Undoes what was read from blocks above `fork`; what had ended there can be included again. */
-export async function undoLedger(trx: Trx, chainId: number, fork: bigint): Promise<void> {
+export async function undoLedger(trx: Transaction, chainId: number, fork: bigint): Promise<void> {
   const undone = sql`state in ('included', 'expired') and block_number > ${fork}`
   const { rows } = await sql<{ id: bigint }>`select id from reservations
     where chain_id = ${chainId} and ${undone}`.execute(trx)
@@ -73,7 +71,7 @@ export async function undoLedger(trx: Trx, chainId: number, fork: bigint): Promi
  * Locks their payers and then, of these reservations, those that can still change. What is not among
  * the given was reserved while we waited, after what we have to say.
  */
-async function lockReservations(trx: Trx, ids: readonly bigint[]): Promise<bigint[]> {
+async function lockReservations(trx: Transaction, ids: readonly bigint[]): Promise<bigint[]> {
   if (ids.length === 0) return []
   await lockPayersOf(trx, ids)
   const { rows } = await sql<{ id: bigint }>`select id from reservations
@@ -87,7 +85,7 @@ async function lockReservations(trx: Trx, ids: readonly bigint[]): Promise<bigin
  * inclusion can be found late, then its block is final. Settled ones have been through this.
  */
 async function reservationsTaken(
-  trx: Trx,
+  trx: Transaction,
   chainId: number,
   included: readonly SettledInclusion[],
 ): Promise<bigint[]> {
@@ -104,7 +102,7 @@ async function reservationsTaken(
 }
 
 async function reservationsOver(
-  trx: Trx,
+  trx: Transaction,
   chainId: number,
   { timestamp, final }: LedgerProgress,
 ): Promise<bigint[]> {
@@ -128,7 +126,7 @@ function events(included: readonly SettledInclusion[]) {
 }
 
 async function include(
-  trx: Trx,
+  trx: Transaction,
   ids: readonly bigint[],
   included: readonly SettledInclusion[],
 ): Promise<void> {
@@ -151,7 +149,7 @@ async function include(
 }
 
 async function end(
-  trx: Trx,
+  trx: Transaction,
   ids: readonly bigint[],
   { number, timestamp, final }: LedgerProgress,
 ): Promise<void> {
@@ -169,7 +167,7 @@ async function end(
  * and what it made of their charges to the counters.
  */
 async function rebook(
-  trx: Trx,
+  trx: Transaction,
   ids: readonly bigint[],
   change: () => Promise<void>,
 ): Promise<void> {
@@ -192,7 +190,7 @@ async function rebook(
 }
 
 /** What these reservations count for. Of one reservation's charges to a counter the dearest does. */
-async function booked(trx: Trx, ids: readonly bigint[]): Promise<CounterChange[]> {
+async function booked(trx: Transaction, ids: readonly bigint[]): Promise<CounterChange[]> {
   const { rows } = await sql<CounterChange>`
     select policy_id as "policyId", budget, subject, bucket,
       sum(used)::numeric(78, 0) as used, sum(settled)::numeric(78, 0) as settled

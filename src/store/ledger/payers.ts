@@ -1,8 +1,6 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Schema } from '../schema.js'
+import { type RawBuilder, sql } from 'kysely'
+import type { Database, Transaction } from '../database.js'
 import { advisoryLocks, type Payer } from './reservations.js'
-
-type Trx = Kysely<Schema>
 
 /** A block, as far as it says what a reservation still locks. */
 export type Moment = {
@@ -20,7 +18,7 @@ export type LockedAt = Moment & { readonly locked: bigint }
  * then the payer, so none waits for another in a circle.
  */
 export async function lockPayer(
-  trx: Trx,
+  trx: Transaction,
   payer: Payer,
   policies: readonly string[],
 ): Promise<void> {
@@ -45,7 +43,7 @@ export async function lockPayer(
  * charged to that deposit.
  */
 export async function lockedAt(
-  db: Trx,
+  db: Database,
   payer: Payer,
   moments: readonly Moment[],
 ): Promise<bigint[]> {
@@ -90,7 +88,7 @@ export function keepLocked(payer: Payer, { blockNumber, timestamp, locked }: Loc
 }
 
 /** Nobody else changes reservations of the payers of these ones before the transaction ends. */
-export async function lockPayersOf(trx: Trx, ids: readonly bigint[]): Promise<void> {
+export async function lockPayersOf(trx: Transaction, ids: readonly bigint[]): Promise<void> {
   await sql`select from payers where (chain_id, entry_point, paymaster) in (
       select chain_id, entry_point, paymaster from reservations where id = any(${ids}::bigint[]))
     order by chain_id, entry_point, paymaster for no key update`.execute(trx)
@@ -100,7 +98,7 @@ export async function lockPayersOf(trx: Trx, ids: readonly bigint[]): Promise<vo
 type Share = { readonly payer: Payer; readonly locked: bigint }
 
 /** Of these reservations, by payer; the payers are locked. */
-export async function sharesOf(trx: Trx, ids: readonly bigint[]): Promise<Share[]> {
+export async function sharesOf(trx: Transaction, ids: readonly bigint[]): Promise<Share[]> {
   const { rows } = await sql<{ chainId: bigint; locked: bigint } & Omit<Payer, 'chainId'>>`
     select p.chain_id as "chainId", p.entry_point as "entryPoint", p.paymaster,
       sum(${locks('p')}) as locked
@@ -116,7 +114,7 @@ export async function sharesOf(trx: Trx, ids: readonly bigint[]): Promise<Share[
 
 /** Adds to the payers' amounts what became of `before`. */
 export async function addShares(
-  trx: Trx,
+  trx: Transaction,
   before: readonly Share[],
   after: readonly Share[],
 ): Promise<void> {

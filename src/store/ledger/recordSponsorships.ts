@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Address } from 'viem'
-import type { Database } from '../database.js'
+import type { Transaction } from '../database.js'
 import { eventParts } from '../events.js'
 import type { BudgetUnit } from '../schema.js'
 import { additions, type CounterChange } from './budgetCounters.js'
@@ -53,7 +53,7 @@ export type SponsorshipChanges = {
  * payer's reservations lock then, and the events for those who subscribed.
  */
 export async function recordSponsorships(
-  trx: Database,
+  trx: Transaction,
   payer: Payer,
   { slots, counters, locked, sponsorships }: SponsorshipChanges,
 ): Promise<void> {

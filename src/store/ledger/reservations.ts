@@ -1,9 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address } from 'viem'
-import type { ReservationState, Schema } from '../schema.js'
+import type { Database, Transaction } from '../database.js'
+import type { ReservationState } from '../schema.js'
 import type { CounterKey } from './budgetCounters.js'
-
-type Trx = Kysely<Schema>
 
 /** Who pays, where. */
 export type Payer = {
@@ -45,7 +44,7 @@ export const live = sql<boolean>`state in ('open', 'included', 'expired')`
  * Until the transaction ends, no other reservation is decided for these names (policies, credits,
  * tokens), in any process. Locks are taken in one order.
  */
-export async function lockReserving(trx: Trx, names: readonly string[]): Promise<void> {
+export async function lockReserving(trx: Transaction, names: readonly string[]): Promise<void> {
   await advisoryLocks(names).execute(trx)
 }
 
@@ -61,19 +60,19 @@ export type HeldBudget = CounterKey & { readonly reservationId: bigint; readonly
 
 /** The dearest charge of each of these reservations to each counter. */
 export async function chargesHeld(
-  trx: Trx,
+  db: Database,
   reservationIds: readonly bigint[],
 ): Promise<readonly HeldBudget[]> {
   const { rows } = await sql<HeldBudget>`
     select reservation_id as "reservationId", policy_id as "policyId", budget, subject, bucket,
       max(amount) as amount
     from charges where reservation_id = any(${reservationIds}::bigint[])
-    group by reservation_id, policy_id, budget, subject, bucket`.execute(trx)
+    group by reservation_id, policy_id, budget, subject, bucket`.execute(db)
   return rows
 }
 
 /** Can any operation that we sponsored still be included on the chain? */
-export async function hasOpenReservations(db: Trx, chainId: number): Promise<boolean> {
+export async function hasOpenReservations(db: Database, chainId: number): Promise<boolean> {
   const row = await db
     .selectFrom('reservations')
     .select('id')

@@ -1,7 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Database } from '../database.js'
-import type { Schema } from '../schema.js'
+import type { Database, Transaction } from '../database.js'
 
 /** An included operation that a paymaster paid, with what it said it took; undefined = nothing. */
 export type PaidOperation = {
@@ -21,7 +20,7 @@ export type PaidOperation = {
  * in mode `afterwards`, and otherwise kept what it had taken beforehand.
  */
 export async function bookTokenPayments(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   paid: readonly PaidOperation[],
 ): Promise<void> {
@@ -54,7 +53,7 @@ export async function bookTokenPayments(
 
 /** Forgets what was read from blocks above `fork`. */
 export async function undoTokenPayments(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   fork: bigint,
 ): Promise<void> {

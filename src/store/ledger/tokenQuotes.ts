@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Address } from 'viem'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import { lockReserving } from './reservations.js'
 
 /** What a decision to take tokens binds. */
@@ -18,7 +18,7 @@ export type NewTokenQuote = {
 
 /** Stores a quote in the transaction of its decision. */
 export async function insertTokenQuote(
-  trx: Database,
+  trx: Transaction,
   { decisionId, chainId, token, mode, rate, markup, maxCharge }: NewTokenQuote,
 ): Promise<void> {
   const row = { chain_id: BigInt(chainId), token, mode, rate, markup, max_charge: maxCharge }
@@ -29,7 +29,7 @@ export async function insertTokenQuote(
 }
 
 /** Until the transaction ends, nobody else quotes this token, in any process. */
-export function lockToken(trx: Database, chainId: number, token: Address): Promise<void> {
+export function lockToken(trx: Transaction, chainId: number, token: Address): Promise<void> {
   return lockReserving(trx, [`token ${chainId} ${token}`])
 }
 

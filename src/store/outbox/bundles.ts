@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { BundleKind, Schema } from '../schema.js'
+import type { Database } from '../database.js'
+import type { BundleKind } from '../schema.js'
 
 /** A signed transaction of a bundle; a bundle has one per fee level, all with the same nonce. */
 export type BundleAttempt = {
@@ -41,7 +42,7 @@ export type OpenBundle = {
 export type NewAttempt = Omit<BundleAttempt, 'age'>
 
 /** Open bundles of a chain with all their attempts, in nonce order. */
-export async function openBundles(db: Kysely<Schema>, chainId: number): Promise<OpenBundle[]> {
+export async function openBundles(db: Database, chainId: number): Promise<OpenBundle[]> {
   const rows = await db
     .selectFrom('bundles as b')
     .innerJoin('bundle_transactions as t', 't.bundle_id', 'b.id')
@@ -103,7 +104,7 @@ export type OwnTransaction = {
 
 /** Of these transactions, those that are ours, whatever became of their bundles. */
 export async function ownTransactions(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Map<Hex, OwnTransaction>> {
@@ -121,10 +122,7 @@ export async function ownTransactions(
 }
 
 /** The newest transaction that carries the bundle, by which a client can watch it. */
-export async function latestAttempt(
-  db: Kysely<Schema>,
-  bundleId: bigint,
-): Promise<Hex | undefined> {
+export async function latestAttempt(db: Database, bundleId: bigint): Promise<Hex | undefined> {
   const row = await db
     .selectFrom('bundle_transactions')
     .select('hash')
@@ -138,10 +136,7 @@ export async function latestAttempt(
 }
 
 /** The transaction that ended a bundle. */
-export async function minedTransaction(
-  db: Kysely<Schema>,
-  bundleId: bigint,
-): Promise<Hex | undefined> {
+export async function minedTransaction(db: Database, bundleId: bigint): Promise<Hex | undefined> {
   const row = await db
     .selectFrom('bundles')
     .select('transaction_hash')

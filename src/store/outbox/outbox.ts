@@ -1,10 +1,11 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
+import type { Database, Transaction } from '../database.js'
 import { emitOperationEvents } from '../events.js'
 import { claimOperations } from '../pool/operations.js'
 import { dropSuccessors } from '../pool/successors.js'
-import type { BundleKind, BundleState, Schema } from '../schema.js'
+import type { BundleKind, BundleState } from '../schema.js'
 import type { NewAttempt } from './bundles.js'
 
 export type NewBundle = {
@@ -22,7 +23,7 @@ export type NewBundle = {
  * changed then.
  */
 export async function storeBundle(
-  database: Kysely<Schema>,
+  database: Database,
   bundle: NewBundle,
   attempt: NewAttempt,
   hashes: readonly Hex[],
@@ -45,7 +46,7 @@ export async function storeBundle(
 
 /** Stores a further transaction for the nonce of an open bundle, before it is sent. */
 export function storeAttempt(
-  database: Kysely<Schema>,
+  database: Database,
   chainId: number,
   bundleId: bigint,
   attempt: NewAttempt,
@@ -54,7 +55,7 @@ export function storeAttempt(
 }
 
 /** Ends a bundle that cannot be included any more; its operations return to the pool. */
-export function abandonBundle(database: Kysely<Schema>, bundleId: bigint): Promise<readonly Hex[]> {
+export function abandonBundle(database: Database, bundleId: bigint): Promise<readonly Hex[]> {
   return database.transaction().execute(async (trx) => {
     await closeBundle(trx, bundleId, 'abandoned', null)
     return releaseOperations(trx, bundleId)
@@ -63,7 +64,7 @@ export function abandonBundle(database: Kysely<Schema>, bundleId: bigint): Promi
 
 /** Ends a bundle that no block can take; that counts as a failure of its operations. */
 export function refuseBundle(
-  database: Kysely<Schema>,
+  database: Database,
   bundleId: bigint,
   maxAttempts: number,
 ): Promise<readonly Hex[]> {
@@ -75,7 +76,7 @@ export function refuseBundle(
 
 /** Ends an open bundle. `transactionHash` is the attempt that was mined, if one was. */
 export async function closeBundle(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   bundleId: bigint,
   state: Exclude<BundleState, 'signed'>,
   transactionHash: Hex | null,
@@ -91,7 +92,7 @@ export async function closeBundle(
  * What is still in a bundle that ended through no fault of its operations returns to the pool, but
  * for what the operator cancelled.
  */
-export function releaseOperations(trx: Kysely<Schema>, bundleId: bigint): Promise<readonly Hex[]> {
+export function releaseOperations(trx: Transaction, bundleId: bigint): Promise<readonly Hex[]> {
   return takeOut(trx, bundleId, sql<boolean>`false`, 0)
 }
 
@@ -100,7 +101,7 @@ export function releaseOperations(trx: Kysely<Schema>, bundleId: bigint): Promis
  * `maxAttempts` of them it is dropped, and keeps its last bundle as evidence.
  */
 export function blameOperations(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   bundleId: bigint,
   maxAttempts: number,
 ): Promise<readonly Hex[]> {
@@ -108,7 +109,7 @@ export function blameOperations(
 }
 
 async function takeOut(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   bundleId: bigint,
   spent: ReturnType<typeof sql<boolean>>,
   failures: 0 | 1,
@@ -138,7 +139,7 @@ async function takeOut(
 }
 
 async function insertBundle(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   bundle: NewBundle,
   operationCount: number,
 ): Promise<bigint> {
@@ -160,12 +161,12 @@ async function insertBundle(
 }
 
 async function insertAttempt(
-  trx: Kysely<Schema>,
+  db: Database,
   chainId: number,
   bundleId: bigint,
   attempt: NewAttempt,
 ): Promise<void> {
-  await trx
+  await db
     .insertInto('bundle_transactions')
     .values({
       chain_id: BigInt(chainId),

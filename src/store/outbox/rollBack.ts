@@ -1,17 +1,17 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Hex } from 'viem'
+import type { Transaction } from '../database.js'
 import { undoLedger } from '../ledger/ledger.js'
 import { undoTokenPayments } from '../ledger/tokenPayments.js'
 import { forgetBounds, lockPool } from '../pool/admissions.js'
 import { countReputations } from '../pool/reputations.js'
-import type { Schema } from '../schema.js'
 
 /**
  * Undoes all that was read from blocks above `fork`. Our bundles mined there are open again and
  * hold their operations; operations that others had carried return to the pool. An operation whose
  * sender and nonce another one has taken meanwhile gives way to it.
  */
-export async function rollBack(trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<Hex[]> {
+export async function rollBack(trx: Transaction, chainId: number, fork: bigint): Promise<Hex[]> {
   await lockPool(trx, chainId)
   await forgetBounds(trx, chainId)
   const { rows } = await sql<{ hash: Hex }>`
@@ -43,7 +43,7 @@ export async function rollBack(trx: Kysely<Schema>, chainId: number, fork: bigin
  * The chain began anew (a development chain was reset). Nothing of the old one is sent again: open
  * bundles are abandoned, what they held may be tried on the new chain, what was included is gone.
  */
-export async function forgetChain(trx: Kysely<Schema>, chainId: number): Promise<void> {
+export async function forgetChain(trx: Transaction, chainId: number): Promise<void> {
   await sql`update bundles set state = 'abandoned', updated_at = now()
     where chain_id = ${chainId} and state = 'signed'`.execute(trx)
   await sql`update operations set state = 'pooled', bundle_id = null, updated_at = now()
@@ -54,7 +54,7 @@ export async function forgetChain(trx: Kysely<Schema>, chainId: number): Promise
   await forgetAbove(trx, chainId, -1n)
 }
 
-async function forgetAbove(trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<void> {
+async function forgetAbove(trx: Transaction, chainId: number, fork: bigint): Promise<void> {
   await undoLedger(trx, chainId, fork)
   await undoTokenPayments(trx, chainId, fork)
   await sql`delete from inclusions where chain_id = ${chainId} and block_number > ${fork}`.execute(

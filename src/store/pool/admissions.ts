@@ -1,7 +1,8 @@
-import { type Kysely, type QueryExecutorProvider, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
+import type { Transaction, TransactionExecutor } from '../database.js'
 import { toJson } from '../json.js'
-import type { OperationState, Schema } from '../schema.js'
+import type { OperationState } from '../schema.js'
 import { type NewOperation, offerOf } from './operations.js'
 import { nonceKeyUnit } from './successors.js'
 
@@ -50,7 +51,7 @@ const patience = { turn: '2s', idle: '3s' }
  * changes only by what bundling takes out. A process that stands still inside is cut off by the
  * database, so the others do not wait for it for long.
  */
-export async function lockPool(trx: QueryExecutorProvider, chainId: number): Promise<void> {
+export async function lockPool(trx: TransactionExecutor, chainId: number): Promise<void> {
   await sql`select set_config('lock_timeout', ${patience.turn}, true),
     set_config('idle_in_transaction_session_timeout', ${patience.idle}, true),
     pg_advisory_xact_lock(hashtextextended(${`pool ${chainId}`}, 0))`.execute(trx)
@@ -76,7 +77,7 @@ type FactsRow = {
  * the server may join a new table, of which it knows nothing, by reading all of it for each.
  */
 export async function readFacts(
-  trx: QueryExecutorProvider,
+  trx: TransactionExecutor,
   chainId: number,
   candidates: readonly Omit<NewOperation, 'counted'>[],
 ): Promise<AdmissionFacts[]> {
@@ -134,18 +135,14 @@ export async function readFacts(
 }
 
 /** Live operations of the chain. */
-export async function countPool(trx: Kysely<Schema>, chainId: number): Promise<bigint> {
+export async function countPool(trx: Transaction, chainId: number): Promise<bigint> {
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
     where chain_id = ${chainId} and state in ('pooled', 'bundled')`.execute(trx)
   return rows[0]!.count
 }
 
 /** Live operations of an app. */
-export async function countApp(
-  trx: Kysely<Schema>,
-  chainId: number,
-  appId: string,
-): Promise<bigint> {
+export async function countApp(trx: Transaction, chainId: number, appId: string): Promise<bigint> {
   // The last condition is that of the index; every id is above it.
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
     where chain_id = ${chainId} and app_id = ${appId} and state in ('pooled', 'bundled')
@@ -155,7 +152,7 @@ export async function countApp(
 
 /** wei that a paymaster's live operations may take from its deposit. */
 export async function sumPaymaster(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   entryPoint: Address,
   paymaster: Address,
@@ -171,7 +168,7 @@ export async function sumPaymaster(
  * so until the transaction ends. It never waits for bundling, so the two cannot block each other.
  */
 export async function holdPooled(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Set<Hex>> {
@@ -193,7 +190,7 @@ export async function holdPooled(
  * behind them (same account and nonce key, higher nonce), held as by `holdPooled`.
  */
 export async function holdCheapest(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   count: number,
 ): Promise<PooledOperation[]> {
@@ -215,10 +212,7 @@ export async function holdCheapest(
   return [...new Map([...cheapest, ...successors].map((each) => [each.hash, each])).values()]
 }
 
-async function hold(
-  trx: Kysely<Schema>,
-  which: ReturnType<typeof sql>,
-): Promise<PooledOperation[]> {
+async function hold(trx: Transaction, which: ReturnType<typeof sql>): Promise<PooledOperation[]> {
   const { rows } = await sql<{
     hash: Hex
     entry_point: Address
@@ -255,7 +249,7 @@ export type DisplacedState = {
 
 /** Operations that were pooled before give way. */
 export async function displaceOperations(
-  trx: QueryExecutorProvider,
+  trx: TransactionExecutor,
   chainId: number,
   displaced: ReadonlyMap<Hex, DisplacedState>,
 ): Promise<void> {
@@ -274,7 +268,7 @@ export async function displaceOperations(
  * failed with it.
  */
 export async function putOperations(
-  trx: QueryExecutorProvider,
+  trx: TransactionExecutor,
   chainId: number,
   entries: readonly { readonly entry: NewOperation; readonly standing: DisplacedState }[],
   bounds: ReadonlyMap<string, bigint>,
@@ -326,6 +320,6 @@ export async function putOperations(
 }
 
 /** After operations became live by another way than admission, the pool must be counted anew. */
-export async function forgetBounds(trx: Kysely<Schema>, chainId: number): Promise<void> {
+export async function forgetBounds(trx: Transaction, chainId: number): Promise<void> {
   await sql`delete from pool_bounds where chain_id = ${chainId}`.execute(trx)
 }

@@ -1,7 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Hex } from 'viem'
+import type { Database } from '../database.js'
 import { emitOperationEvents } from '../events.js'
-import type { OperationState, Schema } from '../schema.js'
+import type { OperationState } from '../schema.js'
 import { dropSuccessors } from './successors.js'
 
 /**
@@ -9,7 +10,7 @@ import { dropSuccessors } from './successors.js'
  * carries out. Returns the state that the operation was in; undefined when there is no such one.
  */
 export function requestCancellation(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hash: Hex,
 ): Promise<OperationState | undefined> {

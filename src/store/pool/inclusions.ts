@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Log, OperationOutcome } from '../../entrypoint/entryPoint.js'
+import type { Database, Transaction } from '../database.js'
 import { emitOperationEvents } from '../events.js'
 import { fromJson, toJson } from '../json.js'
-import type { Schema } from '../schema.js'
 
 export type StoredInclusion = {
   readonly outcome: OperationOutcome
@@ -21,11 +21,7 @@ type Filed = {
 }
 
 /** Keeps a receipt; a newer one of the same transaction (mined again after a reorg) replaces it. */
-export async function putReceipt(
-  trx: Kysely<Schema>,
-  chainId: number,
-  receipt: Filed,
-): Promise<void> {
+export async function putReceipt(trx: Transaction, chainId: number, receipt: Filed): Promise<void> {
   await trx
     .insertInto('transaction_receipts')
     .values({
@@ -51,7 +47,7 @@ export async function putReceipt(
  * Returns the hashes that were not known as included before.
  */
 export async function putInclusions(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   included: readonly Included[],
   bundleId: bigint | null,
@@ -116,7 +112,7 @@ function toRow({ entryPoint, outcome }: Included) {
 
 /** A transaction's receipt as `putReceipt` got it. */
 export async function findReceipt<Receipt>(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   transactionHash: Hex,
 ): Promise<Receipt | undefined> {
@@ -131,7 +127,7 @@ export async function findReceipt<Receipt>(
 
 /** How and where an operation was included. */
 export async function findInclusion(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hash: Hex,
 ): Promise<StoredInclusion | undefined> {

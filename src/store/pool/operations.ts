@@ -1,7 +1,8 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import type { Database } from '../database.js'
 import { emitOperationEvents } from '../events.js'
 import { inTransaction } from '../inTransaction.js'
 import { fromJson } from '../json.js'
@@ -76,7 +77,7 @@ export type Drop = {
 }
 
 export async function findOperation(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hash: Hex,
 ): Promise<StoredOperation | undefined> {
@@ -91,7 +92,7 @@ export async function findOperation(
 
 /** The operations of a bundle that are still in it. */
 export async function operationsInBundle(
-  db: Kysely<Schema>,
+  db: Database,
   bundleId: bigint,
 ): Promise<StoredOperation[]> {
   const rows = await db
@@ -109,7 +110,7 @@ export async function operationsInBundle(
  * could be mined before the first), and able to pay `baseFee` (wei per gas).
  */
 export async function pooledOperations(
-  db: Kysely<Schema>,
+  db: Database,
   { chainId, entryPoint, baseFee, limit }: PoolQuery,
 ): Promise<StoredOperation[]> {
   const rows = await db
@@ -146,7 +147,7 @@ type PoolQuery = {
 export const OPERATIONS_CHANNEL = 'purser_operations'
 
 /** Wakes the bundlers of a chain; the payload is the chain id. */
-export async function announceOperations(db: Kysely<Schema>, chainId: number): Promise<void> {
+export async function announceOperations(db: Database, chainId: number): Promise<void> {
   await sql`select pg_notify(${OPERATIONS_CHANNEL}, ${String(chainId)})`.execute(db)
 }
 
@@ -155,7 +156,7 @@ export async function announceOperations(db: Kysely<Schema>, chainId: number): P
  * changed meanwhile are left alone. Returns those that left.
  */
 export async function dropOperations(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   drops: readonly Drop[],
 ): Promise<Hex[]> {
@@ -183,11 +184,7 @@ export async function dropOperations(
  * Drops pooled operations whose time is over at `now` (Unix seconds of the chain), and with them what
  * waits behind them.
  */
-export async function dropExpired(
-  db: Kysely<Schema>,
-  chainId: number,
-  now: number,
-): Promise<Hex[]> {
+export async function dropExpired(db: Database, chainId: number, now: number): Promise<Hex[]> {
   return inTransaction(db, async (trx) => {
     const rows = await trx
       .updateTable('operations')
@@ -216,7 +213,7 @@ export async function dropExpired(
  * was replaced or dropped meanwhile, and then the caller must roll back.
  */
 export async function claimOperations(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hashes: readonly Hex[],
   bundleId: bigint,
@@ -234,7 +231,7 @@ export async function claimOperations(
 
 /** All pooled operations of an EntryPoint, the oldest first. */
 export async function poolOf(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   entryPoint: Address,
 ): Promise<StoredOperation[]> {
@@ -250,7 +247,7 @@ export async function poolOf(
 }
 
 /** Drops all that is pooled on a chain, for tests of a bundler from outside. */
-export async function clearPool(db: Kysely<Schema>, chainId: number): Promise<void> {
+export async function clearPool(db: Database, chainId: number): Promise<void> {
   await db
     .updateTable('operations')
     .set({ state: 'dropped', reason_code: 'CLEARED', reason: 'the pool was cleared' })
@@ -261,7 +258,7 @@ export async function clearPool(db: Kysely<Schema>, chainId: number): Promise<vo
 
 /** Of these hashes, those that we were sent, whatever their state, or have sponsored. */
 export async function knownHashes(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Set<Hex>> {
@@ -276,7 +273,7 @@ export async function knownHashes(
 
 /** Of these hashes, those of operations that are pooled, bundled or included. */
 export async function acceptedHashes(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Set<Hex>> {
@@ -291,7 +288,7 @@ export async function acceptedHashes(
 }
 
 /** Is anything pooled or in an open bundle? */
-export async function hasLiveOperations(db: Kysely<Schema>, chainId: number): Promise<boolean> {
+export async function hasLiveOperations(db: Database, chainId: number): Promise<boolean> {
   const row = await db
     .selectFrom('operations')
     .select('hash')

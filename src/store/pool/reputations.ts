@@ -1,6 +1,6 @@
-import { type Kysely, type QueryExecutorProvider, sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Schema } from '../schema.js'
+import type { Database, TransactionExecutor } from '../database.js'
 
 /** An entity at one EntryPoint of a chain, with its live operations by its role in them. */
 export type EntityFacts = {
@@ -92,7 +92,7 @@ export type ReputationChanges = {
  * same time cannot deadlock; call it at most once in a transaction, as its last statement.
  */
 export async function countReputations(
-  trx: QueryExecutorProvider,
+  trx: TransactionExecutor,
   chainId: number,
   { seen = [], unseen = [], included = [], excluded = [], blamed = [] }: ReputationChanges,
 ): Promise<void> {
@@ -130,7 +130,7 @@ const CRASH_PENALTY = 10_000
 
 /** GREP-040: the entity made a bundle fail that it had been found valid for. */
 export async function banEntity(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   { entryPoint, address }: Named,
 ): Promise<void> {
@@ -148,7 +148,7 @@ const INCLUSION_RATE = 10
 
 /** EREP-070: throttles an entity until it has had 20 inclusions more, or the hours have passed over it. */
 export async function throttleEntity(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   { entryPoint, address }: Named,
 ): Promise<void> {
@@ -172,7 +172,7 @@ export type StoredReputation = {
  * throttled or banned, tanks never.
  */
 export async function readReputations(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   entryPoint: Address,
   suspectsOnly = false,
@@ -205,7 +205,7 @@ export async function readReputations(
  * Takes a 24th of every counter for each hour that passed by the database's clock since the last
  * time, whoever calls it and however often; what came to nothing is forgotten.
  */
-export async function decayReputations(db: Kysely<Schema>, chainId: number): Promise<void> {
+export async function decayReputations(db: Database, chainId: number): Promise<void> {
   for (;;) {
     const { numAffectedRows = 0n } = await sql`
       update reputations set hour = hour + 1,
@@ -219,7 +219,7 @@ export async function decayReputations(db: Kysely<Schema>, chainId: number): Pro
 
 /** Sets counters, for tests of a bundler from outside. */
 export async function setReputations(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   entryPoint: Address,
   entities: readonly Pick<StoredReputation, 'address' | 'opsSeen' | 'opsIncluded'>[],
@@ -233,6 +233,6 @@ export async function setReputations(
 }
 
 /** Forgets all reputations of a chain. */
-export async function clearReputations(db: Kysely<Schema>, chainId: number): Promise<void> {
+export async function clearReputations(db: Database, chainId: number): Promise<void> {
   await db.deleteFrom('reputations').where('chain_id', '=', BigInt(chainId)).execute()
 }

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Schema } from '../schema.js'
+import type { Database, Transaction } from '../database.js'
 
 /** A nonce is `key << 64 | sequence`. */
 export const nonceKeyUnit = sql.raw(`${2n ** 64n}::numeric`)
@@ -11,7 +11,7 @@ export const nonceKeyUnit = sql.raw(`${2n ** 64n}::numeric`)
  * nonce again.
  */
 export async function dropSuccessors(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Hex[]> {
@@ -45,7 +45,7 @@ export type Pending = {
 
 /** Live operations of an account on one EntryPoint, by nonce. */
 export async function pendingOfSender(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   entryPoint: Address,
   sender: Address,

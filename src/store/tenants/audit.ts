@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import { inTransaction } from '../inTransaction.js'
 import { type Page, type PageQuery, toPage } from '../page.js'
 import type { Schema } from '../schema.js'
@@ -29,7 +29,7 @@ export type StoredAudit = Selectable<Schema['audit_log']>
 
 /** A change under way: its transaction, and the log that commits with it. */
 export type AuditChange = {
-  readonly trx: Database
+  readonly trx: Transaction
   record(entry: AuditEntry): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export function audited<Result>(
 const LOCK = 0x6175646974n
 
 /** One writer at a time, so that each entry's hash covers the one before it. */
-async function append(trx: Database, actor: Actor, entry: AuditEntry): Promise<void> {
+async function append(trx: Transaction, actor: Actor, entry: AuditEntry): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
   const last = await trx
     .selectFrom('audit_log')
