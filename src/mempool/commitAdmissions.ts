@@ -3,20 +3,11 @@ import { faultPoint } from '../base/faults.js'
 import type { Database, Transaction, TransactionExecutor } from '../store/database.js'
 import { emitOperationEvents } from '../store/events.js'
 import { pipelined } from '../store/pipelined.js'
-import {
-  type AdmissionFacts,
-  countApp,
-  countPool,
-  displaceOperations,
-  holdCheapest,
-  holdPooled,
-  lockPool,
-  type PoolSlot,
-  putOperations,
-  readFacts,
-  scopeNames,
-  sumPaymaster,
-} from '../store/pool/admissions.js'
+import { type AdmissionFacts, type PoolSlot, readFacts } from '../store/pool/admissionFacts.js'
+import { holdCheapest, holdPooled } from '../store/pool/holdPooled.js'
+import { lockPool } from '../store/pool/lockPool.js'
+import { countApp, countPool, scopeNames, sumPaymaster } from '../store/pool/poolBounds.js'
+import { displaceOperations, putOperations } from '../store/pool/putOperations.js'
 import { offerOf } from '../store/pool/operations.js'
 import { countReputations, type EntityFacts, readEntityFacts } from '../store/pool/reputations.js'
 import type { OperationState } from '../store/schema.js'

@@ -33,11 +33,11 @@ import { listDecisions } from '../../src/store/ledger/decisions.js'
 import { promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 
 /* What the operator's limits refuse, with real tanks and tokens on a chain of EntryPoint v0.6. */
 
@@ -160,7 +160,7 @@ function promised() {
 }
 
 async function codes() {
-  return (await listDecisions(database(), { appId }, { limit: 9 })).decisions.map(
+  return (await listDecisions(database(), { appId }, { limit: 9, before: undefined })).items.map(
     ({ code }) => code,
   )
 }

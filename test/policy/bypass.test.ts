@@ -37,10 +37,10 @@ import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { createApprover } from '../../src/webhook/approve.js'
 import { createWebhooks } from '../../src/webhook/manage.js'
 import { testActor } from '../support/actor.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -157,7 +157,8 @@ function request(draft: Draft, more: Partial<SponsorshipRequest> = {}): Sponsors
 /** Asks, and what the record says of it: a refused operation may fail as a self-paid one too. */
 async function decide(sponsor: Sponsor | undefined, asked: SponsorshipRequest) {
   const answer = await sponsor?.sponsor(asked).catch(() => undefined)
-  const { decisions } = await listDecisions(database(), { appId }, { limit: 1 })
+  const page = { limit: 1, before: undefined }
+  const { items: decisions } = await listDecisions(database(), { appId }, page)
   const [decision] = decisions
   if (decision === undefined) throw new Error('nothing was recorded')
   return { answer, decision, calls: await listWebhookCalls(database(), decision.id) }

@@ -3,7 +3,8 @@ import type { Hex } from 'viem'
 import type { Transaction } from '../database.js'
 import { undoLedger } from '../ledger/ledger.js'
 import { undoTokenPayments } from '../ledger/tokenPayments.js'
-import { forgetBounds, lockPool } from '../pool/admissions.js'
+import { lockPool } from '../pool/lockPool.js'
+import { forgetBounds } from '../pool/poolBounds.js'
 import { countReputations } from '../pool/reputations.js'
 
 /**
