@@ -87,4 +87,3 @@ async function hold(trx: Transaction, which: ReturnType<typeof sql>): Promise<Po
     maxPriorityFeePerGas: row.max_priority_fee_per_gas,
   }))
 }
-

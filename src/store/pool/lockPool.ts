@@ -14,4 +14,3 @@ export async function lockPool(trx: TransactionExecutor, chainId: number): Promi
     set_config('idle_in_transaction_session_timeout', ${patience.idle}, true),
     pg_advisory_xact_lock(hashtextextended(${`pool ${chainId}`}, 0))`.execute(trx)
 }
-

@@ -1,7 +1,12 @@
 import { type Selectable, sql } from 'kysely'
 import type { Database } from '../database.js'
-import { inTransaction } from '../inTransaction.js'
 import type { Schema } from '../schema.js'
+import {
+  deleteReceiver,
+  insertReceiver,
+  replaceReceiverSecret,
+  updateReceiver,
+} from './receivers.js'
 
 /** Where an app's events go. Both secrets are encrypted. */
 export type StoredSubscription = Selectable<Schema['event_subscriptions']>
@@ -14,21 +19,13 @@ export function insertSubscription(
   subscription: NewSubscription,
   limit: number,
 ): Promise<StoredSubscription | undefined> {
-  return inTransaction(db, async (trx) => {
-    await trx
-      .selectFrom('apps')
-      .select('id')
-      .where('id', '=', subscription.app_id)
-      .forUpdate()
-      .executeTakeFirstOrThrow()
-    const known = await listSubscriptions(trx, subscription.app_id)
-    if (known.length >= limit) return undefined
-    return trx
+  return insertReceiver(db, 'event_subscriptions', subscription.app_id, limit, (trx) =>
+    trx
       .insertInto('event_subscriptions')
       .values(subscription)
       .returningAll()
-      .executeTakeFirstOrThrow()
-  })
+      .executeTakeFirstOrThrow(),
+  )
 }
 
 export function listSubscriptions(db: Database, appId: string): Promise<StoredSubscription[]> {
@@ -61,17 +58,8 @@ export function updateSubscription(
   id: string,
   changes: Partial<Pick<StoredSubscription, 'event_types' | 'active'>>,
 ): Promise<StoredSubscription | undefined> {
-  return db
-    .updateTable('event_subscriptions')
-    .set({
-      ...changes,
-      ...(changes.active === true && { failing_since: null, disabled_reason: null }),
-      updated_at: sql<Date>`now()`,
-    })
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  const cleared = changes.active === true ? { failing_since: null, disabled_reason: null } : {}
+  return updateReceiver(db, 'event_subscriptions', appId, id, { ...changes, ...cleared })
 }
 
 /** The old secret goes on signing beside the new one until `overlapUntil`. */
@@ -82,18 +70,7 @@ export function replaceSubscriptionSecret(
   secret: Buffer,
   overlapUntil: Date,
 ): Promise<StoredSubscription | undefined> {
-  return db
-    .updateTable('event_subscriptions')
-    .set((eb) => ({
-      secret,
-      previous_secret: eb.ref('secret'),
-      previous_secret_until: overlapUntil,
-      updated_at: sql<Date>`now()`,
-    }))
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  return replaceReceiverSecret(db, 'event_subscriptions', appId, id, secret, overlapUntil)
 }
 
 /** What was not delivered to it is forgotten. */
@@ -102,12 +79,7 @@ export function deleteSubscription(
   appId: string,
   id: string,
 ): Promise<StoredSubscription | undefined> {
-  return db
-    .deleteFrom('event_subscriptions')
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  return deleteReceiver(db, 'event_subscriptions', appId, id)
 }
 
 /** Remembers that it works. */
