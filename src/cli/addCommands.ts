@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 
 type Entry = {
   readonly description: string
-  /** What gives the command its own commands, flags and actions. */
+  /** Loads the function that gives the command its own commands, flags and actions. */
   readonly load: () => Promise<(command: Command) => void>
 }
 
@@ -63,14 +63,14 @@ const entries: Readonly<Record<string, Entry>> = {
 }
 
 /**
- * Adds all commands by name, and only to the first one that the words name what it consists of: the
- * code of all takes over a second to load.
- * @param words of the command line, `help tank` say
+ * Adds every command with its name and description. Only the command that the user called also gets
+ * its flags and actions, because loading the code of all commands takes over a second.
+ * @param words - the command line, for example `help tank`
  */
 export async function addCommands(program: Command, words: readonly string[]): Promise<void> {
-  const named = words.find((word) => Object.hasOwn(entries, word))
+  const calledName = words.find((word) => Object.hasOwn(entries, word))
   for (const [name, { description, load }] of Object.entries(entries)) {
     const command = program.command(name).description(description)
-    if (name === named) (await load())(command)
+    if (name === calledName) (await load())(command)
   }
 }
