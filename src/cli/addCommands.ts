@@ -10,11 +10,11 @@ const entries: Readonly<Record<string, Entry>> = {
   dev: {
     description:
       'run everything at once: chain, database, contracts, an app with keys, the service',
-    load: async () => (await import('./commands/dev.js')).defineDevCommand,
+    load: async () => (await import('./commands/devCommand.js')).defineDevCommand,
   },
   serve: {
     description: 'run the service for the chains of the configuration',
-    load: async () => (await import('./commands/serve.js')).defineServeCommand,
+    load: async () => (await import('./commands/serveCommand.js')).defineServeCommand,
   },
   account: {
     description: 'who owns apps',
@@ -50,7 +50,8 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   subscription: {
     description: "where an app's events are delivered",
-    load: async () => (await import('./commands/eventCommands.js')).defineSubscriptionCommand,
+    load: async () =>
+      (await import('./commands/subscriptionCommands.js')).defineSubscriptionCommand,
   },
   audit: {
     description: 'who changed what',
@@ -58,7 +59,7 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   migrate: {
     description: 'bring the database schema up to date (every start does it too)',
-    load: async () => (await import('./commands/migrate.js')).defineMigrateCommand,
+    load: async () => (await import('./commands/migrateCommand.js')).defineMigrateCommand,
   },
 }
 

@@ -9,10 +9,10 @@ import { createAccount, endAccount } from '../../tenancy/manageAccounts.js'
 import { createTenantApp, endApp } from '../../tenancy/manageApps.js'
 import { createKey, endKey, rotateKey } from '../../tenancy/manageKeys.js'
 import { commandActor } from '../commandActor.js'
+import { onStore } from '../onStore.js'
 import { parseName } from '../parseFlags.js'
 import { parseKeyLimits } from '../parseKeyLimits.js'
 import { printTable } from '../printTable.js'
-import { onStore } from '../storeCommand.js'
 
 function unknown(what: string, id: string | undefined): ConfigError {
   return new ConfigError(`There is no live ${what} ${id}; see \`purser ${what} list\`.`)

@@ -7,9 +7,9 @@ import {
   listDecisions,
 } from '../../store/ledger/decisions.js'
 import { listWebhookCalls } from '../../store/ledger/webhookCalls.js'
+import { type Flags, onStore } from '../onStore.js'
 import { parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-import { type Flags, onStore } from '../storeCommand.js'
 
 const PAGE_SIZE = 50
 

@@ -18,6 +18,7 @@ import type { FundMode, TankKind } from '../../store/schema.js'
 import { createLogger } from '../createLogger.js'
 import { devChainDefinition } from '../dev/devChainDefinition.js'
 import { readDevChain } from '../dev/devChainRecord.js'
+import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import {
@@ -28,7 +29,6 @@ import {
   parseKey,
   parseName,
 } from '../parseFlags.js'
-import type { Flags } from '../storeCommand.js'
 import { requireApp } from './accountCommands.js'
 
 type Tools = {

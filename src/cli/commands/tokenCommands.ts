@@ -10,11 +10,11 @@ import { ConfigError } from '../../errors/configError.js'
 import { createTanks, type Tanks } from '../../paymaster/tanks.js'
 import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
 import { createLogger } from '../createLogger.js'
+import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import { parseAddress, parseKey } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-import type { Flags } from '../storeCommand.js'
 import { chainOf, type TankChain } from './tankCommands.js'
 
 type Tools = {

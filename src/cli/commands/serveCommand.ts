@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { configOf, serviceOptions, withOptions } from '../optionFlags.js'
-import { serve } from '../runService.js'
+import { serve } from '../serve.js'
 
 /** `purser serve` */
 export function defineServeCommand(command: Command): void {

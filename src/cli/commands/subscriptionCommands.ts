@@ -6,9 +6,9 @@ import { type EventType, eventTypes } from '../../store/events.js'
 import { isUuid } from '../../store/uuid.js'
 import { createSubscriptions, type Subscriptions } from '../../webhook/subscriptions.js'
 import { commandActor } from '../commandActor.js'
+import { onStore } from '../onStore.js'
 import type { Store } from '../openStore.js'
 import { printTable } from '../printTable.js'
-import { onStore } from '../storeCommand.js'
 import { requireApp } from './accountCommands.js'
 
 function subscriptionsOf({ database, masterKey }: Store, { webhookAllow }: Config): Subscriptions {

@@ -7,7 +7,7 @@ import { createLogger } from '../createLogger.js'
 import { devCredentials, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
 import type { DevInfo } from '../devInfo.js'
 import { configOf, serviceOptions, withOptions } from '../optionFlags.js'
-import { type RunningService, serve } from '../runService.js'
+import { type RunningService, serve } from '../serve.js'
 
 /** The text that a newcomer copies from first. */
 function welcome(info: DevInfo, file: string): string {

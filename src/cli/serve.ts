@@ -27,7 +27,7 @@ export type RunningService = {
  * when a part does not start.
  * @throws ConfigError, ListenError, DevChainError in one sentence
  */
-export async function runService(
+async function startService(
   config: Config,
   withDevChain: boolean,
   logger: Logger,
@@ -114,7 +114,7 @@ function untilAskedToStop(): Promise<NodeJS.Signals> {
 /**
  * Runs the service, announces it, lets it run until the process is asked to stop, also while it
  * starts, and stops everything.
- * @throws ServiceLockLostError; the errors of `runService` and of `announce`
+ * @throws ServiceLockLostError; the errors of `startService` and of `announce`
  */
 export async function serve(
   config: Config,
@@ -123,7 +123,7 @@ export async function serve(
 ): Promise<void> {
   const logger = createLogger(config.logLevel)
   const stopSignal = untilAskedToStop()
-  const service = await runService(config, withDevChain, logger)
+  const service = await startService(config, withDevChain, logger)
   try {
     await announce(service)
     const lockLost = service.lockLost.then(() => {
