@@ -21,7 +21,7 @@ export async function setAlarm(trx: Transaction, holder: string, isLow: boolean)
   return numDeletedRows === 1n
 }
 
-/** Since when the alarm of a tank or fund is on; undefined = it is off. */
+/** The time since which the alarm of a tank or fund is on; undefined = it is off. */
 export async function alarmSince(db: Database, holder: string): Promise<Date | undefined> {
   const row = await db
     .selectFrom('alarms')

@@ -156,9 +156,9 @@ export function pruneDecisions(db: Database, before: Date, limit: number): Promi
       order by d.created_at limit ${limit} for update of d skip locked`.execute(trx)
     const ids = rows.map(({ id }) => id)
     const reservations = rows.flatMap(({ reservation_id }) => reservation_id ?? [])
-    const ofThem = sql`decision_id = any(${ids}::uuid[])`
-    await sql`delete from webhook_calls where ${ofThem}`.execute(trx)
-    await sql`delete from charges where ${ofThem}`.execute(trx)
+    const isOfDecisions = sql`decision_id = any(${ids}::uuid[])`
+    await sql`delete from webhook_calls where ${isOfDecisions}`.execute(trx)
+    await sql`delete from charges where ${isOfDecisions}`.execute(trx)
     await sql`delete from decisions where id = any(${ids}::uuid[])`.execute(trx)
     await sql`delete from reservations r where id = any(${reservations}::bigint[])
       and not exists (select from decisions d where d.reservation_id = r.id)`.execute(trx)

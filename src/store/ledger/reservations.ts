@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../database.js'
 import type { ReservationState } from '../schema.js'
 import type { CounterKey } from './budgetCounters.js'
 
-/** Who pays, where. */
+/** The account at an EntryPoint that pays for operations. */
 export type Payer = {
   readonly chainId: number
   readonly entryPoint: Address
@@ -12,16 +12,16 @@ export type Payer = {
   readonly paymaster: Address
 }
 
-/** Of all sponsorships of a slot, at most one can be included. */
+/** The nonce of a sender that an app sponsors from a payer; at most one operation can take it. */
 export type ReservationSlot = Payer & {
   readonly appId: string
   readonly sender: Address
   readonly nonce: bigint
 }
 
-/** A block and what the payer's deposit was then (wei). */
+/** A block and the payer's deposit (wei) after it. */
 export type DepositAtHead = {
-  /** undefined = the payer has none, so none bounds it */
+  /** undefined = the payer has no deposit, which then sets no bound */
   readonly deposit: bigint | undefined
   readonly blockNumber: bigint
   /** Unix seconds */
@@ -34,31 +34,32 @@ export type LiveReservation = {
   /** wei */
   readonly maxCost: bigint
   readonly validUntil: bigint
-  /** Where it ended; null while open. */
+  /** Block in which it ended; null while open. */
   readonly blockNumber: bigint | null
 }
 
-export const live = sql<boolean>`state in ('open', 'included', 'expired')`
+/** The SQL condition that a reservation is live. */
+export const isLiveReservation = sql<boolean>`state in ('open', 'included', 'expired')`
 
 /**
- * Until the transaction ends, no other reservation is decided for these names (policies, credits,
- * tokens), in any process. Locks are taken in one order.
+ * Locks names (of policies, credits, tokens) until the transaction ends: no reservation under them is
+ * decided in any other transaction, in any process. Locks are taken in one order.
  */
 export async function lockReserving(trx: Transaction, names: readonly string[]): Promise<void> {
   await advisoryLocks(names).execute(trx)
 }
 
-/** The same as a statement. */
+/** The statement that takes the locks of `lockReserving`. */
 export function advisoryLocks(names: readonly string[]) {
   return sql`select pg_advisory_xact_lock(key) from (
     select distinct hashtextextended('reserve ' || name, 0) as key
     from unnest(${names}::text[]) as name order by key) as keys`
 }
 
-/** What a reservation holds of a counter. */
+/** The amount that a reservation holds of a counter. */
 export type HeldBudget = CounterKey & { readonly reservationId: bigint; readonly amount: bigint }
 
-/** The dearest charge of each of these reservations to each counter. */
+/** The largest charge of each of these reservations to each counter. */
 export async function chargesHeld(
   db: Database,
   reservationIds: readonly bigint[],

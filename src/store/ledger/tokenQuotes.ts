@@ -3,7 +3,7 @@ import type { Address } from 'viem'
 import type { Database, Transaction } from '../database.js'
 import { lockReserving } from './reservations.js'
 
-/** What a decision to take tokens binds. */
+/** The terms to which a decision to take tokens binds the tank. */
 export type NewTokenQuote = {
   readonly decisionId: string
   readonly chainId: number
@@ -28,14 +28,14 @@ export async function insertTokenQuote(
     .execute()
 }
 
-/** Until the transaction ends, nobody else quotes this token, in any process. */
+/** Locks a token until the transaction ends: no other transaction, in any process, quotes it. */
 export function lockToken(trx: Transaction, chainId: number, token: Address): Promise<void> {
   return lockReserving(trx, [`token ${chainId} ${token}`])
 }
 
 /**
- * Smallest token units that quotes may still bring in which the tanks did not hold at `block`: of
- * each reservation the dearest quote, while it is open or was included later.
+ * Smallest token units that quotes may still bring in beyond those that the tanks held at `block`: the
+ * largest quote of each reservation that is open or was included later.
  */
 export async function promisedTokens(
   db: Database,

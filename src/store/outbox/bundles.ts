@@ -12,7 +12,7 @@ export type BundleAttempt = {
   readonly maxPriorityFeePerGas: bigint
   /** wei that it takes from the executor at most */
   readonly maxCost: bigint
-  /** Only uses the nonce up, so that nothing else of the bundle can be mined. */
+  /** Does nothing but use the nonce up, so that no other attempt can be mined. */
   readonly noop: boolean
   /** Milliseconds since it was signed, by the database's clock. */
   readonly age: number
@@ -25,13 +25,13 @@ export type BundleAttempt = {
 export type OpenBundle = {
   readonly id: bigint
   readonly kind: BundleKind
-  /** Null for what carries no operations. */
+  /** null when it carries no operations. */
   readonly entryPoint: Address | null
   readonly executor: Address
   readonly nonce: bigint
   /** Operations that were signed with it. */
   readonly operationCount: number
-  /** Those of them that still wait for it. */
+  /** Operations that still wait for it. */
   readonly waitingCount: number
   /** The operator wants one of its operations back. */
   readonly cancelRequested: boolean
@@ -79,7 +79,7 @@ export async function openBundles(db: Database, chainId: number): Promise<OpenBu
       noop: row.noop,
       age: row.age,
     }
-    const known = bundles.get(row.id)
+    const bundle = bundles.get(row.id)
     bundles.set(row.id, {
       id: row.id,
       kind: row.kind,
@@ -89,20 +89,20 @@ export async function openBundles(db: Database, chainId: number): Promise<OpenBu
       entryPoint: row.entry_point,
       executor: row.executor,
       nonce: row.nonce,
-      attempts: known ? [...known.attempts, attempt] : [attempt],
+      attempts: bundle ? [...bundle.attempts, attempt] : [attempt],
     })
   }
   return [...bundles.values()]
 }
 
-/** What a transaction of ours is. */
+/** The bundle of a transaction of ours. */
 export type OwnTransaction = {
   readonly bundleId: bigint
   readonly kind: BundleKind
   readonly noop: boolean
 }
 
-/** Of these transactions, those that are ours, whatever became of their bundles. */
+/** Those of these transactions that are ours, in whatever state their bundles are. */
 export async function ownTransactions(
   db: Database,
   chainId: number,

@@ -11,16 +11,16 @@ import type { NewAttempt } from './bundles.js'
 export type NewBundle = {
   readonly chainId: number
   readonly kind: BundleKind
-  /** Null for what carries no operations. */
+  /** null when it carries no operations. */
   readonly entryPoint: Address | null
   readonly executor: Address
   readonly nonce: bigint
 }
 
 /**
- * Stores signed bytes and takes their operations out of the pool, in one transaction, before anyone
- * else sees them. Undefined when one of the operations was replaced or dropped meanwhile; nothing has
- * changed then.
+ * Stores a signed bundle and takes its operations out of the pool, in one transaction, before the
+ * bundle is sent. Returns its id; undefined, with nothing changed, when one of the operations was
+ * replaced or dropped meanwhile.
  */
 export async function storeBundle(
   database: Database,
@@ -89,16 +89,16 @@ export async function closeBundle(
 }
 
 /**
- * What is still in a bundle that ended through no fault of its operations returns to the pool, but
- * for what the operator cancelled.
+ * Returns the remaining operations of a bundle to the pool, when it ended through no fault of theirs;
+ * cancelled ones are dropped.
  */
 export function releaseOperations(trx: Transaction, bundleId: bigint): Promise<readonly Hex[]> {
   return takeOut(trx, bundleId, sql<boolean>`false`, 0)
 }
 
 /**
- * What is still in a bundle that failed counts an attempt and returns to the pool; after
- * `maxAttempts` of them it is dropped, and keeps its last bundle as evidence.
+ * Counts a failed attempt for the remaining operations of a bundle and returns them to the pool. After
+ * `maxAttempts` an operation is dropped, and keeps its last bundle as evidence.
  */
 export function blameOperations(
   trx: Transaction,
@@ -108,23 +108,24 @@ export function blameOperations(
   return takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
 }
 
+/** Takes the operations that are still in a bundle out of it; returns their hashes. */
 async function takeOut(
   trx: Transaction,
   bundleId: bigint,
-  spent: ReturnType<typeof sql<boolean>>,
+  isSpent: ReturnType<typeof sql<boolean>>,
   failures: 0 | 1,
 ): Promise<readonly Hex[]> {
-  const cancelled = sql<boolean>`o.cancel_requested_at is not null`
+  const isCancelled = sql<boolean>`o.cancel_requested_at is not null`
   const { rows } = await sql<{ hash: Hex; chain_id: bigint; state: string }>`
     update operations o set
-      state = case when ${cancelled} or ${spent} then 'dropped' else 'pooled' end,
-      reason_code = case when ${cancelled} then 'CANCELLED'
-        when ${spent} then 'BUNDLE_FAILED' end,
-      reason = case when ${cancelled} then 'cancelled by the operator'
-        when ${spent} then 'the bundles with this operation failed ' || (o.attempts + 1) || ' times'
+      state = case when ${isCancelled} or ${isSpent} then 'dropped' else 'pooled' end,
+      reason_code = case when ${isCancelled} then 'CANCELLED'
+        when ${isSpent} then 'BUNDLE_FAILED' end,
+      reason = case when ${isCancelled} then 'cancelled by the operator'
+        when ${isSpent} then 'the bundles with this operation failed ' || (o.attempts + 1) || ' times'
         end,
       attempts = o.attempts + ${failures}::int,
-      bundle_id = case when ${spent} then o.bundle_id end,
+      bundle_id = case when ${isSpent} then o.bundle_id end,
       updated_at = now()
     where o.bundle_id = ${bundleId} and o.state = 'bundled'
     returning o.hash, o.chain_id, o.state`.execute(trx)
@@ -181,5 +182,5 @@ async function insertAttempt(
     .execute()
 }
 
-/** Rolls the transaction back. */
+/** Thrown to roll the transaction back. */
 class Superseded extends Error {}

@@ -5,7 +5,7 @@ import type { OperationState } from '../schema.js'
 import type { NewOperation } from './operations.js'
 import { type Scope, scopeNames } from './poolBounds.js'
 
-/** A live operation as far as another one may take its place. */
+/** The facts of a live operation by which another one may replace it. */
 export type PoolSlot = {
   readonly hash: Hex
   readonly state: 'pooled' | 'bundled'
@@ -17,8 +17,9 @@ export type PoolSlot = {
   readonly appId: string
 }
 
-/** What is known about one candidate; the bounds are never too small, undefined = not known. */
+/** Facts by which the admission of one candidate is decided. Bounds are upper bounds; undefined = not known. */
 export type AdmissionFacts = {
+  /** State of the operation when it is stored already. */
   readonly known: OperationState | undefined
   readonly slot: PoolSlot | undefined
   readonly ofSender: number
@@ -41,8 +42,8 @@ type FactsRow = {
 }
 
 /**
- * All that decides about the candidates, in their order, in one statement. Each is looked up by itself:
- * the server may join a new table, of which it knows nothing, by reading all of it for each.
+ * The facts of the candidates, in their order, read in one statement. Each candidate is looked up by
+ * itself: a join with a new table, without statistics, may read the whole table for each candidate.
  */
 export async function readFacts(
   trx: TransactionExecutor,

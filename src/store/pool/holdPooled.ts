@@ -12,8 +12,8 @@ export type PooledOperation = Omit<PoolSlot, 'state'> & {
 }
 
 /**
- * Of these operations, those that are pooled and that no bundle is taking at this moment; they stay
- * so until the transaction ends. It never waits for bundling, so the two cannot block each other.
+ * Locks those of these operations that are pooled and that no bundle is taking at this moment; they
+ * stay pooled until the transaction ends. It never waits for bundling, so the two cannot block each other.
  */
 export async function holdPooled(
   trx: Transaction,
@@ -33,9 +33,10 @@ export async function holdPooled(
 }
 
 /**
- * The pooled operations that leave the bundler least at any base fee are among the `count` with the
- * lowest priority fee and the `count` with the lowest maximum; both are returned with all that wait
- * behind them (same account and nonce key, higher nonce), held as by `holdPooled`.
+ * Locks, as `holdPooled` does, the candidates for eviction: the `count` operations with the lowest
+ * priority fee and the `count` with the lowest maximum fee, among which are those that pay the bundler
+ * least at any base fee; and all operations that wait behind them (same account and nonce key, higher
+ * nonce).
  */
 export async function holdCheapest(
   trx: Transaction,
@@ -45,12 +46,12 @@ export async function holdCheapest(
   const lowest = (fee: 'max_fee_per_gas' | 'max_priority_fee_per_gas') =>
     sql`(select hash from operations where chain_id = ${chainId} and state = 'pooled'
       order by ${sql.ref(fee)}, hash limit ${count})`
-  const cheapest = await hold(
+  const cheapest = await holdOperations(
     trx,
     sql`o.chain_id = ${chainId} and o.hash in
       (${lowest('max_fee_per_gas')} union ${lowest('max_priority_fee_per_gas')})`,
   )
-  const successors = await hold(
+  const successors = await holdOperations(
     trx,
     sql`o.chain_id = ${chainId} and exists (select 1 from operations p
       where p.chain_id = ${chainId} and p.hash = any(${cheapest.map(({ hash }) => hash)}::text[])
@@ -60,7 +61,10 @@ export async function holdCheapest(
   return [...new Map([...cheapest, ...successors].map((each) => [each.hash, each])).values()]
 }
 
-async function hold(trx: Transaction, which: ReturnType<typeof sql>): Promise<PooledOperation[]> {
+async function holdOperations(
+  trx: Transaction,
+  condition: ReturnType<typeof sql>,
+): Promise<PooledOperation[]> {
   const { rows } = await sql<{
     hash: Hex
     entry_point: Address
@@ -73,7 +77,7 @@ async function hold(trx: Transaction, which: ReturnType<typeof sql>): Promise<Po
     max_priority_fee_per_gas: bigint
   }>`select hash, entry_point, sender, nonce, app_id, paymaster, prefund, max_fee_per_gas,
       max_priority_fee_per_gas
-    from operations o where o.state = 'pooled' and ${which}
+    from operations o where o.state = 'pooled' and ${condition}
     for update skip locked`.execute(trx)
   return rows.map((row) => ({
     hash: row.hash,

@@ -13,15 +13,19 @@ export type StoredInclusion = {
   readonly transactionHash: Hex
 }
 
-/** The part of a receipt that the store needs to file it. */
-type Filed = {
+/** The part of a receipt by which it is stored. */
+type ReceiptPlace = {
   readonly transactionHash: Hex
   readonly blockNumber: bigint
   readonly blockHash: Hex
 }
 
 /** Keeps a receipt; a newer one of the same transaction (mined again after a reorg) replaces it. */
-export async function putReceipt(trx: Transaction, chainId: number, receipt: Filed): Promise<void> {
+export async function putReceipt(
+  trx: Transaction,
+  chainId: number,
+  receipt: ReceiptPlace,
+): Promise<void> {
   await trx
     .insertInto('transaction_receipts')
     .values({
@@ -87,10 +91,10 @@ export async function putInclusions(
   return rows.filter(({ inserted }) => inserted).map((row) => row.user_op_hash)
 }
 
-/** What one UserOperationEvent said, and which EntryPoint emitted it. */
+/** The outcome that a UserOperationEvent reports, and the EntryPoint that emitted it. */
 export type Included = { readonly entryPoint: Address; readonly outcome: OperationOutcome }
 
-/** `logs` as `toJson` writes them, with bigints of their own. */
+/** A row as JSON; `logs` keep their bigints, which `toJson` writes. */
 function toRow({ entryPoint, outcome }: Included) {
   return {
     user_op_hash: outcome.userOpHash,
@@ -125,7 +129,7 @@ export async function findReceipt<Receipt>(
   return row && (fromJson(row.receipt) as Receipt)
 }
 
-/** How and where an operation was included. */
+/** The inclusion of an operation; undefined = it is not included. */
 export async function findInclusion(
   db: Database,
   chainId: number,

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { TransactionExecutor } from '../database.js'
 
-/** How long an admission waits for its turn, and may stand still once it has it. */
+/** The time that an admission waits for its turn, and the time that it may then be idle. */
 const patience = { turn: '2s', idle: '3s' }
 
 /**
- * Until the transaction ends no other process admits to this chain's pool: what is read after this
- * changes only by what bundling takes out. A process that stands still inside is cut off by the
- * database, so the others do not wait for it for long.
+ * Locks the pool of a chain for admissions until the transaction ends: only bundling changes what is
+ * read after this. The database disconnects a process that is idle inside, so that the others do not
+ * wait for long.
  */
 export async function lockPool(trx: TransactionExecutor, chainId: number): Promise<void> {
   await sql`select set_config('lock_timeout', ${patience.turn}, true),

@@ -9,17 +9,17 @@ import { fromJson } from '../json.js'
 import type { OperationState, Schema } from '../schema.js'
 import { dropSuccessors, nonceKeyUnit } from './successors.js'
 
-/** What is paid for an operation per gas. */
+/** The fees that are paid for an operation: those that we grant it, else its own. */
 export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees {
   return offer ?? operation
 }
 
-/** One operation with what became of it. Times are the database's. */
+/** An operation with its state. Times are the database's. */
 export type StoredOperation = {
   readonly hash: Hex
   readonly entryPoint: Address
   readonly operation: Operation
-  /** What is paid for it per gas: its own fees, or those that we grant it (`Grant`). */
+  /** Fees per gas that are paid for it: its own, or those of its `Grant`. */
   readonly offer: Fees
   readonly state: OperationState
   readonly reasonCode: string | null
@@ -37,11 +37,11 @@ export type StoredOperation = {
   readonly firstValidation: FirstValidation | undefined
 }
 
-/** What the second validation of an operation is compared with. */
+/** Facts of an operation's first validation, with which the second one is compared. */
 export type FirstValidation = {
   /** Block on whose state it ran. */
   readonly blockHash: Hex
-  /** Of every address whose code it used (COD-010). */
+  /** Code hash of every address whose code it used (COD-010). */
   readonly codeHashes: Readonly<Record<Address, Hex>>
   /** Bytes of the paymaster's context (EREP-055). */
   readonly contextSize: number
@@ -53,7 +53,7 @@ export type NewOperation = {
   readonly entryPoint: Address
   readonly appId: string
   readonly operation: Operation
-  /** What is paid for it per gas; absent = its own fees. */
+  /** Fees per gas that are paid for it; absent = its own fees. */
   readonly offer?: Fees
   /** wei */
   readonly prefund: bigint
@@ -72,7 +72,7 @@ export type Drop = {
   readonly hash: Hex
   readonly code: string
   readonly reason: string
-  /** Its nonce is used up on the chain, so that what comes after it does not wait for it. */
+  /** Its nonce is used up on the chain, so later operations do not wait for it. */
   readonly nonceUsed?: boolean
 }
 
@@ -152,8 +152,8 @@ export async function announceOperations(db: Database, chainId: number): Promise
 }
 
 /**
- * Pooled operations leave the pool for a reason, and with them what waits behind them; those that
- * changed meanwhile are left alone. Returns those that left.
+ * Drops pooled operations for a reason, and the operations that wait behind them. Operations that are
+ * no longer pooled stay as they are. Returns the dropped ones.
  */
 export async function dropOperations(
   db: Database,
@@ -181,8 +181,8 @@ export async function dropOperations(
 }
 
 /**
- * Drops pooled operations whose time is over at `now` (Unix seconds of the chain), and with them what
- * waits behind them.
+ * Drops pooled operations that have expired at `now` (Unix seconds of the chain), and the operations
+ * that wait behind them.
  */
 export async function dropExpired(db: Database, chainId: number, now: number): Promise<Hex[]> {
   return inTransaction(db, async (trx) => {
@@ -246,7 +246,7 @@ export async function poolOf(
   return rows.map(toStored)
 }
 
-/** Drops all that is pooled on a chain, for tests of a bundler from outside. */
+/** Drops all pooled operations of a chain, for tests of a bundler from outside. */
 export async function clearPool(db: Database, chainId: number): Promise<void> {
   await db
     .updateTable('operations')
@@ -256,7 +256,7 @@ export async function clearPool(db: Database, chainId: number): Promise<void> {
     .execute()
 }
 
-/** Of these hashes, those that we were sent, whatever their state, or have sponsored. */
+/** Those of these hashes that belong to operations that we stored, in any state, or sponsored. */
 export async function knownHashes(
   db: Database,
   chainId: number,
@@ -271,7 +271,7 @@ export async function knownHashes(
   return new Set(rows.map((row) => row.hash))
 }
 
-/** Of these hashes, those of operations that are pooled, bundled or included. */
+/** Those of these hashes that belong to operations that are pooled, bundled or included. */
 export async function acceptedHashes(
   db: Database,
   chainId: number,
@@ -287,7 +287,7 @@ export async function acceptedHashes(
   return new Set(rows.map((row) => row.hash))
 }
 
-/** Is anything pooled or in an open bundle? */
+/** Is any operation pooled or in an open bundle? */
 export async function hasLiveOperations(db: Database, chainId: number): Promise<boolean> {
   const row = await db
     .selectFrom('operations')
@@ -300,13 +300,13 @@ export async function hasLiveOperations(db: Database, chainId: number): Promise<
 }
 
 /** Members that JSON leaves out when they are undefined. */
-const absent = { factory: undefined, paymaster: undefined, authorization: undefined }
+const optionalMembers = { factory: undefined, paymaster: undefined, authorization: undefined }
 
 function toStored(row: Selectable<Schema['operations']>): StoredOperation {
   return {
     hash: row.hash,
     entryPoint: row.entry_point,
-    operation: { ...absent, ...(fromJson(row.operation) as Operation) },
+    operation: { ...optionalMembers, ...(fromJson(row.operation) as Operation) },
     offer: {
       maxFeePerGas: row.max_fee_per_gas,
       maxPriorityFeePerGas: row.max_priority_fee_per_gas,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Address } from 'viem'
 import type { Transaction } from '../database.js'
 
-/** What limits apply to: the pool, an app, a paymaster of an EntryPoint (in wei). */
+/** The scope of a limit: the pool, an app, or (in wei) a paymaster at an EntryPoint. */
 export type Scope = 'pool' | 'app' | 'paymaster'
 
 /** The names under which bounds are stored. */
@@ -12,14 +12,14 @@ export const scopeNames = {
   paymaster: (entryPoint: Address, paymaster: Address) => `paymaster ${entryPoint} ${paymaster}`,
 }
 
-/** Live operations of the chain. */
+/** The number of live operations of the chain. */
 export async function countPool(trx: Transaction, chainId: number): Promise<bigint> {
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
     where chain_id = ${chainId} and state in ('pooled', 'bundled')`.execute(trx)
   return rows[0]!.count
 }
 
-/** Live operations of an app. */
+/** The number of live operations of an app. */
 export async function countApp(trx: Transaction, chainId: number, appId: string): Promise<bigint> {
   // The last condition is that of the index; every id is above it.
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
@@ -41,7 +41,7 @@ export async function sumPaymaster(
   return rows[0]!.sum
 }
 
-/** After operations became live by another way than admission, the pool must be counted anew. */
+/** Forgets the bounds, so that the pool is counted anew after operations became live without an admission. */
 export async function forgetBounds(trx: Transaction, chainId: number): Promise<void> {
   await sql`delete from pool_bounds where chain_id = ${chainId}`.execute(trx)
 }

@@ -8,21 +8,21 @@ import { lockPool } from './lockPool.js'
 import { type NewOperation, offerOf } from './operations.js'
 import { forgetBounds } from './poolBounds.js'
 
-/** How an operation stands when a transaction of admissions ends. */
+/** The state of an operation when a transaction of admissions ends. */
 export type DisplacedState = {
   readonly state: 'pooled' | 'replaced' | 'dropped'
   readonly code?: string
   readonly reason?: string
 }
 
-/** Operations that were pooled before give way. */
+/** Stores the new states of operations that were pooled and give way. */
 export async function displaceOperations(
   trx: TransactionExecutor,
   chainId: number,
   displaced: ReadonlyMap<Hex, DisplacedState>,
 ): Promise<void> {
   if (displaced.size === 0) return
-  const list = [...displaced].map(([hash, standing]) => ({ hash, ...standing }))
+  const list = [...displaced].map(([hash, outcome]) => ({ hash, ...outcome }))
   await sql`update operations o set state = d.state, reason_code = d.code, reason = d.reason,
       updated_at = now()
     from jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
@@ -41,7 +41,7 @@ type Column = {
   readonly isRenewed?: true
 }
 
-/** Columns that a new operation does not give: they begin at their defaults, the chain is a parameter. */
+/** Columns that a new operation does not give: the chain is a parameter, the others have defaults. */
 type OtherColumn =
   | 'chain_id'
   | 'attempts'
@@ -50,7 +50,7 @@ type OtherColumn =
   | 'received_at'
   | 'updated_at'
 
-/** Each column that a new operation gives, once; the statement below is made of them. */
+/** The columns that a new operation gives; `putOperations` builds its statement from them. */
 const columns: Readonly<Record<Exclude<keyof Schema['operations'], OtherColumn>, Column>> = {
   hash: { type: 'text', value: ({ entry }) => entry.hash },
   entry_point: { type: 'text', value: ({ entry }) => entry.entryPoint },

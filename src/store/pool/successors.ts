@@ -6,9 +6,9 @@ import type { Database, Transaction } from '../database.js'
 export const nonceKeyUnit = sql.raw(`${2n ** 64n}::numeric`)
 
 /**
- * Drops what waits in the pool behind operations that were just dropped: same account, same nonce key,
- * higher sequence, and nothing else with the lower nonce. It could not go before somebody sends that
- * nonce again.
+ * Drops the pooled operations that wait behind operations that were just dropped: same account, same
+ * nonce key, higher sequence, and no other operation with the lower nonce. They could not be included
+ * before somebody sends that nonce again.
  */
 export async function dropSuccessors(
   trx: Transaction,
