@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Database } from './database.js'
 
-/** The right to do alone what `name` says; `token` is greater than that of every earlier holder. */
+/** The right to do alone the work that `name` means; `token` grows with each holder. */
 export type Lease = { readonly name: string; readonly holder: string; readonly token: bigint }
 
-/** A lease as it stands in the database, by the database's clock. */
+/** A lease in the database, by the database's clock. */
 export type LeaseStanding = Lease & {
   /** Milliseconds until others may take it; negative = free. */
   readonly remaining: number
@@ -82,8 +82,8 @@ export async function giveUpLease(db: Database, { name, token }: Lease): Promise
 }
 
 /**
- * Is the lease still ours? If so nobody can take it until the transaction ends, so that what the
- * transaction writes is written by the holder.
+ * Is the lease still ours? If so nobody can take it until the session's transaction ends, so its
+ * writes are the holder's. The session has begun a transaction.
  */
 export async function holdsLease(session: Database, { name, token }: Lease): Promise<boolean> {
   const row = await session
@@ -96,7 +96,7 @@ export async function holdsLease(session: Database, { name, token }: Lease): Pro
   return row !== undefined
 }
 
-/** Who held the lease last; undefined when nobody ever did. */
+/** The last holder's lease; undefined when nobody ever held it. */
 export async function findLease(db: Database, name: string): Promise<LeaseStanding | undefined> {
   const row = await db
     .selectFrom('leases')

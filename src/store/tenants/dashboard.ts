@@ -7,7 +7,7 @@ export type StoredDashboard = Selectable<Schema['dashboards']>
 export type StoredRule = Selectable<Schema['dashboard_rules']>
 export type RuleKind = StoredRule['kind']
 
-/** The app's dashboard, made where missing; no other transaction changes its rules meanwhile. */
+/** Locks the app's dashboard, which is made where missing: no other transaction changes its rules. */
 export async function lockDashboard(trx: Transaction, appId: string): Promise<StoredDashboard> {
   await trx
     .insertInto('dashboards')
@@ -49,7 +49,7 @@ export async function listDashboards(
   }))
 }
 
-/** The oldest first. */
+/** The rules of an app's dashboard, the oldest first. */
 export function listRules(db: Database, appId: string): Promise<StoredRule[]> {
   return db
     .selectFrom('dashboard_rules')

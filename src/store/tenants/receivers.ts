@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database.js'
 import { inTransaction } from '../inTransaction.js'
 import type { Schema } from '../schema.js'
 
-/** The tables of receivers: URLs of an app to which we send what its secret signs. */
+/** The tables of receivers: URLs of an app, with the secret that signs the requests to them. */
 type ReceiverTable = 'webhooks' | 'event_subscriptions'
 
 type StoredReceiver<Table extends ReceiverTable> = Selectable<Schema[Table]>
@@ -32,7 +32,10 @@ export function insertReceiver<Table extends ReceiverTable>(
   })
 }
 
-/** undefined = this app has no such receiver; so do the functions below. Members that are undefined stay. */
+/**
+ * Changes the given members of a receiver; undefined = the app has no such one. The same holds for the
+ * functions below.
+ */
 export async function updateReceiver<Table extends ReceiverTable>(
   db: Database,
   table: Table,
@@ -49,7 +52,7 @@ export async function updateReceiver<Table extends ReceiverTable>(
   return rows[0]
 }
 
-/** The old secret goes on signing beside the new one until `overlapUntil`. */
+/** Replaces the secret of a receiver. The old one goes on signing beside the new one until `overlapUntil`. */
 export async function replaceReceiverSecret<Table extends ReceiverTable>(
   db: Database,
   table: Table,

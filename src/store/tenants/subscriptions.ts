@@ -8,7 +8,7 @@ import {
   updateReceiver,
 } from './receivers.js'
 
-/** Where an app's events go. Both secrets are encrypted. */
+/** A URL to which an app's events are delivered. Both secrets are encrypted. */
 export type StoredSubscription = Selectable<Schema['event_subscriptions']>
 
 export type NewSubscription = Pick<StoredSubscription, 'app_id' | 'url' | 'event_types' | 'secret'>
@@ -37,7 +37,7 @@ export function listSubscriptions(db: Database, appId: string): Promise<StoredSu
     .execute()
 }
 
-/** undefined = this app has no such subscription; so do the functions below. */
+/** A subscription of the app; undefined = the app has no such one. The same holds for the functions below. */
 export function findSubscription(
   db: Database,
   appId: string,
@@ -51,7 +51,7 @@ export function findSubscription(
     .executeTakeFirst()
 }
 
-/** One that is made active again begins with a clean record. */
+/** Changes a subscription; one that is made active again begins with a clean record. */
 export function updateSubscription(
   db: Database,
   appId: string,
@@ -62,7 +62,7 @@ export function updateSubscription(
   return updateReceiver(db, 'event_subscriptions', appId, id, { ...changes, ...cleared })
 }
 
-/** The old secret goes on signing beside the new one until `overlapUntil`. */
+/** Replaces the secret. The old one goes on signing beside the new one until `overlapUntil`. */
 export function replaceSubscriptionSecret(
   db: Database,
   appId: string,
@@ -73,7 +73,7 @@ export function replaceSubscriptionSecret(
   return replaceReceiverSecret(db, 'event_subscriptions', appId, id, secret, overlapUntil)
 }
 
-/** What was not delivered to it is forgotten. */
+/** Deletes a subscription with its undelivered events. */
 export function deleteSubscription(
   db: Database,
   appId: string,
@@ -82,7 +82,7 @@ export function deleteSubscription(
   return deleteReceiver(db, 'event_subscriptions', appId, id)
 }
 
-/** Remembers that it works. */
+/** Stores that a delivery succeeded. */
 export async function noteWorking(db: Database, id: string): Promise<void> {
   await db
     .updateTable('event_subscriptions')
@@ -93,7 +93,7 @@ export async function noteWorking(db: Database, id: string): Promise<void> {
 }
 
 /**
- * Remembers that it fails, and ends it when nothing else was heard of it for `days`.
+ * Stores that a delivery failed, and ends the subscription when all have failed for `days`.
  * @returns whether it was ended
  */
 export async function noteFailing(db: Database, id: string, days: number): Promise<boolean> {

@@ -49,7 +49,7 @@ export function listActiveWebhooks(db: Database, appId: string): Promise<StoredW
     .execute()
 }
 
-/** undefined = this app has no such webhook; so do the functions below. */
+/** A webhook of the app; undefined = the app has no such one. The same holds for the functions below. */
 export function findWebhook(
   db: Database,
   appId: string,
@@ -72,7 +72,7 @@ export function updateWebhook(
   return updateReceiver(db, 'webhooks', appId, id, changes)
 }
 
-/** The old secret goes on signing beside the new one until `overlapUntil`. */
+/** Replaces the secret. The old one goes on signing beside the new one until `overlapUntil`. */
 export function replaceWebhookSecret(
   db: Database,
   appId: string,
