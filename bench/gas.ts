@@ -16,7 +16,6 @@ import { noDataGas, preVerificationGas } from '../src/gas/preVerificationGas.js'
 import { complete } from '../src/paymaster/sponsoredDraft.js'
 import { encodeTankData, stubSignature } from '../src/paymaster/tank/tankData.js'
 import { smallestLimit } from '../src/validation/inProcess/smallestLimit.js'
-import { lower, TARGET, VERSIONS } from '../test/support/tanks/tankChain.js'
 import {
   type EngineChain,
   openEngineChain,
@@ -24,6 +23,7 @@ import {
   senderKinds,
 } from '../test/support/chain/engineChain.js'
 import { unsetGas } from '../test/support/operations/unsetGas.js'
+import { lower, TARGET, VERSIONS } from '../test/support/tanks/tankChain.js'
 
 const bounds = { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n }
 const bundleSizes = [1, 5, 20]

@@ -1,10 +1,10 @@
-import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import type { ChainDefinition } from '../chain/definition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { ExecutorSigner } from '../signing/executorSigner.js'
-import type { BundleState, Schema } from '../store/schema.js'
+import type { Database } from '../store/database.js'
+import type { BundleState } from '../store/schema.js'
 import type { RuleSettings } from '../validation/checkRules.js'
 import type { Engine } from '../validation/engine.js'
 import type { GasWatch } from './gasWatch.js'
@@ -13,7 +13,7 @@ import type { GasWatch } from './gasWatch.js'
 export type BundlingContext = {
   readonly definition: ChainDefinition
   readonly entryPoints: readonly EntryPoint[]
-  readonly database: Kysely<Schema>
+  readonly database: Database
   readonly node: NodeClient
   readonly engine: Pick<Engine, 'validate' | 'execute'>
   readonly rules: RuleSettings

@@ -4,8 +4,8 @@ import type { HeadFollower } from '../chain/headFollower.js'
 import type { EntryPoint, StakeInfo } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { type ReputationStatus, statusOf } from '../mempool/reputation.js'
-import { forgetBounds, lockPool, putOperations } from '../store/pool/admissions.js'
 import { clearPool, poolOf } from '../store/pool/operations.js'
+import { putUnchecked } from '../store/pool/putOperations.js'
 import { clearReputations, readReputations, setReputations } from '../store/pool/reputations.js'
 import { isStaked } from '../validation/erc7562/index.js'
 import type { BundlingContext } from './bundlingContext.js'
@@ -53,28 +53,16 @@ export function createDebugBundler(
     dumpMempool: async ({ address }) =>
       (await poolOf(database, chainId, address)).map(({ operation }) => operation),
     async addOperations(entryPoint, ops, appId) {
-      const puts = ops.map((operation) => ({
-        entry: {
-          chainId,
-          appId,
-          operation,
-          entryPoint: entryPoint.address,
-          hash: entryPoint.hash(operation, chainId),
-          prefund: entryPoint.requiredPrefund(operation),
-          seenBlock: heads.current().number,
-          validUntil: 0,
-          factory: operation.factory,
-          counted: [],
-          firstValidation: undefined,
-        },
-        standing: { state: 'pooled' } as const,
+      const seenBlock = heads.current().number
+      const operations = ops.map((operation) => ({
+        appId,
+        operation,
+        seenBlock,
+        entryPoint: entryPoint.address,
+        hash: entryPoint.hash(operation, chainId),
+        prefund: entryPoint.requiredPrefund(operation),
       }))
-      if (puts.length === 0) return
-      await database.transaction().execute(async (trx) => {
-        await lockPool(trx, chainId)
-        await putOperations(trx, chainId, puts, new Map())
-        await forgetBounds(trx, chainId)
-      })
+      await putUnchecked(database, chainId, operations)
     },
     sendBundleNow: bundler.sendNow,
     setBundlingMode: bundler.setMode,

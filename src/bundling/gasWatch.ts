@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
 import { Lru } from '../base/lru.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { toHex } from '../evm/index.js'
+import type { Database } from '../store/database.js'
 import { readEntityFacts, throttleEntity } from '../store/pool/reputations.js'
-import type { Schema } from '../store/schema.js'
 import {
   type EntityGas,
   gasInBundle,
@@ -23,7 +22,7 @@ export type GasCompared = 'fair' | 'saved' | 'unanswered' | 'skipped'
 export type GasWatchContext = {
   readonly chainId: number
   readonly node: NodeClient
-  readonly database: Kysely<Schema>
+  readonly database: Database
   readonly logger: Logger
   readonly onCompared: (outcome: GasCompared) => void
 }

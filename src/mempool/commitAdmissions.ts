@@ -1,25 +1,16 @@
-import type { Kysely, QueryExecutorProvider } from 'kysely'
 import type { Hex } from 'viem'
 import { faultPoint } from '../base/faults.js'
+import type { Database, Transaction, TransactionExecutor } from '../store/database.js'
 import { emitOperationEvents } from '../store/events.js'
 import { pipelined } from '../store/pipelined.js'
-import {
-  type AdmissionFacts,
-  countApp,
-  countPool,
-  displaceOperations,
-  holdCheapest,
-  holdPooled,
-  lockPool,
-  type PoolSlot,
-  putOperations,
-  readFacts,
-  scopeNames,
-  sumPaymaster,
-} from '../store/pool/admissions.js'
+import { type AdmissionFacts, type PoolSlot, readFacts } from '../store/pool/admissionFacts.js'
+import { holdCheapest, holdPooled } from '../store/pool/holdPooled.js'
+import { lockPool } from '../store/pool/lockPool.js'
 import { offerOf } from '../store/pool/operations.js'
+import { countApp, countPool, scopeNames, sumPaymaster } from '../store/pool/poolBounds.js'
+import { displaceOperations, putOperations } from '../store/pool/putOperations.js'
 import { countReputations, type EntityFacts, readEntityFacts } from '../store/pool/reputations.js'
-import type { OperationState, Schema } from '../store/schema.js'
+import type { OperationState } from '../store/schema.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
 import { createEntityView, type EntityView, usesOf } from './entityView.js'
 import {
@@ -39,7 +30,7 @@ import {
  * as bundled.
  */
 export function commitAdmissions(
-  database: Kysely<Schema>,
+  database: Database,
   chainId: number,
   admissions: readonly Admission[],
   limits: AdmissionLimits,
@@ -75,7 +66,7 @@ export function commitAdmissions(
 
 /** In this order: what counts and tells reads what was put before. */
 async function carryOut(
-  statements: QueryExecutorProvider,
+  statements: TransactionExecutor,
   chainId: number,
   { displaced, totals }: PoolView,
   puts: ReturnType<PoolView['puts']>,
@@ -114,7 +105,7 @@ function decideNext(
 }
 
 function readEntities(
-  statements: QueryExecutorProvider,
+  statements: TransactionExecutor,
   chainId: number,
   admissions: readonly Admission[],
 ): Promise<EntityFacts[]> {
@@ -128,7 +119,7 @@ function readEntities(
 
 /** Holds what may be replaced, and counts only where a bound leaves a limit in doubt. */
 async function readPool(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   admissions: readonly Admission[],
   facts: readonly AdmissionFacts[],
@@ -174,7 +165,7 @@ type Limited = {
  * limit, the bound serves: a limit is far from most admissions, and counting a big pool is slow.
  */
 async function readTotals(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   admissions: readonly Admission[],
   facts: readonly AdmissionFacts[],

@@ -1,17 +1,16 @@
-import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import type { ChainDefinition } from '../chain/definition.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { BundleShare } from '../gas/preVerificationGas.js'
-import type { Schema } from '../store/schema.js'
+import type { Database } from '../store/database.js'
 import type { Engine } from '../validation/engine.js'
 import type { CheckedWith } from '../validation/requireRules.js'
 
 /** What admission on one chain works with. */
 export type MempoolContext = {
   readonly definition: ChainDefinition
-  readonly database: Kysely<Schema>
+  readonly database: Database
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
   readonly engine: Engine

@@ -1,11 +1,9 @@
 import type { Address, Hex } from 'viem'
-import {
-  type DisplacedState,
-  type PooledOperation,
-  type PoolSlot,
-  scopeNames,
-} from '../store/pool/admissions.js'
+import type { PoolSlot } from '../store/pool/admissionFacts.js'
+import type { PooledOperation } from '../store/pool/holdPooled.js'
 import { type NewOperation, offerOf } from '../store/pool/operations.js'
+import { scopeNames } from '../store/pool/poolBounds.js'
+import type { DisplacedState } from '../store/pool/putOperations.js'
 import type { OperationState } from '../store/schema.js'
 import { type AdmissionDecision, displacement, type Occupancy } from './decideAdmission.js'
 import type { AdmittedEntities } from './entityView.js'

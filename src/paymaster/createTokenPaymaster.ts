@@ -139,6 +139,8 @@ async function recordRefusal(
   const code = typeof known === 'string' ? known : 'ESTIMATION_FAILED'
   const { decisionId, appId } = subject
   const decision = { decisionId, sponsored: false, code, message: error.message }
-  await insertDecision(database, toDecisionRow(subject, decision), [])
+  await database
+    .transaction()
+    .execute((trx) => insertDecision(trx, toDecisionRow(subject, decision), []))
   logger.info({ appId, ...decision }, 'token payment refused')
 }

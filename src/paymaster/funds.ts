@@ -1,5 +1,5 @@
 import { TankError } from '../errors/tankErrors.js'
-import type { Database } from '../store/database.js'
+import type { Database, Transaction } from '../store/database.js'
 import { alarmSince } from '../store/ledger/alarms.js'
 import { addToCounters } from '../store/ledger/budgetCounters.js'
 import {
@@ -61,7 +61,7 @@ export function createFunds({ database, chainId }: FundsContext): Funds {
     isLow: fund !== undefined && (await alarmSince(database, fund.id)) !== undefined,
   })
 
-  const take = async (trx: Database, fund: StoredFund, wei: bigint): Promise<void> => {
+  const take = async (trx: Transaction, fund: StoredFund, wei: bigint): Promise<void> => {
     const { used } = await readCreditUse(trx, fund.id)
     const available = fund.credited - used
     if (available < wei) {

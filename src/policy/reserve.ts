@@ -1,5 +1,5 @@
 import { faultPoint } from '../base/faults.js'
-import type { Database } from '../store/database.js'
+import type { Database, Transaction } from '../store/database.js'
 import type { NewDecision } from '../store/ledger/decisions.js'
 import { readLedger } from '../store/ledger/ledgerBooks.js'
 import { keepLocked, lockPayer } from '../store/ledger/payers.js'
@@ -36,7 +36,7 @@ export type Reservation = {
 export function reserveTogether<Each extends Reservation>(
   db: Database,
   reservations: readonly Each[],
-  besides?: (trx: Database, granted: readonly Each[]) => Promise<void>,
+  besides?: (trx: Transaction, granted: readonly Each[]) => Promise<void>,
 ): Promise<Reserved[]> {
   return db.transaction().execute(async (trx) => {
     const requests = reservations.map(({ request }) => request)
@@ -70,7 +70,7 @@ export function reserveTogether<Each extends Reservation>(
 export async function reserve(
   db: Database,
   reservation: Reservation,
-  besides?: (trx: Database) => Promise<void>,
+  besides?: (trx: Transaction) => Promise<void>,
 ): Promise<Reserved> {
   const [reserved] = await reserveTogether(db, [reservation], besides)
   if (reserved === undefined) throw new Error('a reservation without an answer')

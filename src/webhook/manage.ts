@@ -1,7 +1,7 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
 import type { NetworkGuard } from '../outbound/networkGuard.js'
-import type { Database } from '../store/database.js'
+import type { Database, Transaction } from '../store/database.js'
 import { type AppOwner, findAppOwner } from '../store/tenants/apps.js'
 import { type Actor, type AuditChange, audited } from '../store/tenants/audit.js'
 import {
@@ -163,7 +163,7 @@ export function createWebhooks(context: WebhooksContext): Webhooks {
   return webhooks
 }
 
-async function entryOf(trx: Database, { id, app_id }: StoredWebhook) {
+async function entryOf(trx: Transaction, { id, app_id }: StoredWebhook) {
   const owner: AppOwner | undefined = await findAppOwner(trx, app_id)
   return { objectId: id, appId: app_id, accountId: owner?.accountId ?? null }
 }

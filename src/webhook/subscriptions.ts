@@ -1,6 +1,6 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { SubscriptionLimitError } from '../errors/webhookErrors.js'
-import type { Database } from '../store/database.js'
+import type { Database, Transaction } from '../store/database.js'
 import type { EventType } from '../store/events.js'
 import { findAppOwner } from '../store/tenants/apps.js'
 import { type AuditChange, audited } from '../store/tenants/audit.js'
@@ -143,7 +143,7 @@ function requireTypes(eventTypes: readonly EventType[]): string[] {
   return [...new Set(eventTypes)]
 }
 
-async function entryOf(trx: Database, { id, app_id }: StoredSubscription) {
+async function entryOf(trx: Transaction, { id, app_id }: StoredSubscription) {
   return {
     objectId: id,
     appId: app_id,

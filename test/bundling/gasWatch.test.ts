@@ -9,8 +9,8 @@ import {
   setReputations,
   throttleEntity,
 } from '../../src/store/pool/reputations.js'
-import { useDatabase } from '../support/database/database.js'
 import { startHttpNode } from '../support/chain/httpNode.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 

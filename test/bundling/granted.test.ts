@@ -2,6 +2,7 @@ import { type Hex, parseGwei } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { FeeTooLowError, ReplacementUnderpricedError } from '../../src/errors/operationErrors.js'
+import { inTransaction } from '../../src/store/inTransaction.js'
 import { type Grant, putGrants } from '../../src/store/ledger/grants.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { createApp } from '../support/database/createApp.js'
@@ -30,7 +31,9 @@ describe('operations without fees', () => {
     const userOpHash = chain.entryPoint.hash(op, chainId)
     const { appId } = chain
     const validUntil = now() + 600
-    await putGrants(database(), [{ chainId, userOpHash, appId, validUntil, ...fees, ...terms }])
+    await inTransaction(database(), (trx) =>
+      putGrants(trx, [{ chainId, userOpHash, appId, validUntil, ...fees, ...terms }]),
+    )
     return userOpHash
   }
 

@@ -7,8 +7,8 @@ import { keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { indexedBlocks } from '../../src/store/outbox/chainBlocks.js'
-import { putOperations } from '../../src/store/pool/admissions.js'
 import { findInclusion } from '../../src/store/pool/inclusions.js'
+import { putUnchecked } from '../../src/store/pool/putOperations.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { useDatabase } from '../support/database/database.js'
 import { until } from '../support/until.js'
@@ -37,20 +37,10 @@ describe('the index of inclusions', () => {
     const { chainId } = definition
     const entryPoint = chain.entryPoint.address
     const hash = chain.entryPoint.hash(operation, chainId)
-    const entry = {
-      chainId,
-      hash,
-      entryPoint,
-      appId,
-      operation,
-      prefund: 1n,
-      validUntil: 0,
-      factory: undefined,
-      counted: [],
-      seenBlock: 0n,
-      firstValidation: undefined,
-    }
-    await putOperations(database(), chainId, [{ entry, standing: { state: 'pooled' } }], new Map())
+    const seenBlock = 0n
+    await putUnchecked(database(), chainId, [
+      { hash, entryPoint, appId, operation, prefund: 1n, seenBlock },
+    ])
     return hash
   }
 

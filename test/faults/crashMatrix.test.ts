@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FaultPoint } from '../../src/base/faults.js'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import { expectBalancedBooks, inclusions, tankDeposit } from '../support/database/books.js'
+import { result } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
 import {
   type Intent,
@@ -15,7 +16,6 @@ import {
   send,
   whileDying,
 } from '../support/service/intents.js'
-import { result } from '../support/http/jsonRpc.js'
 import {
   makeDataFolder,
   type RunningPurser,

@@ -14,9 +14,9 @@ import {
   stubSignature,
 } from '../../src/paymaster/tank/tankData.js'
 import type { TankOperation } from '../../src/paymaster/tank/tankTypedData.js'
-import { SIGNER_A, VERSIONS } from '../support/tanks/tankChain.js'
 import { contextPaymasterCode } from '../support/chain/contextPaymaster.js'
 import { type EngineChain, openEngineChain, senderKinds } from '../support/chain/engineChain.js'
+import { SIGNER_A, VERSIONS } from '../support/tanks/tankChain.js'
 
 const range = { validUntil: 0, validAfter: 0 }
 const payers = ['itself', 'a tank', 'a paymaster with postOp'] as const

@@ -20,7 +20,6 @@ import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.
 import type { Engine } from '../../src/validation/engine.js'
 import { createInProcessEngine } from '../../src/validation/inProcess/inProcessEngine.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
-import { silent } from '../support/logger.js'
 import {
   type Account,
   executeCall,
@@ -28,6 +27,7 @@ import {
   type V06Chain,
 } from '../support/chain/v06Chain.js'
 import { contracts } from '../support/chain/v06Contracts.js'
+import { silent } from '../support/logger.js'
 
 let chain: V06Chain
 let target: Address

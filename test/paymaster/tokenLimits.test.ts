@@ -160,7 +160,7 @@ function promised() {
 }
 
 async function codes() {
-  return (await listDecisions(database(), { appId }, { limit: 9 })).decisions.map(
+  return (await listDecisions(database(), { appId }, { limit: 9, before: undefined })).items.map(
     ({ code }) => code,
   )
 }

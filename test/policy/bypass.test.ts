@@ -103,7 +103,8 @@ async function decide(
   { sponsor, request } = world(),
 ) {
   const answer = await sponsor.sponsor(request(appId, draft, choices)).catch(() => undefined)
-  const { decisions } = await listDecisions(database(), { appId }, { limit: 1 })
+  const page = { limit: 1, before: undefined }
+  const { items: decisions } = await listDecisions(database(), { appId }, page)
   const [decision] = decisions
   if (decision === undefined) throw new Error('nothing was recorded')
   return { answer, decision, calls: await listWebhookCalls(database(), decision.id) }

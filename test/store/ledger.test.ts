@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { settleLedger, undoLedger } from '../../src/store/ledger/ledger.js'
+import { hasOpenReservations } from '../../src/store/ledger/reservations.js'
+import { forgetChain } from '../../src/store/outbox/rollBack.js'
+import type { BudgetUnit } from '../../src/store/schema.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import {
@@ -12,10 +16,6 @@ import {
   inclusionOf,
   tank,
 } from '../support/database/ledger.js'
-import { forgetChain } from '../../src/store/outbox/rollBack.js'
-import type { BudgetUnit } from '../../src/store/schema.js'
-import { settleLedger, undoLedger } from '../../src/store/ledger/ledger.js'
-import { hasOpenReservations } from '../../src/store/ledger/reservations.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -1,7 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { Hex } from 'viem'
 import { getBlock } from '../../chain/nodeReads.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
+import type { Transaction } from '../../store/database.js'
 import { type LedgerProgress, settleLedger } from '../../store/ledger/ledger.js'
 import { bookTokenPayments } from '../../store/ledger/tokenPayments.js'
 import { ownTransactions } from '../../store/outbox/bundles.js'
@@ -10,7 +10,6 @@ import { blameOperations, closeBundle, releaseOperations } from '../../store/out
 import { putInclusions, putReceipt } from '../../store/pool/inclusions.js'
 import { knownHashes } from '../../store/pool/operations.js'
 import { countReputations } from '../../store/pool/reputations.js'
-import type { Schema } from '../../store/schema.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { MAX_ATTEMPTS } from './retryGroups.js'
 import type { FoundInclusion } from './searchInclusion.js'
@@ -26,7 +25,7 @@ import { paidOperations } from './tokensPaid.js'
  * were found beside it.
  */
 export async function settleReceipts(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   { definition, entryPoints, logger, onEnd, gasWatch }: BundlingContext,
   receipts: readonly TransactionReceipt[],
   progress: LedgerProgress | undefined,

@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely'
 import type { Hex } from 'viem'
 import { smallest } from '../../base/smallest.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import { zeroAddress } from '../../encoding/constants.js'
+import type { Transaction } from '../../store/database.js'
 import { grantedFees } from '../../store/ledger/grants.js'
 import type { SettledInclusion } from '../../store/ledger/ledger.js'
 import type { Included } from '../../store/pool/inclusions.js'
-import type { Schema } from '../../store/schema.js'
 
 /**
  * What each inclusion cost its sponsor, in wei. That is what the EntryPoint charged, but nothing was
@@ -15,7 +14,7 @@ import type { Schema } from '../../store/schema.js'
  * bundle of someone else it is theirs.
  */
 export async function withCosts(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   included: readonly Included[],
   ourReceipts: ReadonlyMap<Hex, TransactionReceipt>,

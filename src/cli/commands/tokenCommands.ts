@@ -10,11 +10,11 @@ import { ConfigError } from '../../errors/configError.js'
 import { createTanks, type Tanks } from '../../paymaster/tanks.js'
 import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
 import { createLogger } from '../createLogger.js'
+import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import { parseAddress, parseKey } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-import type { Flags } from '../storeCommand.js'
 import { chainOf, type TankChain } from './tankCommands.js'
 
 type Tools = {
@@ -41,14 +41,14 @@ async function withBooks(flags: Flags, run: (tools: Tools) => Promise<void>): Pr
 }
 
 /** The chain's token of this address or symbol. */
-function tokenOf({ tokens }: TankChain, given = ''): TokenDefinition {
-  const wanted = given.toLowerCase()
+function tokenOf({ tokens }: TankChain, name = ''): TokenDefinition {
+  const lowerName = name.toLowerCase()
   const token = tokens.find(
-    ({ address, symbol }) => address === wanted || symbol.toLowerCase() === wanted,
+    ({ address, symbol }) => address === lowerName || symbol.toLowerCase() === lowerName,
   )
   if (token) return token
-  const known = tokens.map(({ symbol }) => symbol).join(', ') || 'none'
-  throw new ConfigError(`The chain has no token ${given} configured; known: ${known}.`)
+  const knownSymbols = tokens.map(({ symbol }) => symbol).join(', ') || 'none'
+  throw new ConfigError(`The chain has no token ${name} configured; known: ${knownSymbols}.`)
 }
 
 function rowOf({ tokens }: TankChain) {
@@ -90,10 +90,10 @@ function keyOf(flags: Flags, isDev: boolean): Hex {
   throw new ConfigError("--key is required: the owner's private key or env:NAME.")
 }
 
-function parseUnitsOf(given = '', { decimals, symbol }: TokenDefinition): bigint {
-  const fraction = given.split('.')[1] ?? ''
-  const isAmount = /^\d{1,30}(\.\d{1,36})?$/.test(given) && fraction.length <= decimals
-  const units = isAmount ? parseUnits(given, decimals) : 0n
+function parseUnitsOf(text = '', { decimals, symbol }: TokenDefinition): bigint {
+  const fraction = text.split('.')[1] ?? ''
+  const isAmount = /^\d{1,30}(\.\d{1,36})?$/.test(text) && fraction.length <= decimals
+  const units = isAmount ? parseUnits(text, decimals) : 0n
   if (units > 0n) return units
   throw new ConfigError(`--amount must be ${symbol} above 0 with at most ${decimals} decimals.`)
 }

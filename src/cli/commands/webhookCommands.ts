@@ -13,9 +13,9 @@ import { createWebhooks, type Webhooks } from '../../webhook/manage.js'
 import { testWebhook } from '../../webhook/testWebhook.js'
 import { webhookDeadline } from '../../webhook/webhookDeadline.js'
 import { commandActor } from '../commandActor.js'
+import { type Flags, onStore } from '../onStore.js'
 import type { Store } from '../openStore.js'
 import { printTable } from '../printTable.js'
-import { type Flags, onStore } from '../storeCommand.js'
 import { requireApp } from './accountCommands.js'
 
 function webhooksOf({ database, masterKey }: Store, { webhookAllow }: Config): Webhooks {

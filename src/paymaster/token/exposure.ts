@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { Head } from '../../chain/nodeReads.js'
 import type { TokenDefinition } from '../../chain/tokenDefinition.js'
-import type { Database } from '../../store/database.js'
+import type { Database, Transaction } from '../../store/database.js'
 import { collectingTanks } from '../../store/ledger/tokenPayments.js'
 import { lockToken, promisedTokens } from '../../store/ledger/tokenQuotes.js'
 import { balanceOf } from './holdings.js'
@@ -47,7 +47,7 @@ export function createExposure(context: ExposureContext) {
    * stored already, passes the limit. Decisions on one token wait for each other, in all processes.
    */
   const requireRoom = async (
-    trx: Database,
+    trx: Transaction,
     token: TokenDefinition,
     { held, maxCharge, block }: { held: bigint; maxCharge: bigint; block: bigint },
   ): Promise<void> => {

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import {
   type Address,
   encodeFunctionData,
@@ -27,19 +26,19 @@ import { expectedShare, preVerificationGas } from '../../../src/gas/preVerificat
 import { createMempool, type Mempool } from '../../../src/mempool/admit.js'
 import type { ExecutorSigner } from '../../../src/signing/executorSigner.js'
 import { openSigner, openSigners } from '../../../src/signing/openSigner.js'
+import type { Database } from '../../../src/store/database.js'
 import { openBundles } from '../../../src/store/outbox/bundles.js'
 import { findOperation, type StoredOperation } from '../../../src/store/pool/operations.js'
-import type { Schema } from '../../../src/store/schema.js'
 import { createChainEngine } from '../../../src/validation/chainEngine.js'
 import type { Engine } from '../../../src/validation/engine.js'
 import { createNodeEngine } from '../../../src/validation/node/nodeEngine.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
 import { createApp } from '../database/createApp.js'
-import { deployEntryPoint } from './entryPointContracts.js'
 import { silent } from '../logger.js'
+import { until } from '../until.js'
+import { deployEntryPoint } from './entryPointContracts.js'
 import { puppetCode } from './puppet.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
-import { until } from '../until.js'
 
 export const puppetAbi = parseAbi([
   'function set(bool refuses, bool refusesOdd, uint256 validationData)',
@@ -131,7 +130,7 @@ async function openEngine(
 
 /** Each chain has its own chain id, so that chains share a database as they do in production. */
 export async function startBundlingChain(
-  database: Kysely<Schema>,
+  database: Database,
   { args = [], definition: changes = {} }: Options = {},
 ): Promise<BundlingChain> {
   const chainId = changes.chainId ?? 50_000 + ++chains

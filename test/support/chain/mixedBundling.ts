@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { BundlingContext } from '../../../src/bundling/bundlingContext.js'
 import { operationReceipt } from '../../../src/bundling/operationReceipt.js'
@@ -18,15 +17,15 @@ import type { GasEstimate } from '../../../src/gas/gasEstimate.js'
 import { expectedShare } from '../../../src/gas/preVerificationGas.js'
 import { createMempool, type Mempool } from '../../../src/mempool/admit.js'
 import { openSigners } from '../../../src/signing/openSigner.js'
+import type { Database } from '../../../src/store/database.js'
 import { openBundles } from '../../../src/store/outbox/bundles.js'
 import { findOperation } from '../../../src/store/pool/operations.js'
-import type { Schema } from '../../../src/store/schema.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
-import { VERSIONS } from '../tanks/tankChain.js'
 import { createApp } from '../database/createApp.js'
-import { type EngineChain, openEngineChain } from './engineChain.js'
 import { silent } from '../logger.js'
+import { VERSIONS } from '../tanks/tankChain.js'
 import { until } from '../until.js'
+import { type EngineChain, openEngineChain } from './engineChain.js'
 
 let chainIds = 60_000
 
@@ -35,7 +34,7 @@ let chainIds = 60_000
  * them; nothing runs by itself.
  */
 export async function startMixedBundling(
-  database: Kysely<Schema>,
+  database: Database,
   changes: Partial<ChainDefinition> = {},
 ) {
   const first = await openEngineChain('0.6', undefined, ++chainIds)

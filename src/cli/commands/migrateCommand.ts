@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { onStore } from '../storeCommand.js'
+import { onStore } from '../onStore.js'
 
 /** `purser migrate` */
 export function defineMigrateCommand(command: Command): void {

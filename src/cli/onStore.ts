@@ -4,10 +4,10 @@ import { createLogger } from './createLogger.js'
 import { type Store, withStore } from './openStore.js'
 import { configOf, withOptions } from './optionFlags.js'
 
-/** The flags of a command that are no settings, by name, as the user gave them. */
+/** The flags of a command by name, as text. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
-type StoreAction = (given: {
+type StoreAction = (invocation: {
   readonly store: Store
   readonly config: Config
   readonly flags: Flags

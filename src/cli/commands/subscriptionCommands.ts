@@ -6,9 +6,9 @@ import { type EventType, eventTypes } from '../../store/events.js'
 import { isUuid } from '../../store/uuid.js'
 import { createSubscriptions, type Subscriptions } from '../../webhook/subscriptions.js'
 import { commandActor } from '../commandActor.js'
+import { onStore } from '../onStore.js'
 import type { Store } from '../openStore.js'
 import { printTable } from '../printTable.js'
-import { onStore } from '../storeCommand.js'
 import { requireApp } from './accountCommands.js'
 
 function subscriptionsOf({ database, masterKey }: Store, { webhookAllow }: Config): Subscriptions {
@@ -26,17 +26,17 @@ function unknown(id: string, appId: string): ConfigError {
   )
 }
 
-function parseTypes(given: string | undefined): EventType[] {
-  const types = given === undefined ? eventTypes : given.split(',')
+function parseTypes(text: string | undefined): EventType[] {
+  const types = text === undefined ? eventTypes : text.split(',')
   const wrong = types.find((type) => !(eventTypes as readonly string[]).includes(type))
   if (wrong !== undefined)
     throw new ConfigError(`--events: there is no ${wrong}. There are ${eventTypes.join(', ')}.`)
   return [...types] as EventType[]
 }
 
-function parseTime(given: string | undefined): Date | undefined {
-  if (given === undefined) return undefined
-  const time = new Date(given)
+function parseTime(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const time = new Date(text)
   if (Number.isNaN(time.getTime()))
     throw new ConfigError('--since must be a time such as 2026-01-31T12:00:00Z.')
   return time
@@ -53,9 +53,11 @@ export function defineSubscriptionCommand(subscription: Command): void {
       .option('--events <list>', `comma separated; all when absent: ${eventTypes.join(', ')}`),
     async ({ store, config, flags }) => {
       const app = await requireApp(store.database, flags.app)
-      const given = { url: flags.url ?? '', eventTypes: parseTypes(flags.events) }
-      const made = await subscriptionsOf(store, config).create(app.id, given)
-      console.log(`subscription   ${made.subscription.id}\nsigningSecret  ${made.signingSecret}`)
+      const newSubscription = { url: flags.url ?? '', eventTypes: parseTypes(flags.events) }
+      const created = await subscriptionsOf(store, config).create(app.id, newSubscription)
+      console.log(
+        `subscription   ${created.subscription.id}\nsigningSecret  ${created.signingSecret}`,
+      )
     },
     ['webhookAllow'],
   )

@@ -6,10 +6,10 @@ import { createTanks } from '../../paymaster/tanks.js'
 import { createLogger } from '../createLogger.js'
 import { devCredentials, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
 import type { DevInfo } from '../devInfo.js'
-import { configOf, edgeOptions, withOptions } from '../optionFlags.js'
-import { type RunningService, runService, serveUntil, untilAskedToStop } from '../runService.js'
+import { configOf, serviceOptions, withOptions } from '../optionFlags.js'
+import { type RunningService, serve } from '../serve.js'
 
-/** What a newcomer copies first. */
+/** The text that a newcomer copies from first. */
 function welcome(info: DevInfo, file: string): string {
   return `
 Purser is ready.
@@ -75,21 +75,12 @@ async function prepare(
 
 /** `purser dev` */
 export function defineDevCommand(command: Command): void {
-  withOptions(command, [
-    ...(['data', 'port', 'host', 'publicUrl', 'rpcUrl', 'blockTime', 'databaseUrl'] as const),
-    ...(['masterKey', 'logLevel', 'chains', 'webhookAllow', 'debugMethods'] as const),
-    ...(['minSponsorshipSeconds', 'maxSponsorshipSeconds'] as const),
-    ...edgeOptions,
-    ...(['nativePrices', 'decisionRetentionDays'] as const),
-  ])
+  withOptions(command, [...serviceOptions, 'publicUrl', 'rpcUrl'])
   command.action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)
-    const logger = createLogger(config.logLevel)
-    const asked = untilAskedToStop()
-    // One process for one developer: it does all, and nobody directs traffic to another one.
+    // One process for one developer: it has both roles, and nobody directs traffic to another one.
     const role: Config['role'] = ['api', 'bundler']
-    const service = await runService({ ...config, role, drainSeconds: 0 }, true, logger)
-    await serveUntil(asked, service, logger, async () => {
+    await serve({ ...config, role, drainSeconds: 0 }, true, async (service) => {
       const info = await prepare(service, config.data, config.publicUrl)
       console.log(welcome(info, join(config.data, 'dev.json')))
     })

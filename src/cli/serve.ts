@@ -9,6 +9,7 @@ import { loopback } from '../outbound/networkGuard.js'
 import { type Service, startServer } from '../service/server.js'
 import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock.js'
 import { boundHeapGrowth } from './boundHeapGrowth.js'
+import { createLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
 import { openStore, type Store } from './openStore.js'
 
@@ -16,7 +17,7 @@ export type RunningService = {
   readonly server: Service
   readonly store: Store
   readonly devChain: DevChain | undefined
-  /** Settles when another Purser runs on the database instead: then this one must not go on. */
+  /** Settles when another Purser has taken the database over: then this one must stop. */
   readonly lockLost: Promise<void>
   close(): Promise<void>
 }
@@ -26,7 +27,7 @@ export type RunningService = {
  * when a part does not start.
  * @throws ConfigError, ListenError, DevChainError in one sentence
  */
-export async function runService(
+async function startService(
   config: Config,
   withDevChain: boolean,
   logger: Logger,
@@ -66,7 +67,7 @@ export async function runService(
   }
 }
 
-/** Its code and the clients that it needs are loaded only for those who want such a chain. */
+/** The code of the development chain and its clients are loaded only when there is one. */
 async function openDevChain(
   config: Config,
   { database }: Store,
@@ -97,37 +98,40 @@ async function holdAlone(
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-export function untilAskedToStop(): Promise<NodeJS.Signals> {
+function untilAskedToStop(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let asked = false
-    const hear = (signal: NodeJS.Signals) => {
-      if (asked) process.exit(1)
-      asked = true
+    let isStopping = false
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (isStopping) process.exit(1)
+      isStopping = true
       resolve(signal)
     }
-    process.on('SIGTERM', hear)
-    process.on('SIGINT', hear)
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
   })
 }
 
 /**
- * Announces the service, lets it run until `asked` resolves and stops everything.
- * @throws ServiceLockLostError; what `announce` throws
+ * Runs the service, announces it, lets it run until the process is asked to stop, also while it
+ * starts, and stops everything.
+ * @throws ServiceLockLostError; the errors of `startService` and of `announce`
  */
-export async function serveUntil(
-  asked: Promise<NodeJS.Signals>,
-  { lockLost, close }: RunningService,
-  logger: Logger,
-  announce: () => void | Promise<void>,
+export async function serve(
+  config: Config,
+  withDevChain: boolean,
+  announce: (service: RunningService) => void | Promise<void>,
 ): Promise<void> {
+  const logger = createLogger(config.logLevel)
+  const stopSignal = untilAskedToStop()
+  const service = await startService(config, withDevChain, logger)
   try {
-    await announce()
-    const lost = lockLost.then(() => {
+    await announce(service)
+    const lockLost = service.lockLost.then(() => {
       throw new ServiceLockLostError()
     })
-    const signal = await Promise.race([asked, lost])
+    const signal = await Promise.race([stopSignal, lockLost])
     logger.info({ signal }, 'stopping')
   } finally {
-    await close()
+    await service.close()
   }
 }
