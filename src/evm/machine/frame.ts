@@ -1,6 +1,6 @@
 import type { EvmAccount } from '../state/account.js'
 import { type Code, emptyBytes, emptyCode } from '../state/code.js'
-import type { Message } from './messages.js'
+import type { Message } from './message.js'
 import type { FrameRecord } from './record.js'
 import { Exhausted } from './stops.js'
 

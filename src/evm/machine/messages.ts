@@ -5,7 +5,8 @@ import { type Code, codeOf, emptyBytes, emptyCode } from '../state/code.js'
 import type { Frame } from './frame.js'
 import { execute } from './interpreter.js'
 import type { Machine } from './machine.js'
-import type { FrameKind, FrameRecord } from './record.js'
+import type { Message } from './message.js'
+import type { FrameRecord } from './record.js'
 import {
   CODE_REJECTED,
   CODE_TOO_LARGE,
@@ -22,28 +23,6 @@ import {
 } from './signal.js'
 import { Exhausted, Unsupported } from './stops.js'
 import type { WatchedCall } from './watcher.js'
-
-/** A call or creation about to begin. */
-export type Message = {
-  kind: FrameKind
-  /** The account that makes the call. */
-  from: EvmAccount
-  /** The account called or created. */
-  to: EvmAccount
-  /** msg.sender as the new frame sees it. */
-  caller: EvmAccount
-  /** The account whose storage the new frame works on. */
-  self: EvmAccount
-  /** msg.value as the new frame sees it. */
-  value: bigint
-  /** Calldata, or initcode for a creation. */
-  input: Uint8Array
-  gas: number
-  isStatic: boolean
-  /** Where the parent wants the output in its memory. */
-  outputAt: number
-  outputSize: number
-}
 
 /** Steps that beginning and ending a message take the time of. */
 const STEPS_PER_MESSAGE = 10

@@ -6,8 +6,9 @@ import { forks } from '../forks.js'
 import { REFUND_QUOTIENT } from '../gasCosts.js'
 import type { Envelope, IntrinsicGas } from '../intrinsicGas.js'
 import type { CallResult, Outcome } from '../outcome.js'
-import type { EvmRun, Machine } from './machine.js'
-import { enterCall, enterCreate, type Message, runFrames } from './messages.js'
+import type { EvmContext, Machine } from './machine.js'
+import type { Message } from './message.js'
+import { enterCall, enterCreate, runFrames } from './messages.js'
 import { errorOf, RETURN } from './signal.js'
 import { Exhausted, Unsupported } from './stops.js'
 
@@ -22,13 +23,13 @@ export type MessageInput = Envelope & {
 
 /** Runs `body` on a machine and turns every way of ending into an outcome. */
 export function withMachine(
-  run: EvmRun,
+  context: EvmContext,
   { gas }: MessageInput,
   create: () => Machine,
   body: (machine: Machine) => CallResult | { kind: 'invalid'; reason: string },
 ): Outcome {
-  if (!forks.includes(run.block.fork)) {
-    return { kind: 'unsupported', reason: `unknown fork ${run.block.fork}` }
+  if (!forks.includes(context.block.fork)) {
+    return { kind: 'unsupported', reason: `unknown fork ${context.block.fork}` }
   }
   if (!Number.isSafeInteger(gas)) return { kind: 'unsupported', reason: `gas limit ${gas}` }
   const machine = create()
