@@ -1,6 +1,6 @@
 import type { Hex, SignedAuthorization } from 'viem'
 import { encodeRlp, fromHex, integerBytes, type RlpItem } from '../evm/index.js'
-import type { EcdsaSignature, ExecutorTransaction } from './executorSigner.js'
+import type { EcdsaSignature, ExecutorTransaction } from './executorTransaction.js'
 
 /**
  * The bytes of a transaction (EIP-1559, or EIP-7702 where it carries authorizations): with a signature

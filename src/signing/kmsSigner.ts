@@ -5,7 +5,8 @@ import { numberToHex, recoverAddress } from 'viem/utils'
 import { z } from 'zod'
 import { SignerUnavailableError } from '../errors/signerErrors.js'
 import { readDerPublicKey, readDerSignature } from './derSignature.js'
-import { createSigner, type EcdsaSignature, type ExecutorSigner } from './executorSigner.js'
+import { createSigner, type ExecutorSigner } from './executorSigner.js'
+import type { EcdsaSignature } from './executorTransaction.js'
 
 export type KmsKey = {
   /** Id, ARN or alias of an asymmetric key, ECC_SECG_P256K1 for SIGN_VERIFY. */
