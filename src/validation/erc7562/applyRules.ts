@@ -10,7 +10,7 @@ import { type VisitedCode, visitedCode } from './code.js'
 import { context, contextSizeOf } from './context.js'
 import { create, create2 } from './creation.js'
 import { entryPointCalls, entryPointCode } from './entryPointAccess.js'
-import { checkFields, type RuleLimits, verificationSlack } from './limits.js'
+import { checkFields, verificationSlack } from './limits.js'
 import { balances, bannedOpcodes, loneGas, outOfGas, unassignedOpcodes } from './opcodes.js'
 import { splitPhases } from './phases.js'
 import {
@@ -22,6 +22,7 @@ import {
   type PhaseRule,
   type RuleContext,
 } from './ruleContext.js'
+import type { RuleLimits } from './ruleLimits.js'
 import { isStaked, type StakePolicy, type Stakes } from './stakes.js'
 import { storage } from './storage.js'
 import type { EntityRole, Violation } from './violation.js'

@@ -1,7 +1,7 @@
 import { readAbi } from '../../encoding/abiReader.js'
 import { toHex } from '../../evm/index.js'
-import type { RuleLimits } from './limits.js'
 import type { Entity, Phase, PhaseRule } from './ruleContext.js'
+import type { RuleLimits } from './ruleLimits.js'
 import { type Party, type Violation, violation } from './violation.js'
 
 /** Bytes of the context that validatePaymasterUserOp returned; 0 when it returned none. */

@@ -1,7 +1,5 @@
 import type { Address, Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { DELEGATION_MARKER } from '../../entrypoint/delegation.js'
-import { create2Address, fromHex } from '../../evm/index.js'
 import { addressOf } from '../../../test/evm/harness.js'
 import {
   type Act,
@@ -18,6 +16,8 @@ import {
   type Stage,
   stages,
 } from '../../../test/support/erc7562/stage.js'
+import { DELEGATION_MARKER } from '../../entrypoint/delegation.js'
+import { create2Address, fromHex } from '../../evm/index.js'
 
 /** An EIP-7702 account that runs an actor's code, with a deposit. */
 function delegated({ world, stranger }: Stage, number: number): Address {

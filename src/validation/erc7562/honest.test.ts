@@ -1,12 +1,6 @@
 import { type Address, encodeFunctionData, type Hex, keccak256, pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { tank06, tank07, tankFactoryAddress } from '../../contracts/deployments.js'
-import { abi as tankFactoryAbi } from '../../contracts/generated/TankFactory.js'
-import type { Operation } from '../../entrypoint/operation.js'
-import { encodeSimulateValidation } from '../../entrypoint/simulationV06.js'
-import { encodeTankData, sponsorshipHash } from '../../paymaster/tank/tankData.js'
-import { limitProfiles, type Verdict } from './index.js'
 import { judgeRun, requireSuccess } from '../../../test/support/erc7562/stage.js'
 import {
   BLOCK,
@@ -16,6 +10,12 @@ import {
   type TestWorld,
   VERSIONS,
 } from '../../../test/support/erc7562/world.js'
+import { tank06, tank07, tankFactoryAddress } from '../../contracts/deployments.js'
+import { abi as tankFactoryAbi } from '../../contracts/generated/TankFactory.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { encodeSimulateValidation } from '../../entrypoint/simulationV06.js'
+import { encodeTankData, sponsorshipHash } from '../../paymaster/tank/tankData.js'
+import { limitProfiles, type Verdict } from './index.js'
 
 const OWNER = keccak256('0x01')
 const signer = privateKeyToAccount(keccak256('0x02'))

@@ -9,10 +9,8 @@ export {
   checkFields,
   fitsBundleContexts,
   fitsBundleSize,
-  type LimitProfile,
-  limitProfiles,
-  type RuleLimits,
 } from './limits.js'
+export { type LimitProfile, limitProfiles, type RuleLimits } from './ruleLimits.js'
 export { isStaked, type StakeInfo, type StakePolicy, type Stakes } from './stakes.js'
 export { toViolationError } from './toViolationError.js'
 export type { EntityRole, Party, RuleId, Violation } from './violation.js'

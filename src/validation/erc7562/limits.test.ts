@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { operationOf } from '../../../test/support/erc7562/world.js'
 import { canonicalAddresses, createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { checkFields, fitsBundleContexts, fitsBundleSize, limitProfiles } from './limits.js'
+import { checkFields, fitsBundleContexts, fitsBundleSize } from './limits.js'
+import { limitProfiles } from './ruleLimits.js'
 
 const { canonical, lenient } = limitProfiles
 const entryPoint = createEntryPoint('0.7', canonicalAddresses['0.7'])

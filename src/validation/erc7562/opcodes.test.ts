@@ -1,7 +1,5 @@
 import type { Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { usesOpcode } from '../../evm/index.js'
-import { framesOf } from './ruleContext.js'
 import { type Act, actCall } from '../../../test/support/erc7562/actor.js'
 import {
   HOWS,
@@ -11,6 +9,8 @@ import {
   type Stage,
   stages,
 } from '../../../test/support/erc7562/stage.js'
+import { usesOpcode } from '../../evm/index.js'
+import { framesOf } from './ruleContext.js'
 
 const BANNED = [
   ['ORIGIN', 0x32],

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Fork, FrameRecord } from '../../evm/index.js'
-import type { RuleLimits } from './limits.js'
+import type { RuleLimits } from './ruleLimits.js'
 import type { EntityRole, Party, Violation } from './violation.js'
 
 export type Entity = Party & { readonly staked: boolean }

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import type { EntityRole } from './index.js'
 import { type Act, actCall } from '../../../test/support/erc7562/actor.js'
 import { type Play, ROLES, rulesOf, stages } from '../../../test/support/erc7562/stage.js'
+import type { EntityRole } from './index.js'
 
 const READS = ['SLOAD', 'TLOAD'] as const
 const WRITES = ['SSTORE', 'TSTORE'] as const
