@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Miss } from '../evm/index.js'
+import { type BlockId, blockParameter, type Head } from './head.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
-import { type BlockId, blockParameter, type Head } from './nodeReads.js'
 
 /** Something to learn about one block. */
 export type Read =

@@ -1,8 +1,9 @@
 import type { Address, Hex } from 'viem'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
 import type { Operation } from '../entrypoint/operation.js'
+import { type BlockId, blockParameter } from './head.js'
 import type { NodeClient } from './nodeClient.js'
-import { type BlockId, blockParameter, getCode } from './nodeReads.js'
+import { getCode } from './nodeReads.js'
 
 /** What EIP-7702 asks of an account before it applies an authorization of it. */
 export type DelegableAccount = {

@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
 import type { Fees } from '../entrypoint/fees.js'
+import { type BlockId, blockParameter } from './head.js'
 import type { NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
-import { type BlockId, blockParameter } from './nodeReads.js'
 import type { StateOverride } from './stateOverride.js'
 
 export type CallRequest = {

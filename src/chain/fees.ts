@@ -3,9 +3,9 @@ import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { FeeTooLowError } from '../errors/operationErrors.js'
 import type { FeeAdvice } from './feeAdvice.js'
+import type { Head } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
-import type { Head } from './nodeReads.js'
 
 const HISTORY_BLOCKS = 10
 const percentiles = [25, 50, 75]

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 import type { ChainDefinition } from './definition.js'
+import type { Head } from './head.js'
 import { advance } from './heads/advance.js'
 import { followAnnouncedHeads } from './heads/announcedHeads.js'
 import { type BlockMemory, remember } from './heads/blockMemory.js'
 import type { NodeClient } from './nodeClient.js'
-import type { Head } from './nodeReads.js'
 
 /** What one look at the chain brought. */
 export type HeadEvent = {

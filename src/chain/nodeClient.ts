@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { awake, type Rest, restAfter } from '../base/restAfter.js'
+import { decodeHead, type Head, headRequest } from './head.js'
 import { decodeAnswers, encodeCalls, type NodeAnswer, type NodeCall } from './jsonRpc.js'
 import { agreeOnHead, quorumOf } from './node/agreeOnHead.js'
 import { createEndpoint, type Endpoint } from './node/endpoint.js'
 import { NodeUnavailableError } from './nodeErrors.js'
-import { decodeHead, type Head, headRequest } from './nodeReads.js'
 
 /** JSON-RPC to the nodes of one chain. */
 export type NodeClient = {

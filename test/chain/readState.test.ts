@@ -7,12 +7,12 @@ import {
   type Read,
   slotPosition,
 } from '../../src/chain/blockReads.js'
+import type { Head } from '../../src/chain/head.js'
 import type { NodeCall } from '../../src/chain/jsonRpc.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
-import type { Head } from '../../src/chain/nodeReads.js'
 import { createReadState, type ReadState } from '../../src/chain/state/readState.js'
-import { silent } from '../support/logger.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
+import { silent } from '../support/logger.js'
 
 const ACCOUNTS = 12
 const SLOTS = 8

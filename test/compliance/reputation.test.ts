@@ -4,8 +4,8 @@ import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
-import type { Json } from '../support/http/jsonRpc.js'
 import { createCast, type Play } from '../support/erc7562/cast.js'
+import type { Json } from '../support/http/jsonRpc.js'
 
 const VERSIONS: readonly Version[] = ['0.6', '0.9']
 

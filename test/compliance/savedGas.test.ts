@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
+import { createCast } from '../support/erc7562/cast.js'
 import type { Json } from '../support/http/jsonRpc.js'
 import { until } from '../support/until.js'
-import { createCast } from '../support/erc7562/cast.js'
 
 const VERSIONS: readonly Version[] = ['0.6', '0.9']
 

@@ -1,8 +1,9 @@
 import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
+import type { Head } from '../../src/chain/head.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
-import { getBalance, getBlock, type Head } from '../../src/chain/nodeReads.js'
+import { getBalance, getBlock } from '../../src/chain/nodeReads.js'
 import type { StateOverride } from '../../src/chain/stateOverride.js'
 import { createStateProvider } from '../../src/chain/stateProvider.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
@@ -20,7 +21,6 @@ import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.
 import type { Engine } from '../../src/validation/engine.js'
 import { createInProcessEngine } from '../../src/validation/inProcess/inProcessEngine.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
-import { silent } from '../support/logger.js'
 import {
   type Account,
   executeCall,
@@ -28,6 +28,7 @@ import {
   type V06Chain,
 } from '../support/chain/v06Chain.js'
 import { contracts } from '../support/chain/v06Contracts.js'
+import { silent } from '../support/logger.js'
 
 let chain: V06Chain
 let target: Address

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { Head } from '../../chain/nodeReads.js'
+import type { Head } from '../../chain/head.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../../errors/simulationErrors.js'
 import { tokenTankUse, withStakedTank } from '../../mempool/tokenTank.js'

@@ -1,5 +1,5 @@
+import { decodeHead, type Head, headRequest } from '../head.js'
 import type { NodeClient } from '../nodeClient.js'
-import { decodeHead, type Head, headRequest } from '../nodeReads.js'
 import { type BlockMemory, linked, REMEMBERED_BLOCKS, remember } from './blockMemory.js'
 
 type HeadChange = { readonly memory: BlockMemory; readonly reorgedFrom: bigint | undefined }

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { Head } from '../nodeReads.js'
+import type { Head } from '../head.js'
 
 /** The last blocks of the canonical chain as we saw it, a gapless run by number. */
 export type BlockMemory = ReadonlyMap<bigint, Hex>

@@ -1,4 +1,4 @@
-import type { Head } from '../nodeReads.js'
+import type { Head } from '../head.js'
 
 /** A node that told its head. */
 export type Voter = {

@@ -9,7 +9,7 @@ import {
   slotPosition,
 } from '../blockReads.js'
 import type { ChainRules } from '../chainRules.js'
-import type { Head } from '../nodeReads.js'
+import type { Head } from '../head.js'
 import type { CodeMemory } from './codeMemory.js'
 import type { ReadState } from './readState.js'
 

@@ -2,8 +2,8 @@ import type { Address, Hex } from 'viem'
 import { runtime as slotReader } from '../../contracts/generated/SlotReader.js'
 import { runtime as stateReader } from '../../contracts/generated/StateReader.js'
 import { type BlockAnswers, type Read, slotPosition } from '../blockReads.js'
+import { type BlockId, blockParameter } from '../head.js'
 import type { NodeAnswer, NodeCall } from '../jsonRpc.js'
-import { type BlockId, blockParameter } from '../nodeReads.js'
 
 /** What one eth_call can read of any number of accounts. */
 export type JointRead = Extract<Read, { readonly kind: 'slot' | 'balance' }>

@@ -6,8 +6,8 @@ import {
   type Read,
   slotPosition,
 } from '../blockReads.js'
+import type { BlockId, Head } from '../head.js'
 import type { NodeAnswer, NodeCall } from '../jsonRpc.js'
-import type { BlockId, Head } from '../nodeReads.js'
 import { decodeJoint, encodeJoint, isJoint, type JointRead } from './jointRead.js'
 
 /** Asks a node for what is to be known of a block, in one batch. Throws BlockGone without the block. */

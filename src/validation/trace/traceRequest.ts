@@ -1,6 +1,6 @@
 import { encodeEthCall } from '../../chain/ethCall.js'
+import type { BlockId } from '../../chain/head.js'
 import type { NodeCall } from '../../chain/jsonRpc.js'
-import type { BlockId } from '../../chain/nodeReads.js'
 import type { StateOverride } from '../../chain/stateOverride.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'

@@ -35,11 +35,11 @@ import type { Engine } from '../../../src/validation/engine.js'
 import { createNodeEngine } from '../../../src/validation/node/nodeEngine.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
 import { createApp } from '../database/createApp.js'
-import { deployEntryPoint } from './entryPointContracts.js'
 import { silent } from '../logger.js'
+import { until } from '../until.js'
+import { deployEntryPoint } from './entryPointContracts.js'
 import { puppetCode } from './puppet.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
-import { until } from '../until.js'
 
 export const puppetAbi = parseAbi([
   'function set(bool refuses, bool refusesOdd, uint256 validationData)',

@@ -5,10 +5,8 @@ import type { ChainInput } from '../../../src/config/chainSchema.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
 import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
-import { type ActorChain, MINIMUM_STAKE, openActorChain, UNSTAKE_DELAY } from './actorChain.js'
-import { commandsOn } from '../service/cliAnswers.js'
 import { type Json, type RpcAnswer, result, rpc } from '../http/jsonRpc.js'
-import type { Anvil } from './startAnvil.js'
+import { commandsOn } from '../service/cliAnswers.js'
 import {
   makeDataFolder,
   type RunningService,
@@ -16,6 +14,8 @@ import {
   startService,
   urlOf,
 } from '../service/startPurser.js'
+import { type ActorChain, MINIMUM_STAKE, openActorChain, UNSTAKE_DELAY } from './actorChain.js'
+import type { Anvil } from './startAnvil.js'
 
 const CHAIN_ID = 7_562
 const OPERATOR_TOKEN = 'operator-of-the-compliance-chain'

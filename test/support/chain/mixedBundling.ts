@@ -22,11 +22,11 @@ import { openBundles } from '../../../src/store/outbox/bundles.js'
 import { findOperation } from '../../../src/store/pool/operations.js'
 import type { Schema } from '../../../src/store/schema.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
-import { VERSIONS } from '../tanks/tankChain.js'
 import { createApp } from '../database/createApp.js'
-import { type EngineChain, openEngineChain } from './engineChain.js'
 import { silent } from '../logger.js'
+import { VERSIONS } from '../tanks/tankChain.js'
 import { until } from '../until.js'
+import { type EngineChain, openEngineChain } from './engineChain.js'
 
 let chainIds = 60_000
 

@@ -5,7 +5,6 @@ import type { Operation } from '../../../src/entrypoint/operation.js'
 import type { Engine } from '../../../src/validation/engine.js'
 import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
 import { findTracer } from '../../../src/validation/tracer.js'
-import { VERSIONS } from '../../support/tanks/tankChain.js'
 import {
   type EngineChain,
   openEngineChain,
@@ -14,6 +13,7 @@ import {
 } from '../../support/chain/engineChain.js'
 import { startHttpNode } from '../../support/chain/httpNode.js'
 import { silent } from '../../support/logger.js'
+import { VERSIONS } from '../../support/tanks/tankChain.js'
 
 describe.each(VERSIONS)('traced by the node, EntryPoint v%s:', (version) => {
   let chain: EngineChain
