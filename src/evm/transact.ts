@@ -36,7 +36,7 @@ export function transact(context: EvmContext, tx: Transaction): Outcome {
   })
 }
 
-/** Gives back what was not used and pays the coinbase its tip; the base fee is burnt. */
+/** Refunds unused gas and pays the coinbase its tip; the base fee is burnt. */
 function settleFees(machine: Machine, tx: Transaction, result: CallResult): CallResult {
   const { world, origin, coinbase, gasPrice, block } = machine
   const unused = BigInt(tx.gas - result.gasUsed)
@@ -55,7 +55,7 @@ function blobGas(tx: Transaction): bigint {
   return BigInt(BLOB * (tx.blobHashes?.length ?? 0))
 }
 
-/** Why a block may not contain this transaction, if so. */
+/** The reason why a block may not contain this transaction; undefined when it may. */
 function refusal(machine: Machine, tx: Transaction, needed: IntrinsicGas): string | undefined {
   const { block, rules, world, origin } = machine
   const { balance, code } = world.load(origin)

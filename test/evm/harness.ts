@@ -66,7 +66,7 @@ export function worldOf(accounts: Record<Address, Plain>): State {
 /** A world where nothing is known. */
 export const UNKNOWN: State = { account: () => undefined, slot: () => undefined }
 
-export function runOn(state: State, changes: Partial<EvmContext> = {}): EvmContext {
+export function contextOn(state: State, changes: Partial<EvmContext> = {}): EvmContext {
   return { state, block: TEST_BLOCK, onMiss: 'stop', record: true, maxSteps: 1e7, ...changes }
 }
 
@@ -87,7 +87,7 @@ export function runCode(
   changes: Partial<EvmContext> = {},
 ): CallResult & { record: ExecutionRecord } {
   const state = worldOf({ [CONTRACT]: { code }, ...others })
-  const result = done(call(runOn(state, changes), messageTo(CONTRACT)))
+  const result = done(call(contextOn(state, changes), messageTo(CONTRACT)))
   return { ...result, record: result.record! }
 }
 

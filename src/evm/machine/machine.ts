@@ -14,7 +14,7 @@ import type { Watcher } from './watcher.js'
 /** A log as a contract emits it. */
 export type EvmLog = { address: Address; topics: Hex[]; data: Uint8Array }
 
-/** How the outermost message ended. */
+/** The end of the outermost message. */
 export type MessageEnd = { signal: number; gas: number; output: Uint8Array }
 
 /** The state, the block and the bounds with which a message is run. */
@@ -137,7 +137,7 @@ export class Machine {
 /** Frames kept for the next run: deeper calls are rare, and a frame is 36 kB. */
 const FRAMES_KEPT = 64
 
-/** Frame pools not in use: more than one only when runs nest, as a state source might make them. */
+/** Frame pools that are not in use: more than one only when a state source starts a run itself. */
 const idle: Frame[][] = []
 
 function precompilesFor({ fork, chainPrecompiles }: BlockEnv): ReadonlyMap<number, Precompile> {

@@ -18,7 +18,8 @@ export type Message = {
   input: Uint8Array
   gas: number
   isStatic: boolean
-  /** Where the parent wants the output in its memory. */
+  /** Offset in the parent's memory at which it wants the output. */
   outputAt: number
+  /** Bytes of output that the parent takes at most. */
   outputSize: number
 }

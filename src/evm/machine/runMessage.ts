@@ -12,7 +12,7 @@ import { enterCall, enterCreate, runFrames } from './messages.js'
 import { errorOf, RETURN } from './signal.js'
 import { Exhausted, Unsupported } from './stops.js'
 
-/** What calls and transactions have in common. */
+/** The parts that calls and transactions have in common. */
 export type MessageInput = Envelope & {
   from: Address
   value: bigint
@@ -47,7 +47,7 @@ export function withMachine(
   }
 }
 
-/** Why no node would run a message with this gas limit, if so. */
+/** The reason why no node would run a message with this gas limit; undefined when nodes would. */
 export function gasRefusal({ gas }: MessageInput, needed: IntrinsicGas): string | undefined {
   if (gas < needed.intrinsic) return `gas limit ${gas} below intrinsic gas ${needed.intrinsic}`
   if (gas < needed.floor) return `gas limit ${gas} below the calldata floor ${needed.floor}`
@@ -55,7 +55,7 @@ export function gasRefusal({ gas }: MessageInput, needed: IntrinsicGas): string 
 }
 
 /**
- * Runs a message from after its checks to before its fees: access list, sender's nonce,
+ * Runs a message between its checks and its fees: access list, sender's nonce,
  * authorizations, execution, refund and floor.
  */
 export function runMessage(

@@ -33,13 +33,13 @@ export function callFamily(machine: Machine, frame: Frame, op: number): Signal {
 
   const gas = Math.min(gasAsked, frame.gas - Math.floor(frame.gas / 64))
   frame.gas -= gas
-  const own = kind === 'CALLCODE' || kind === 'DELEGATECALL'
+  const keepsStorage = kind === 'CALLCODE' || kind === 'DELEGATECALL'
   const message: Message = {
     kind,
     from: frame.self,
     to,
     caller: kind === 'DELEGATECALL' ? frame.caller : frame.self,
-    self: own ? frame.self : to,
+    self: keepsStorage ? frame.self : to,
     value: kind === 'DELEGATECALL' ? frame.value : value,
     input: frame.view(inputAt, inputSize),
     gas: value === 0n ? gas : gas + CALL_STIPEND,
