@@ -125,7 +125,7 @@ function changes(
   observed: Observed,
   verdict: Verdict | undefined,
 ): Violation[] {
-  if (first === undefined || verdict === undefined || observed.kind !== 'run') return []
+  if (first === undefined || verdict === undefined || observed.kind !== 'record') return []
   const before = new Map(Object.entries(first.codeHashes)) as Map<Address, `0x${string}`>
   const both = new Map([...verdict.visitedCode].filter(([address]) => before.has(address)))
   const violations = changedCode(both, before, observed.codeHashes)

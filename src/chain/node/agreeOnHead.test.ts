@@ -16,7 +16,7 @@ function block(number: number, branch = 0, fork = 100): Head {
 }
 function voter(height: number, branch = 0): Voter {
   return {
-    told: block(height, branch),
+    head: block(height, branch),
     at: async (number) => block(Number(number), branch),
   }
 }

@@ -39,7 +39,7 @@ function verificationGas(op: Operation, { maxVerificationGas }: RuleLimits): Vio
     })
 }
 
-/** LIM-070: preVerificationGas must cover calldata and what the EntryPoint cannot meter. */
+/** LIM-070: preVerificationGas must cover calldata and the work that the EntryPoint cannot meter. */
 function preVerificationGas(op: Operation, encoded: Hex, limits: RuleLimits): Violation[] {
   const required = calldataGas(encoded) + limits.preVerificationOverheadGas
   if (op.preVerificationGas >= required) return []
@@ -48,11 +48,11 @@ function preVerificationGas(op: Operation, encoded: Hex, limits: RuleLimits): Vi
 }
 
 /**
- * LIM-030: verification limits must exceed what validation used by the slack. Counted are the calls
- * of the EntryPoint, not what it spends between them.
+ * LIM-030: verification limits must exceed the gas of validation by the slack. Counted are the calls of
+ * the EntryPoint, not the gas that it spends between them.
  */
-export function verificationSlack(scene: RuleContext, phases: readonly Phase[]): Violation[] {
-  const { op, entryPoint, limits } = scene
+export function verificationSlack(context: RuleContext, phases: readonly Phase[]): Violation[] {
+  const { op, entryPoint, limits } = context
   return verificationLimits(op).flatMap(({ party, field, limit }) => {
     const paidBy = phases.filter(({ name }) =>
       entryPoint.paymasterSharesVerificationGas || name !== 'paymaster'
@@ -67,7 +67,7 @@ export function verificationSlack(scene: RuleContext, phases: readonly Phase[]):
   })
 }
 
-/** LIM-040: whether calldata of handleOps of `bytes` may be one bundle. */
+/** LIM-040: whether calldata of handleOps may be so many bytes long. */
 export function fitsBundleSize({ maxBundleSize }: RuleLimits, bytes: number): boolean {
   return bytes <= maxBundleSize
 }

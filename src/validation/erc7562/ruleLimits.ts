@@ -1,3 +1,5 @@
+import type { LimitProfile } from '../../chain/validationSettings.js'
+
 /** The numbers behind the LIM rules. Sizes in bytes. */
 export type RuleLimits = {
   /** LIM-010 */
@@ -17,9 +19,9 @@ export type RuleLimits = {
 }
 
 /**
- * `canonical` is ERC-7562 to the letter. `lenient` admits what wallets and the public compliance
- * suite send: verification limits of millions or without slack, little preVerificationGas (what it
- * must pay for is computed elsewhere), operations as large as a transaction may be.
+ * The limits by profile. `canonical` is ERC-7562 to the letter. `lenient` admits the operations that
+ * wallets and the public compliance suite send: verification limits of millions or without slack, little preVerificationGas (the real
+ * need is computed elsewhere), operations as large as a transaction may be.
  */
 export const limitProfiles = {
   canonical: {
@@ -40,6 +42,4 @@ export const limitProfiles = {
     maxVerificationGas: 10_000_000n,
     preVerificationOverheadGas: 0n,
   },
-} as const satisfies Readonly<Record<string, RuleLimits>>
-
-export type LimitProfile = keyof typeof limitProfiles
+} as const satisfies Readonly<Record<LimitProfile, RuleLimits>>

@@ -12,7 +12,8 @@ export function contextSizeOf(phases: readonly Phase[]): number {
   return (context.length - 2) / 2
 }
 
-export const context: PhaseRule = ({ limits }, phase) =>
+/** EREP-050 and LIM-020 for the context that the paymaster's phase returned. */
+export const paymasterContext: PhaseRule = ({ limits }, phase) =>
   phase.name === 'paymaster' ? checkContext(phase.entity, contextSizeOf([phase]), limits) : []
 
 /** EREP-050 and LIM-020 for a context of `size` bytes. */
