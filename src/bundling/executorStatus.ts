@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import type { ChainDefinition } from '../chain/definition.js'
-import type { Head } from '../chain/nodeReads.js'
+import type { Head } from '../chain/head.js'
 import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { readExecutorStates } from './send/executorStates.js'

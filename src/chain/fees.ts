@@ -3,9 +3,9 @@ import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { FeeTooLowError } from '../errors/operationErrors.js'
 import type { FeeAdvice } from './feeAdvice.js'
+import type { Head } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
-import type { Head } from './nodeReads.js'
 
 const HISTORY_BLOCKS = 10
 const percentiles = [25, 50, 75]
@@ -20,11 +20,11 @@ type FeeHistory = {
 const adviceByHead = new WeakMap<NodeClient, { hash: Hex; advice: Promise<FeeAdvice> }>()
 
 /**
- * What to offer per gas (wei) so that a transaction is included soon after `head`.
+ * Fees (wei per gas) with which a transaction is included soon after `head`.
  *
  * Tips are the medians, over the last ten blocks that are not empty, of the 25th, 50th and 75th
- * percentile of tips paid; without any such block, or without eth_feeHistory, what the node suggests
- * (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Zero is a tip like any other.
+ * percentile of tips paid; without any such block, or without eth_feeHistory, the tip that the node
+ * suggests (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Zero is a tip like any other.
  * maxFeePerGas adds the coming block's base fee with room for it to grow: 5/4, 3/2 and 2 times, that
  * is 1, 3 and 5 full blocks. A chain without base fee counts as base fee 0; its tips are its prices.
  */
@@ -85,7 +85,7 @@ function fees(tip: bigint, baseFee: bigint): Fees {
   return { maxFeePerGas: baseFee + tip, maxPriorityFeePerGas: tip }
 }
 
-/** Ascending, one per percentile; undefined when every block was empty. */
+/** Tips in wei per gas, ascending, one per percentile; undefined when every block was empty. */
 function paidTips({ reward, gasUsedRatio }: FeeHistory): bigint[] | undefined {
   const rows = (reward ?? []).filter((_, i) => (gasUsedRatio?.[i] ?? 0) > 0)
   if (rows.length === 0) return undefined
@@ -99,7 +99,7 @@ async function suggestedTips(node: NodeClient, head: Head): Promise<bigint[]> {
   return [price > head.baseFee ? price - head.baseFee : 0n]
 }
 
-/** The result of a method that a node may lack or refuse; undefined then. */
+/** The result of a method; undefined when the node does not have it or refuses. */
 async function optional<T>(
   node: NodeClient,
   method: string,

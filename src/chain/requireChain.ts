@@ -6,7 +6,8 @@ import { NodeUnavailableError } from './nodeErrors.js'
 import { getCode } from './nodeReads.js'
 
 /**
- * Is it the chain that the definition means, at every node that answers? A wrong one would take our transactions for its own.
+ * Checks that every node that answers serves the chain of the definition: a node of another chain would
+ * accept our transactions as its own.
  * @throws ConfigError when the chain id is another or an EntryPoint is missing; node trouble
  */
 export async function requireChain(

@@ -10,9 +10,9 @@ export type FeedDefinition = {
   readonly max: bigint | undefined
 }
 
-/** Where a token's price comes from. Every source gives whole tokens per native coin. */
+/** A source of a token's price. Every source gives whole tokens per native coin. */
 export type PriceSourceDefinition =
-  /** Whole tokens per native coin times 10^18, as true tomorrow as today: for development. */
+  /** A constant price, whole tokens per native coin times 10^18: for development. */
   | { readonly kind: 'fixed'; readonly perNative: bigint }
   /** `token` and `native` in the same currency; without `native`, `token` is in native coins. */
   | {
@@ -37,16 +37,16 @@ export type TokenDefinition = {
   readonly name: string
   readonly decimals: number
   readonly logoUrl: string | undefined
-  /** Millionths of the cost that are charged: 1,000,000 = the cost. */
+  /** Millionths of the cost that are charged: 1,000,000 = the cost itself. */
   readonly markup: number
   readonly sources: readonly PriceSourceDefinition[]
-  /** How many sources must answer. */
+  /** Number of sources that must answer. */
   readonly minimumSources: number
   /** Millionths by which the highest may exceed the lowest. */
   readonly maxDeviation: number
   /** Smallest token units that tanks may hold or be promised; undefined = no limit. */
   readonly maxExposure: bigint | undefined
-  /** Where charges go; undefined = they stay in the tank. */
+  /** The address that receives charges; undefined = they stay in the tank. */
   readonly treasury: Address | undefined
   /** Gas that a call takes beyond one of a plain token: a proxy, a look at a list. */
   readonly extraCallGas: bigint

@@ -1,6 +1,7 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition.js'
+import { engineChoices, limitProfileNames, ruleModes } from '../chain/validationSettings.js'
 import { tankFactoryAddress } from '../contracts/deployments.js'
 import type { KeySource } from '../signing/openSigner.js'
 import { address } from './address.js'
@@ -82,10 +83,10 @@ export const chainSchema = z.strictObject({
   maxOperationsPerSender: z.int().positive().default(16),
   maxOperationsPerApp: z.int().positive().default(20_000),
   maxOperations: z.int().positive().default(100_000),
-  rules: z.enum(['full', 'partial', 'off']).default('full'),
-  validationEngine: z.enum(['auto', 'inProcess', 'node']).default('auto'),
+  rules: z.enum(ruleModes).default('full'),
+  validationEngine: z.enum(engineChoices).default('auto'),
   comparedShare: z.number().min(0).max(1).default(0.01),
-  limitProfile: z.enum(['canonical', 'lenient']).default('lenient'),
+  limitProfile: z.enum(limitProfileNames).default('lenient'),
   minimumStake: wei.default(10n ** 18n),
   minimumUnstakeDelay: z.int().nonnegative().default(86_400),
   tokens: z.array(tokenSchema).max(50).refine(isDistinct, 'must name a token once').default([]),

@@ -87,12 +87,9 @@ export class UnstakedEntityFullError extends PurserError {
   }
 }
 
-/**
- * The rules of ERC-7562 cannot be checked: only the node could run the operation, so its opcodes,
- * storage and code are not known.
- */
-export class CannotJudgeError extends PurserError {
-  override readonly name = 'CannotJudgeError'
+/** An operation that only the node could run, so that its opcodes, storage and code are not known. */
+export class CannotCheckRulesError extends PurserError {
+  override readonly name = 'CannotCheckRulesError'
   constructor() {
     super(
       'This operation cannot be judged by the rules of ERC-7562: it could be run on the node only. The operator can allow such operations with "rules": "partial".',

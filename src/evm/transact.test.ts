@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { CONTRACT, done, runOn, SENDER, TEST_BLOCK, word, worldOf } from '../../test/evm/harness.js'
+import {
+  CONTRACT,
+  contextOn,
+  done,
+  SENDER,
+  TEST_BLOCK,
+  word,
+  worldOf,
+} from '../../test/evm/harness.js'
 import type { BlockEnv } from './block.js'
 import { overlay } from './state/state.js'
 import { type Transaction, transact } from './transact.js'
@@ -18,7 +26,7 @@ const TX: Transaction = {
 
 function run(tx: Partial<Transaction>, code: `0x${string}` = '0x', block: Partial<BlockEnv> = {}) {
   const state = worldOf({ [SENDER]: { balance: BALANCE }, [CONTRACT]: { code } })
-  const setting = runOn(state, { block: { ...TEST_BLOCK, ...block } })
+  const setting = contextOn(state, { block: { ...TEST_BLOCK, ...block } })
   return { state, outcome: transact(setting, { ...TX, ...tx }) }
 }
 
@@ -83,7 +91,7 @@ describe('transact: refusals', () => {
 
   it('takes a delegated sender (EIP-7702) but no contract (EIP-3607)', () => {
     const from = (code: `0x${string}`) =>
-      transact(runOn(worldOf({ [SENDER]: { balance: BALANCE, code } })), TX)
+      transact(contextOn(worldOf({ [SENDER]: { balance: BALANCE, code } })), TX)
     expect(from(`0xef0100${CONTRACT.slice(2)}`).kind).toBe('done')
     expect(from('0x00')).toEqual({ kind: 'invalid', reason: 'sender is a contract' })
   })

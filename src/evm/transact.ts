@@ -2,7 +2,8 @@ import type { Hex } from 'viem'
 import type { BlockEnv } from './block.js'
 import { BLOB, MAX_INITCODE_SIZE } from './gasCosts.js'
 import { type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
-import { type EvmRun, Machine } from './machine/machine.js'
+import { createMachine } from './machine/createMachine.js'
+import type { EvmContext, Machine } from './machine/machine.js'
 import { gasRefusal, type MessageInput, runMessage, withMachine } from './machine/runMessage.js'
 import type { CallResult, Outcome } from './outcome.js'
 
@@ -21,10 +22,10 @@ export type Transaction = MessageInput & {
 const MAX_NONCE = 2n ** 64n - 1n
 
 /** Runs a transaction as a block does: checks, fees, execution, refund, payment of the coinbase. */
-export function transact(run: EvmRun, tx: Transaction): Outcome {
-  const { block } = run
-  const create = () => new Machine(run, tx.from, gasPriceOf(block, tx), tx.blobHashes ?? [])
-  return withMachine(run, tx, create, (machine) => {
+export function transact(context: EvmContext, tx: Transaction): Outcome {
+  const { block } = context
+  const create = () => createMachine(context, tx.from, gasPriceOf(block, tx), tx.blobHashes ?? [])
+  return withMachine(context, tx, create, (machine) => {
     const needed = intrinsicGas(block.fork, tx)
     const reason = refusal(machine, tx, needed)
     if (reason !== undefined) return { kind: 'invalid', reason }
@@ -35,7 +36,7 @@ export function transact(run: EvmRun, tx: Transaction): Outcome {
   })
 }
 
-/** Gives back what was not used and pays the coinbase its tip; the base fee is burnt. */
+/** Refunds unused gas and pays the coinbase its tip; the base fee is burnt. */
 function settleFees(machine: Machine, tx: Transaction, result: CallResult): CallResult {
   const { world, origin, coinbase, gasPrice, block } = machine
   const unused = BigInt(tx.gas - result.gasUsed)
@@ -54,7 +55,7 @@ function blobGas(tx: Transaction): bigint {
   return BigInt(BLOB * (tx.blobHashes?.length ?? 0))
 }
 
-/** Why a block may not contain this transaction, if so. */
+/** The reason why a block may not contain this transaction; undefined when it may. */
 function refusal(machine: Machine, tx: Transaction, needed: IntrinsicGas): string | undefined {
   const { block, rules, world, origin } = machine
   const { balance, code } = world.load(origin)

@@ -195,12 +195,12 @@ async function requireValid(
   if (simulateExecution || tank?.chargesAfterwards === true)
     await requireExecution(context, entryPoint, op, override)
   const { observed, validUntil } = validation
-  const isRun = observed.kind === 'run'
+  const isRecorded = observed.kind === 'record'
   const { address } = entryPoint
   return {
     validUntil,
     baseFee: head.baseFee,
-    deposit: isRun
+    deposit: isRecorded
       ? observed.deposit
       : op.paymaster && (await readDeposit(node, address, op.paymaster)),
     entities:

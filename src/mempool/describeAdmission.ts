@@ -30,7 +30,7 @@ export function entitiesOf(
 
 /** The factory that creates the sender; what an existing sender names as one is none. */
 export function factoryOf(op: Operation, observed: Observed): Address | undefined {
-  return observed.kind === 'run' && observed.senderExists ? undefined : op.factory
+  return observed.kind === 'record' && observed.senderExists ? undefined : op.factory
 }
 
 /** What the second validation of the operation is compared with. */
@@ -38,7 +38,7 @@ export function firstValidation(
   observed: Observed,
   verdict: Verdict | undefined,
 ): FirstValidation | undefined {
-  if (observed.kind !== 'run' || verdict === undefined) return undefined
+  if (observed.kind !== 'record' || verdict === undefined) return undefined
   const { blockHash, codeHashes } = observed
   const visited = [...verdict.visitedCode.keys()].flatMap((address) => {
     const hash = codeHashes.get(address)

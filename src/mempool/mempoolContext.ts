@@ -5,7 +5,7 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { BundleShare } from '../gas/preVerificationGas.js'
 import type { Database } from '../store/database.js'
 import type { Engine } from '../validation/engine.js'
-import type { CheckedWith } from '../validation/requireRules.js'
+import type { RuleOutcome } from '../validation/requireRules.js'
 
 /** What admission on one chain works with. */
 export type MempoolContext = {
@@ -14,7 +14,7 @@ export type MempoolContext = {
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
   readonly engine: Engine
-  /** Hears how each operation was judged by ERC-7562, for the metrics. */
-  readonly onJudged: (how: CheckedWith) => void
+  /** Called with the outcome of the ERC-7562 rules for each operation, for the metrics. */
+  readonly onRulesChecked: (outcome: RuleOutcome) => void
   readonly logger: Logger
 } & Omit<BundleShare, 'verificationGasUsed'>

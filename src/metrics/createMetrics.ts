@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { GasCompared } from '../bundling/gasWatch.js'
 import type { LimitName } from '../errors/limitErrors.js'
-import type { RanBy } from '../validation/chainEngine.js'
+import type { ValidatedBy } from '../validation/chainEngine.js'
 import type { Compared } from '../validation/nodeWatch.js'
-import type { CheckedWith } from '../validation/requireRules.js'
+import type { RuleOutcome } from '../validation/requireRules.js'
 import type { WebhookOutcome } from '../webhook/approval.js'
 
 /** What the process counts. Label values come from closed lists, so their number is bounded. */
@@ -18,9 +18,9 @@ export type Metrics = {
   delivery(outcome: string): void
   bundle(chainId: number, state: string): void
   /** An operation was judged by ERC-7562. */
-  judged(chainId: number, how: CheckedWith): void
+  judged(chainId: number, how: RuleOutcome): void
   /** An operation was validated. */
-  validated(chainId: number, by: RanBy): void
+  validated(chainId: number, by: ValidatedBy): void
   /** A validation of our EVM was compared with the node. */
   compared(chainId: number, outcome: Compared): void
   /** A mined bundle with staked entities was looked at (EREP-070). */

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { encodeFunctionData, parseAbi } from 'viem/utils'
 import { ethCall } from '../chain/ethCall.js'
+import type { BlockId, Head } from '../chain/head.js'
 import type { NodeClient } from '../chain/nodeClient.js'
-import type { BlockId, Head } from '../chain/nodeReads.js'
 
 /** The part of an EntryPoint that keeps deposits, the same in every version. */
 const abi = parseAbi([

@@ -124,7 +124,7 @@ export async function startChain(
     engine,
     logger,
     ...share,
-    onJudged: (how) => metrics.judged(chainId, how),
+    onRulesChecked: (outcome) => metrics.judged(chainId, outcome),
   })
   const receipts = createReceiptMemory(database, chainId)
   const views = { definition, entryPoints, database, node, heads, receipts }

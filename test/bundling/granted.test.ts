@@ -25,7 +25,7 @@ describe('operations without fees', () => {
 
   const now = () => Math.floor(Date.now() / 1000)
   const freeOperation = async (): Promise<Operation> =>
-    chain.operation(await chain.puppet(0n), free)
+    chain.operation(await chain.createAccount(0n), free)
   const grant = async (op: Operation, terms: Partial<Grant> = {}): Promise<Hex> => {
     const { chainId } = chain.definition
     const userOpHash = chain.entryPoint.hash(op, chainId)
@@ -53,7 +53,7 @@ describe('operations without fees', () => {
 
   test('go with paying ones, at no cost to their senders, at the price of the network', async () => {
     const granted = await freeOperation()
-    const paying = chain.operation(await chain.puppet(), fees)
+    const paying = chain.operation(await chain.createAccount(), fees)
     await grant(granted)
     const hashes = [await chain.admit(granted), await chain.admit(paying)]
     await chain.settle()

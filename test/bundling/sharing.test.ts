@@ -18,7 +18,9 @@ describe('operations that pay for a bundle of three', () => {
   afterEach(() => chain.stop())
 
   const admit = async (tip = parseGwei('1'), maxFeePerGas = parseGwei('40')): Promise<Hex> =>
-    chain.admit(chain.operation(await chain.puppet(), { maxPriorityFeePerGas: tip, maxFeePerGas }))
+    chain.admit(
+      chain.operation(await chain.createAccount(), { maxPriorityFeePerGas: tip, maxFeePerGas }),
+    )
   const states = (hashes: readonly Hex[]) =>
     Promise.all(hashes.map(async (hash) => (await chain.stored(hash)).state))
 
@@ -49,7 +51,7 @@ describe('operations that pay for a bundle of three', () => {
 
   test('go alone at once when they pay for it, by preVerificationGas or by their tip', async () => {
     await start()
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const alone = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas, beneficiaryGas: 0 }
     const wide = { ...op, preVerificationGas: 0xffffffn }
     const gas = preVerificationGas(chain.entryPoint, wide, alone)

@@ -44,7 +44,7 @@ beforeEach(async () => {
 
 async function newDraft(fields: Partial<Draft> = {}): Promise<Draft> {
   return {
-    ...chain.operation(await chain.puppet(0n)),
+    ...chain.operation(await chain.createAccount(0n)),
     ...unsetGas,
     ...fields,
   }

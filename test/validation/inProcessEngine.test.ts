@@ -95,7 +95,7 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
           verificationGasUsed,
           prefund,
           observed: expect.objectContaining({
-            kind: 'run',
+            kind: 'record',
             senderExists: kind !== 'counterfactual',
             deposit: op.paymaster && expect.any(BigInt),
           }),

@@ -87,8 +87,8 @@ describe.each(VERSIONS)('a self-check with EntryPoint v%s', (version) => {
       selfCheck({ node, state: one ? elsewhere(state) : state }, chain.entryPoint, op)
     const elsewhere = (state: StateProvider): StateProvider => ({
       ...state,
-      run: (kind, attempt) =>
-        state.run(kind, (known, view) => {
+      withState: (hints, attempt) =>
+        state.withState(hints, (known, view) => {
           const account: State['account'] = (address) => {
             const truth = known.account(address)
             return truth && address === sender ? { ...truth, code: withOneMoreJumpDest } : truth

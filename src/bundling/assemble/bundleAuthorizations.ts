@@ -4,7 +4,7 @@ import type { NodeClient } from '../../chain/nodeClient.js'
 import type { StateOverride } from '../../chain/stateOverride.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
-import { authorizationStanding } from '../../validation/authorization.js'
+import { authorizationEffect } from '../../validation/authorization.js'
 import { authorizationOverride } from '../../validation/evmOverrides.js'
 
 /** Operations of a bundle by what the chain would now do with their EIP-7702 authorizations. */
@@ -40,7 +40,7 @@ export async function settleAuthorizations(
       ready.push(stored)
       continue
     }
-    const standing = authorizationStanding(authorization, account)
+    const standing = authorizationEffect(authorization, account)
     if (standing === 'applies') ready.push(stored)
     else if (standing === 'inPlace') {
       ready.push({ ...stored, operation: { ...operation, authorization: undefined } })

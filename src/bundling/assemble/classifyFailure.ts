@@ -1,5 +1,6 @@
 import { readDeposit, readNonce } from '../../chain/entryPointReads.js'
-import { getBalance, type Head } from '../../chain/nodeReads.js'
+import type { Head } from '../../chain/head.js'
+import { getBalance } from '../../chain/nodeReads.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { Head } from '../../chain/nodeReads.js'
+import type { Head } from '../../chain/head.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../../errors/simulationErrors.js'
 import { tokenTankUse, withStakedTank } from '../../mempool/tokenTank.js'
@@ -125,7 +125,7 @@ function changes(
   observed: Observed,
   verdict: Verdict | undefined,
 ): Violation[] {
-  if (first === undefined || verdict === undefined || observed.kind !== 'run') return []
+  if (first === undefined || verdict === undefined || observed.kind !== 'record') return []
   const before = new Map(Object.entries(first.codeHashes)) as Map<Address, `0x${string}`>
   const both = new Map([...verdict.visitedCode].filter(([address]) => before.has(address)))
   const violations = changedCode(both, before, observed.codeHashes)

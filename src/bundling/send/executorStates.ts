@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
+import { blockParameter, type Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import { blockParameter, type Head } from '../../chain/nodeReads.js'
 
 /** An account that sends transactions of ours, as the chain has it at one head. */
 export type ExecutorState = {

@@ -1,4 +1,4 @@
-import type { Head } from '../../chain/nodeReads.js'
+import type { Head } from '../../chain/head.js'
 import { dropExpired } from '../../store/pool/operations.js'
 import { decayReputations } from '../../store/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'

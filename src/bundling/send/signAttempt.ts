@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { keccak } from '../../encoding/keccak.js'
-import type { ExecutorSigner, ExecutorTransaction } from '../../signing/executorSigner.js'
+import type { ExecutorSigner } from '../../signing/executorSigner.js'
+import type { ExecutorTransaction } from '../../signing/executorTransaction.js'
 import type { NewAttempt } from '../../store/outbox/bundles.js'
 
 /** Signed bytes as the outbox keeps them. `noop`: they only use the nonce up. */

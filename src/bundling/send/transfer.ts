@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { Fees } from '../../entrypoint/fees.js'
-import type { ExecutorTransaction } from '../../signing/executorSigner.js'
+import type { ExecutorTransaction } from '../../signing/executorTransaction.js'
 
 type Transfer = {
   readonly chainId: number

@@ -1,5 +1,5 @@
+import { decodeHead, type Head, headRequest } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import { decodeHead, type Head, headRequest } from '../../chain/nodeReads.js'
 import type { ChainBlock } from '../../store/outbox/chainBlocks.js'
 
 /** How the chain at `head` relates to the blocks we indexed. */

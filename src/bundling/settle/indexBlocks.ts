@@ -1,7 +1,8 @@
 import type { Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
+import { decodeHead, type Head, headRequest } from '../../chain/head.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
-import { decodeHead, getBlock, getLogs, type Head, headRequest } from '../../chain/nodeReads.js'
+import { getBlock, getLogs } from '../../chain/nodeReads.js'
 import {
   decodeReceipt,
   type RawReceipt,

@@ -1,11 +1,11 @@
+import { decodeHead, type Head, headRequest } from '../head.js'
 import type { NodeClient } from '../nodeClient.js'
-import { decodeHead, type Head, headRequest } from '../nodeReads.js'
 import { type BlockMemory, linked, REMEMBERED_BLOCKS, remember } from './blockMemory.js'
 
 type HeadChange = { readonly memory: BlockMemory; readonly reorgedFrom: bigint | undefined }
 
 /**
- * How the chain got to `newest`, a block we have not seen. Headers between are fetched in one batch,
+ * The change of the chain up to `newest`, a block that we have not seen. Headers between are fetched in one batch,
  * at most as many as we remember; when the parent hashes do not meet our memory, one more batch of
  * the remembered numbers finds the fork. Undefined when blocks changed while we read: ask again later.
  */
@@ -36,8 +36,8 @@ export async function advance(
   const common = kept.at(-1)
   const reorgedFrom = common === undefined ? numbers[0] : common.number + 1n
   const canonical = known.filter(({ number }) => number < first.number)
-  const run = [...canonical, ...blocks]
-  const history = linked(run) ? run : blocks
+  const joined = [...canonical, ...blocks]
+  const history = linked(joined) ? joined : blocks
   return {
     memory: remember(new Map(), history),
     reorgedFrom: common?.number === top ? undefined : reorgedFrom,

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Head } from '../../chain/nodeReads.js'
+import type { Head } from '../../chain/head.js'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
+import type { Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import type { Head } from '../../chain/nodeReads.js'
 import type { TokenDefinition } from '../../chain/tokenDefinition.js'
 import type { Database, Transaction } from '../../store/database.js'
 import { collectingTanks } from '../../store/ledger/tokenPayments.js'

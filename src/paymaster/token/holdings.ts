@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { ethCall } from '../../chain/ethCall.js'
+import type { BlockId } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import type { BlockId } from '../../chain/nodeReads.js'
 import { erc20Abi } from '../../contracts/erc20Abi.js'
 import { abi as probeAbi, runtime as probeCode } from '../../contracts/generated/TransferProbe.js'
 

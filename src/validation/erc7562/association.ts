@@ -5,10 +5,10 @@ import { type Preimage, toHex } from '../../evm/index.js'
 const MAX_OFFSET = 128n
 
 /**
- * Tells whether a slot is associated with an address: it is the address itself, or keccak(A ‖ x) + n
- * with x of 32 bytes and n from 0 to 128, as Solidity places mappings by address (their values may
- * be structs). `preimages` are all that the run hashed: a slot whose hash it never computed cannot
- * be told to be associated.
+ * A test whether a slot is associated with an address A: it is A itself, or keccak(A ‖ x) + n with x of
+ * 32 bytes and n from 0 to 128, as Solidity places mappings by address (their values may be structs).
+ * `preimages` are all inputs that the run hashed; a slot whose hash it never computed is not seen as
+ * associated.
  */
 export function createAssociation(
   preimages: readonly Preimage[],

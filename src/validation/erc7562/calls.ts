@@ -25,7 +25,7 @@ export const undeployedCode: FrameRule = ({ op }, { entity }, frame) =>
       return violation('OP-041', entity, message, { opcode, contract: address })
     })
 
-/** OP-062: no precompile that could show state or environment, hence none but the known ones. */
+/** OP-062: no precompile but the accepted ones: another could show state or environment. */
 export const unknownPrecompiles: FrameRule = (_, { entity }, frame) =>
   frame.accesses
     .filter(({ address, codeSize, precompile }) => {

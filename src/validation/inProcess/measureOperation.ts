@@ -4,11 +4,11 @@ import type { Operation } from '../../entrypoint/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
-import { refusal, type SimulatedOperation, timeRangeOf } from './readSimulation.js'
+import { refusal, type SimulatedOperation, timeRangeOf } from './simulatedOperation.js'
 import { type SimulationState, simulateOperation } from './simulateOperation.js'
 import { smallestLimit } from './smallestLimit.js'
 
-/** Gas limits of one run. Those of the paymaster count where the version has them. */
+/** Gas limits of one trial. Those of the paymaster count where the version has them. */
 type TrialLimits = {
   readonly call: bigint
   readonly verification: bigint
@@ -16,53 +16,57 @@ type TrialLimits = {
   readonly postOp: bigint
 }
 
-/** Runs an operation, reading what state it needs. */
-type TrialRun = (op: Operation, extent: Extent) => Promise<SimulatedOperation>
+/** Runs an operation, reading the state that it needs. */
+type Simulate = (op: Operation, extent: Extent) => Promise<SimulatedOperation>
 
 /**
- * Gas limits by search. Ample limits come first; each limit is then narrowed by whole runs of
- * handleOps, on the state that the first run needed, so that every rule of the EntryPoint holds as it
- * will on the chain. A limit counts only if the run uses as much gas as under ample ones: one that uses
- * less has swallowed a call that ran out. Each lies at most 1.6 % (and 64 gas) above the smallest.
+ * Gas limits by search. Ample limits come first; each limit is then narrowed by whole trials of
+ * handleOps, on the state that the first one needed, so that every rule of the EntryPoint holds as it
+ * will on the chain. A limit suffices only if the trial uses as much gas as under ample limits: a trial
+ * that uses less has swallowed a call that ran out of gas. Each limit lies at most 1.6 % (and 64 gas)
+ * above the smallest.
  *
  * Verification is measured under realistic limits: whether an account must pay a prefund depends on
- * them. Limits in `op` are not looked at; `bounds.postOp` is kept as it is.
+ * them. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
  */
 export async function measureOperation(
-  run: TrialRun,
+  simulate: Simulate,
   entryPoint: EntryPoint,
   op: Operation,
   { call, verification, postOp = verification }: GasBounds,
 ): Promise<MeasureResult> {
   const ample = { call, verification, paymasterVerification: verification, postOp }
-  const first = await run(withLimits(entryPoint, op, ample), 'execution')
+  const first = await simulate(withLimits(entryPoint, op, ample), 'execution')
   const refused = refusedBy(entryPoint, op, first)
   if (refused !== undefined) return refused
 
-  const { observed, stage } = first
-  const subject: Subject = { entryPoint, op, stage }
+  const { observed, block, state } = first
+  const subject: Subject = { entryPoint, op, block, state }
   const callGasLimit = await callLimit(subject, observed, 'call', call, (limit) => ({
     ...ample,
     call: limit,
   }))
   const limits = { ...ample, call: callGasLimit }
-  const realistic = await runRealistic(run, entryPoint, op, limits, first)
-  const found = await verificationLimits({ ...subject, stage: realistic.stage }, realistic)
-  const narrow = { ...limits, ...found }
-  const isGiven = postOp !== verification
+  const realistic = await verifyRealistically(simulate, entryPoint, op, limits, first)
+  const verificationGas = await verificationLimits(
+    { ...subject, block: realistic.block, state: realistic.state },
+    realistic,
+  )
+  const narrow = { ...limits, ...verificationGas }
+  const isFixed = postOp !== verification
   const searched = (limit: bigint) =>
     entryPoint.hasPaymasterLimits
       ? { ...narrow, postOp: limit }
       : { ...narrow, verification: larger(limit, narrow.verification) }
-  const postOpGasLimit = isGiven
+  const postOpGasLimit = isFixed
     ? postOp
     : await callLimit(subject, observed, 'postOp', verification, searched)
   return {
     outcome: 'measured',
     gas: {
       callGasLimit,
-      verificationGasLimit: found.verification,
-      paymasterVerificationGasLimit: found.paymasterVerification,
+      verificationGasLimit: verificationGas.verification,
+      paymasterVerificationGasLimit: verificationGas.paymasterVerification,
       verificationGasUsed: realistic.used,
       postOpGasLimit,
       ...timeRangeOf(observed),
@@ -73,15 +77,15 @@ export async function measureOperation(
 function refusedBy(
   entryPoint: EntryPoint,
   op: Operation,
-  rehearsed: SimulatedOperation,
+  simulated: SimulatedOperation,
 ): MeasureResult | undefined {
-  const { call, postOp, validated } = rehearsed.observed
+  const { call, postOp, validated } = simulated.observed
   if (call?.success === false) return { outcome: 'reverted', revertData: call.revertData }
   if (postOp?.success === false) {
     return { outcome: 'refused', failure: postOpReverted(postOp.revertData) }
   }
-  if (validated !== undefined && rehearsed.result.success) return undefined
-  return { outcome: 'refused', failure: refusal(entryPoint, op, rehearsed) }
+  if (validated !== undefined && simulated.result.success) return undefined
+  return { outcome: 'refused', failure: refusal(entryPoint, op, simulated) }
 }
 
 function withLimits(entryPoint: EntryPoint, op: Operation, limits: TrialLimits): Operation {
@@ -98,34 +102,36 @@ function hasPaymasterLimits(entryPoint: EntryPoint, op: Operation): boolean {
   return entryPoint.hasPaymasterLimits && op.paymaster !== undefined
 }
 
-/** What is searched, and on which state; nothing more is read. */
-type Subject = {
+/** The operation whose limits are searched, and the state for all trials: nothing more is read. */
+type Subject = SimulationState & {
   readonly entryPoint: EntryPoint
   readonly op: Operation
-  readonly stage: SimulationState
 }
 
-/** A run of so much gas takes milliseconds; others get their turn after it. */
+/** A trial of so much gas takes milliseconds; other work gets its turn after it. */
 const HEAVY_GAS = 1_000_000
 
 /**
- * One run under `limits`. Undefined when it needs state that no run under ample limits needed: then it
- * does something else, and the limits do not do.
+ * One trial under `limits`. Undefined when it needs state that no trial under ample limits needed: then
+ * the operation does something else, so the limits do not suffice.
  */
 async function attempt(
-  { entryPoint, op, stage }: Subject,
+  subject: Subject,
   limits: TrialLimits,
   extent: Extent,
 ): Promise<Observation | undefined> {
-  const how = { onMiss: 'stop', record: false } as const
+  const { entryPoint, op } = subject
   const limited = withLimits(entryPoint, op, limits)
-  const { outcome, observed } = simulateOperation(stage, entryPoint, limited, extent, how)
+  const { outcome, observed } = simulateOperation(subject, entryPoint, limited, extent, {
+    onMiss: 'stop',
+    record: false,
+  })
   if (outcome.kind !== 'done') return undefined
   if (outcome.executionGas > HEAVY_GAS) await nextTurn()
   return observed
 }
 
-/** The smallest limit of the call of the account or of postOp; 0 when there is none. */
+/** The smallest limit of the account's call or of postOp, in gas; 0 when the call is not made. */
 async function callLimit(
   subject: Subject,
   observed: Observation,
@@ -138,8 +144,8 @@ async function callLimit(
   const used = BigInt(ample.gasUsed)
   const search = { floor: used - 1n, ceiling, guess: used, tolerance: tolerated(used) }
   return smallestLimit(search, async (limit) => {
-    const ended = (await attempt(subject, limitsAt(limit), 'execution'))?.[name]
-    return endsAs(ended, ample)
+    const end = (await attempt(subject, limitsAt(limit), 'execution'))?.[name]
+    return endsAs(end, ample)
   })
 }
 
@@ -147,29 +153,35 @@ function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
   return end?.success === true && end.gasUsed >= ample.gasUsed
 }
 
-/** Limits that do, and what verification does under them. */
-type Verification = {
+/** Limits that suffice, and the verification under them. */
+type Verification = SimulationState & {
   readonly limits: TrialLimits
   readonly observed: Observation
-  readonly stage: SimulationState
   /** Gas of verification, without preVerificationGas. */
   readonly used: bigint
 }
 
-async function runRealistic(
-  run: TrialRun,
+/** Verification under limits close to its need; under `limits` when these do not suffice. */
+async function verifyRealistically(
+  simulate: Simulate,
   entryPoint: EntryPoint,
   op: Operation,
   limits: TrialLimits,
-  { observed, stage }: SimulatedOperation,
+  { observed, block, state }: SimulatedOperation,
 ): Promise<Verification> {
   const used = verificationUsed(observed, op) ?? 0n
   const likely = used + used / 16n + 4096n
   const closer = { ...limits, verification: likely, paymasterVerification: likely }
-  const second = await run(withLimits(entryPoint, op, closer), 'validation')
+  const second = await simulate(withLimits(entryPoint, op, closer), 'validation')
   const usedNow = verificationUsed(second.observed, op)
-  if (usedNow === undefined) return { limits, observed, stage, used }
-  return { limits: closer, observed: second.observed, stage: second.stage, used: usedNow }
+  if (usedNow === undefined) return { limits, observed, block, state, used }
+  return {
+    limits: closer,
+    observed: second.observed,
+    block: second.block,
+    state: second.state,
+    used: usedNow,
+  }
 }
 
 function verificationUsed({ validated }: Observation, op: Operation): bigint | undefined {
@@ -181,8 +193,8 @@ async function verificationLimits(
   { limits, observed, used }: Verification,
 ): Promise<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
   const { entryPoint, op } = subject
-  const does = async (tried: TrialLimits) => {
-    const seen = await attempt(subject, tried, 'validation')
+  const suffice = async (trial: TrialLimits) => {
+    const seen = await attempt(subject, trial, 'validation')
     const usedNow = seen && verificationUsed(seen, op)
     return usedNow !== undefined && usedNow >= used
   }
@@ -196,7 +208,7 @@ async function verificationLimits(
       guess: isSeparate ? used - paymaster - PAYMASTER_OVERHEAD : used,
       tolerance: tolerated(account),
     },
-    (limit) => does({ ...limits, verification: limit }),
+    (limit) => suffice({ ...limits, verification: limit }),
   )
   if (!isSeparate) return { verification, paymasterVerification: 0n }
   const paymasterVerification = await smallestLimit(
@@ -206,15 +218,15 @@ async function verificationLimits(
       guess: paymaster + PAYMASTER_OVERHEAD,
       tolerance: tolerated(paymaster),
     },
-    (limit) => does({ ...limits, verification, paymasterVerification: limit }),
+    (limit) => suffice({ ...limits, verification, paymasterVerification: limit }),
   )
   return { verification, paymasterVerification }
 }
 
-/** Of the EntryPoint itself within what paymasterVerificationGasLimit bounds: where to look first. */
+/** gas of the EntryPoint itself that paymasterVerificationGasLimit bounds too: for the first guess. */
 const PAYMASTER_OVERHEAD = 9_700n
 
-/** Gas used is the least that a limit may be. */
+/** The tolerance (gas) of a search for a limit of a call that used this much. */
 function tolerated(used: bigint): bigint {
   return used / 64n + 64n
 }

@@ -37,10 +37,10 @@ import { createApp } from '../database/createApp.js'
 import { silent } from '../logger.js'
 import { until } from '../until.js'
 import { deployEntryPoint } from './entryPointContracts.js'
-import { puppetCode } from './puppet.js'
+import { settableAccountCode } from './settableAccount.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
 
-export const puppetAbi = parseAbi([
+export const settableAccountAbi = parseAbi([
   'function set(bool refuses, bool refusesOdd, uint256 validationData)',
   'function touch()',
   'function poke(address other, bytes data)',
@@ -53,7 +53,7 @@ const entryPointAbi = parseAbi([
   'function withdrawTo(address, uint256)',
 ])
 
-export const touch = encodeFunctionData({ abi: puppetAbi, functionName: 'touch' })
+export const touch = encodeFunctionData({ abi: settableAccountAbi, functionName: 'touch' })
 
 /** Funded keys of anvil, after the one that tests send with. */
 export const executorKeys: readonly Hex[] = [
@@ -61,8 +61,8 @@ export const executorKeys: readonly Hex[] = [
   '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
 ]
 
-/** How a puppet behaves; what is left out returns to normal. */
-type Strings = {
+/** The behaviour of a settable account; a setting that is left out returns to normal. */
+type AccountSettings = {
   /** Validation reverts. */
   readonly refuses?: boolean
   /** Validation reverts in blocks with an odd number: after an even one it passes its simulation. */
@@ -80,9 +80,9 @@ export type BundlingChain = {
   readonly mempool: Mempool
   readonly executors: readonly ExecutorSigner[]
   readonly appId: string
-  /** A new puppet with this deposit in the EntryPoint (default 1 ether). */
-  puppet(deposit?: bigint): Promise<Address>
-  pull(puppet: Address, strings: Strings): Promise<void>
+  /** A new settable account with this deposit in the EntryPoint (wei, default 1 ether). */
+  createAccount(deposit?: bigint): Promise<Address>
+  configure(account: Address, settings: AccountSettings): Promise<void>
   operation(sender: Address, fields?: Partial<Operation>): Operation
   admit(op: Operation): Promise<Hex>
   /** Someone else's bundle with these operations. */
@@ -103,7 +103,7 @@ type Options = {
 }
 
 let chains = 0
-let puppets = 0
+let accounts = 0
 
 /** Without rules nothing but the node's own word. */
 async function openEngine(
@@ -159,7 +159,7 @@ export async function startBundlingChain(
     maxOperationsPerSender: 4,
     maxOperationsPerApp: 1_000,
     maxOperations: 1_000,
-    // Puppets look at the block's number.
+    // Settable accounts look at the block's number.
     rules: 'off',
     validationEngine: 'auto',
     comparedShare: 0.01,
@@ -191,11 +191,11 @@ export async function startBundlingChain(
     treasury,
   }
   const share = expectedShare(definition)
-  const mempool = createMempool({ ...context, onJudged: () => {}, ...share })
+  const mempool = createMempool({ ...context, onRulesChecked: () => {}, ...share })
   const appId = await createApp(database)
 
   const setCode = async (address: Address) => {
-    await anvil.request('anvil_setCode', [address, puppetCode])
+    await anvil.request('anvil_setCode', [address, settableAccountCode])
   }
   const round = async () => {
     const followed = await followChain(context, await heads.refresh())
@@ -212,8 +212,8 @@ export async function startBundlingChain(
     mempool,
     executors,
     appId,
-    async puppet(deposit = parseEther('1')) {
-      const address = numberToHex(0xabc000 + ++puppets, { size: 20 })
+    async createAccount(deposit = parseEther('1')) {
+      const address = numberToHex(0xabc000 + ++accounts, { size: 20 })
       await setCode(address)
       const data = encodeFunctionData({
         abi: entryPointAbi,
@@ -224,11 +224,11 @@ export async function startBundlingChain(
       await heads.refresh()
       return address
     },
-    async pull(puppet, { refuses = false, refusesOdd = false, validationData = 0n }) {
+    async configure(account, { refuses = false, refusesOdd = false, validationData = 0n }) {
       const args = [refuses, refusesOdd, validationData] as const
       await anvil.send({
-        to: puppet,
-        data: encodeFunctionData({ abi: puppetAbi, functionName: 'set', args }),
+        to: account,
+        data: encodeFunctionData({ abi: settableAccountAbi, functionName: 'set', args }),
       })
       await heads.refresh()
     },
@@ -295,17 +295,17 @@ export async function startBundlingChain(
   return chain
 }
 
-/** Takes deposit out of the EntryPoint, as the puppet's owner would. */
+/** Takes deposit out of the EntryPoint, as the account's owner would. */
 export async function withdraw(
   { anvil, entryPoint, heads }: BundlingChain,
-  puppet: Address,
+  account: Address,
   amount: bigint,
 ): Promise<void> {
   const args = [anvil.account, amount] as const
   const data = encodeFunctionData({ abi: entryPointAbi, functionName: 'withdrawTo', args })
-  await anvil.request('anvil_impersonateAccount', [puppet])
-  await anvil.request('anvil_setBalance', [puppet, numberToHex(parseEther('1'))])
-  const receipt = await anvil.send({ from: puppet, to: entryPoint.address, data })
+  await anvil.request('anvil_impersonateAccount', [account])
+  await anvil.request('anvil_setBalance', [account, numberToHex(parseEther('1'))])
+  const receipt = await anvil.send({ from: account, to: entryPoint.address, data })
   if (receipt.status !== '0x1') throw new Error('nothing was withdrawn')
   await heads.refresh()
 }

@@ -15,7 +15,7 @@ import { silent } from '../logger.js'
 import { lower, openTankChain } from '../tanks/tankChain.js'
 import { contracts } from './v06Contracts.js'
 
-/** What an operation's sender is before it is sent. */
+/** The state of an operation's sender before it is sent. */
 export type SenderKind = 'deployed' | 'counterfactual' | 'delegated'
 
 /** Senders that exist with the accounts of this version. */

@@ -101,7 +101,7 @@ export async function startMixedBundling(
     ...context,
     engine,
     heads,
-    onJudged: () => {},
+    onRulesChecked: () => {},
     ...share,
   })
   const appId = await createApp(database)

@@ -57,7 +57,8 @@ describe.each(VERSIONS)('traced by the node, EntryPoint v%s:', (version) => {
     const { observed: ourRun, ...said } = ours.validation
     const { observed: theirRun, ...told } = theirs.validation
     expect(told).toEqual(said)
-    if (ourRun.kind !== 'run' || theirRun.kind !== 'run') throw new Error('nothing was recorded')
+    if (ourRun.kind !== 'record' || theirRun.kind !== 'record')
+      throw new Error('nothing was recorded')
     expect(theirRun).toMatchObject({
       senderExists: kind !== 'counterfactual',
       stakes: ourRun.stakes,

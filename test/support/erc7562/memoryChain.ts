@@ -39,7 +39,7 @@ const DEPLOYER_CODE: Hex =
 const RICH: Address = '0x00000000000000000000000000000000000000aa'
 const BENEFICIARY: Address = '0x00000000000000000000000000000000000000bb'
 
-/** Where the chain of the tests has a precompile that no fork has. */
+/** The address at which the chain of the tests has a precompile that no fork has. */
 export const CHAIN_PRECOMPILE = 0x2a00
 
 export const BLOCK: BlockEnv = {
@@ -57,20 +57,20 @@ export const BLOCK: BlockEnv = {
 }
 
 const NO_CODE = new Uint8Array(0)
-const NOTHING: State = {
+const EMPTY_STATE: State = {
   account: () => ({ nonce: 0n, balance: 0n, code: NO_CODE }),
   slot: () => 0n,
 }
 
 const depositAbi = parseAbi(['function depositTo(address account) payable'])
 
-/** The chain of a test: one EntryPoint and what was put beside it, all in memory. */
-export type TestWorld = ReturnType<typeof createWorld>
+/** The chain of a test in memory: one EntryPoint and the contracts that were put beside it. */
+export type MemoryChain = ReturnType<typeof createMemoryChain>
 
-/** A world with the EntryPoint of `version`, deployed by running its creation code. */
-export function createWorld(version: Version) {
+/** A chain with the EntryPoint of `version`, deployed by running its creation code. */
+export function createMemoryChain(version: Version) {
   let state = overlay(
-    NOTHING,
+    EMPTY_STATE,
     new Map<Address, EvmAccountOverride>([
       [DEPLOYER, { code: fromHex(DEPLOYER_CODE) }],
       [RICH, { balance: 10n ** 24n }],
@@ -148,18 +148,18 @@ export function createWorld(version: Version) {
 }
 
 /** The account of `ownerKey` that a SimpleAccountFactory makes. */
-export function simpleAccountOf(world: TestWorld, ownerKey: Hex) {
+export function simpleAccountOf(chain: MemoryChain, ownerKey: Hex) {
   const owner = privateKeyToAccount(ownerKey)
-  const { factory } = world
+  const { factory } = chain
   const abi = parseAbi([
     'function createAccount(address owner, uint256 salt) returns (address)',
     'function getAddress(address owner, uint256 salt) view returns (address)',
   ])
   const args = [owner.address, 0n] as const
-  const answer = world.send(factory, encodeFunctionData({ abi, functionName: 'getAddress', args }))
+  const answer = chain.send(factory, encodeFunctionData({ abi, functionName: 'getAddress', args }))
   const sign = async (op: Operation): Promise<Operation> => {
-    const hash = world.entryPoint.hash(op, Number(BLOCK.chainId))
-    const asMessage = world.version === '0.6' || world.version === '0.7'
+    const hash = chain.entryPoint.hash(op, Number(BLOCK.chainId))
+    const asMessage = chain.version === '0.6' || chain.version === '0.7'
     const signature = asMessage
       ? await owner.signMessage({ message: { raw: hash } })
       : await owner.sign({ hash })

@@ -1,27 +1,30 @@
 import type { Address, Hex } from 'viem'
-import type { RunKind } from '../../chain/stateProvider.js'
+import type { AccessHints } from '../../chain/accessHints.js'
 import { depositSlot, nonceSlot } from '../../encoding/storageLayout.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { createAddress } from '../../evm/index.js'
 import type { Extent } from './observeOperation.js'
 
-/** Runs touch alike that call the same contracts: those with the same call, sponsor and factory most. */
-export function kindOf(entryPoint: EntryPoint, op: Operation, extent: Extent): RunKind {
+/**
+ * Hints about the state that an operation will touch. Operations that call the same contracts touch
+ * similar state, most of all those with the same call, paymaster and factory.
+ */
+export function accessHintsOf(entryPoint: EntryPoint, op: Operation, extent: Extent): AccessHints {
   const { sender, factory, paymaster } = op
   const { address } = entryPoint
   const validation = `validation ${address} ${factory} ${paymaster}`
-  // Selector and first argument: for most accounts what to call.
+  // Selector and first argument: for most accounts the contract that is called.
   const execution = `execution ${address} ${factory} ${paymaster} ${op.callData.slice(0, 74)}`
   const general = `${address} ${factory !== undefined} ${paymaster !== undefined}`
   const staked = extent === 'validation' ? entitiesOf(op) : []
-  const parties = factory === undefined ? [] : [factory, senderCreator(address)]
-  if (paymaster !== undefined) parties.push(paymaster)
+  const contracts = factory === undefined ? [] : [factory, senderCreator(address)]
+  if (paymaster !== undefined) contracts.push(paymaster)
   return {
     names: extent === 'execution' ? [execution, validation, general] : [validation, general],
     sender,
     nonceKey: op.nonce >> 64n,
-    accounts: [address, sender, ...parties],
+    accounts: [address, sender, ...contracts],
     slots: [
       [address, depositSlot(paymaster ?? sender)],
       [address, nonceSlot(sender, op.nonce)],

@@ -2,8 +2,8 @@ import type { Hex } from 'viem'
 import { compileSolidity } from './compileSolidity.js'
 
 /**
- * An account and paymaster of EntryPoint v0.6 that does what a test pulls: takes every signature but
- * an empty one, and can change its mind after it was admitted.
+ * An account and paymaster of EntryPoint v0.6 that behaves as a test sets it: it takes every signature
+ * but an empty one, and can refuse an operation after it was admitted.
  */
 const compiled = compileSolidity(`
 struct UserOperation {
@@ -12,7 +12,7 @@ struct UserOperation {
     uint256 maxPriorityFeePerGas; bytes paymasterAndData; bytes signature;
 }
 
-contract Puppet {
+contract SettableAccount {
     event UserOperationEvent(
         bytes32 indexed userOpHash, address indexed sender, address indexed paymaster,
         uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed
@@ -54,8 +54,8 @@ contract Puppet {
     }
     receive() external payable {}
 }
-`).Puppet
+`).SettableAccount
 
-if (!compiled) throw new Error('Puppet was not compiled')
+if (!compiled) throw new Error('SettableAccount was not compiled')
 
-export const puppetCode: Hex = compiled.runtime
+export const settableAccountCode: Hex = compiled.runtime

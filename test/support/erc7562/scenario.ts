@@ -5,14 +5,14 @@ import type { EntityRole, RuleLimits } from '../../../src/validation/erc7562/ind
 import { type Act, actorInitcode, type Making, makeCall, script } from './actor.js'
 import { operationOf } from './operationOf.js'
 
-/** What the entities of one operation do in its validation. */
-export type Play = {
+/** The actions of the entities of one operation in its validation. */
+export type Scenario = {
   readonly account?: Act
   readonly factory?: Act
   readonly paymaster?: Act
   /** The sender's constructor; the operation then creates its sender. */
   readonly construct?: Act
-  /** How the factory creates the sender, which a play with `factory` or `construct` does anyway. */
+  /** The way the factory creates the sender; with `factory` or `construct` it creates it anyway. */
   readonly deploys?: Partial<Pick<Making, 'how' | 'via' | 'before'>>
   readonly staked?: readonly EntityRole[]
   readonly limits?: RuleLimits
@@ -21,7 +21,7 @@ export type Play = {
   readonly fields?: Partial<Operation>
 }
 
-/** Actors that play the entities of operations. */
+/** Actors that are the entities of operations. */
 export type Actors = {
   readonly account: Address
   readonly factory: Address
@@ -30,40 +30,40 @@ export type Actors = {
   readonly packed: boolean
 }
 
-/** Operations in which these actors do what a play says. */
-export function createCast({ account, factory, paymaster, packed }: Actors) {
-  const senderOf = (play: Play): Address => {
-    if (!deploys(play)) return account
-    if (play.deploys?.how === 'CREATE') return createAddress(factory, 1n)
-    const creator = play.deploys?.how === 'VIA' ? play.deploys.via! : factory
-    return create2Address(creator, 0n, fromHex(actorInitcode(play.construct)))
+/** A builder of operations in which these actors act as a scenario says. */
+export function scenarioOperations({ account, factory, paymaster, packed }: Actors) {
+  const senderOf = (scenario: Scenario): Address => {
+    if (!deploys(scenario)) return account
+    if (scenario.deploys?.how === 'CREATE') return createAddress(factory, 1n)
+    const creator = scenario.deploys?.how === 'VIA' ? scenario.deploys.via! : factory
+    return create2Address(creator, 0n, fromHex(actorInitcode(scenario.construct)))
   }
 
-  const operation = (play: Play): Operation => {
-    const sender = senderOf(play)
+  const operation = (scenario: Scenario): Operation => {
+    const sender = senderOf(scenario)
     return operationOf(sender, {
-      signature: script(play.account),
-      ...(deploys(play) && {
+      signature: script(scenario.account),
+      ...(deploys(scenario) && {
         factory,
         factoryData: makeCall({
-          initcode: actorInitcode(play.construct),
-          act: play.factory,
-          ...play.deploys,
+          initcode: actorInitcode(scenario.construct),
+          act: scenario.factory,
+          ...scenario.deploys,
         }),
       }),
-      ...(play.paymaster && {
+      ...(scenario.paymaster && {
         paymaster,
-        paymasterData: script(play.paymaster),
+        paymasterData: script(scenario.paymaster),
         paymasterVerificationGasLimit: packed ? 3_000_000n : 0n,
         paymasterPostOpGasLimit: packed ? 100_000n : 0n,
       }),
-      ...play.fields,
+      ...scenario.fields,
     })
   }
 
   return { senderOf, operation }
 }
 
-export function deploys(play: Play): boolean {
-  return [play.factory, play.construct, play.deploys].some((part) => part !== undefined)
+export function deploys(scenario: Scenario): boolean {
+  return [scenario.factory, scenario.construct, scenario.deploys].some((part) => part !== undefined)
 }

@@ -6,13 +6,13 @@ import {
   encodeRead,
   noAnswers,
   type Read,
-  slotPosition,
+  storageKey,
 } from '../../chain/blockReads.js'
 import type { ChainRules } from '../../chain/chainRules.js'
 import { delegateOf } from '../../chain/delegations.js'
+import type { BlockId, Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
-import type { BlockId, Head } from '../../chain/nodeReads.js'
 import type { StateProvider } from '../../chain/stateProvider.js'
 import { depositSlot } from '../../encoding/storageLayout.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
@@ -20,7 +20,7 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { type ExecutionRecord, fromHex, precompilesOf, type State, toHex } from '../../evm/index.js'
 import type { StateOverride } from '../engine.js'
 import { authorizationOverride } from '../evmOverrides.js'
-import type { RecordedRun } from '../inProcess/observeRun.js'
+import type { RecordedExecution } from '../inProcess/observeRecord.js'
 import { stateFor } from '../inProcess/simulateOperation.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 import { type Tracer, tracerParameter } from '../tracer.js'
@@ -29,35 +29,38 @@ import { toRecord } from './toRecord.js'
 import { isTrace, type TracedFrame, visitedAddresses } from './tracedFrame.js'
 import { traceRequest } from './traceRequest.js'
 
-/** A node that traces, and by what rules its chain runs contracts. */
+/** A node that traces, and the rules by which its chain runs contracts. */
 export type TracingNode = {
   readonly node: NodeClient
   readonly state: Pick<StateProvider, 'rulesOf'>
   readonly tracer: Tracer
 }
 
+/** An operation to be traced. */
 export type TracedOperation = TracingNode & {
   readonly entryPoint: EntryPoint
   readonly op: Operation
   readonly override: StateOverride
 }
 
-export type TracedRun = Omit<RecordedRun, 'blockHash'> & {
+/** A traced operation: the record of it, and the state that the rules need. */
+export type TraceResult = Omit<RecordedExecution, 'blockHash'> & {
   readonly head: Head
   readonly observed: ObservedCalls
-  /** What handleOps returned or reverted with. */
+  /** Return data or revert data of handleOps. */
   readonly output: Uint8Array
 }
 
 /**
- * Has the node trace handleOps with this one operation on the block `head`, then reads the state that
- * the rules ask for: two requests, three where it met a delegated account. @param time Unix seconds that the block pretends to have
+ * A trace of handleOps with this one operation on the block `head`, and the state that the rules need:
+ * two requests, three where the operation met a delegated account.
+ * @param time Unix seconds that the block pretends to have
  */
-export async function runTrace(
+export async function traceOperation(
   context: TracedOperation,
   head: Head,
   time?: number,
-): Promise<TracedRun> {
+): Promise<TraceResult> {
   const { entryPoint, op, override } = context
   const rules = await context.state.rulesOf(head)
   const block = rules.readsByHash ? head.hash : head.number
@@ -88,7 +91,7 @@ async function trace(
   throw new NodeUnavailableError('debug_traceCall', cause)
 }
 
-/** Codes of all that the trace visited and of their delegates, stakes and the deposit, of its block. */
+/** Codes of all visited addresses and of their delegates, stakes and the deposit, of the same block. */
 async function readState(
   { node, entryPoint, op }: TracedOperation,
   traced: TracedFrame,
@@ -104,8 +107,8 @@ async function readState(
   if (paymaster !== undefined) slots.push(depositSlot(paymaster))
 
   const known = noAnswers()
-  async function read(reads: readonly Read[]): Promise<void> {
-    const settled = await node.batch(reads.flatMap((each) => encodeRead(each, head, block)))
+  async function learn(reads: readonly Read[]): Promise<void> {
+    const settled = await node.batch(reads.flatMap((read) => encodeRead(read, head, block)))
     try {
       decodeReads(reads, settled, known)
     } catch (error) {
@@ -114,13 +117,15 @@ async function readState(
     }
   }
 
-  await read([
+  await learn([
     ...accountReads(visited),
     ...slots.map((slot): Read => ({ kind: 'slot', address, slot })),
   ])
   const delegates = [...known.codes.values()].map(delegateOf)
-  const unread = delegates.filter((each) => each !== undefined && !visited.has(each)) as Address[]
-  if (unread.length > 0) await read(accountReads(new Set(unread)))
+  const unread = delegates.filter(
+    (delegate) => delegate !== undefined && !visited.has(delegate),
+  ) as Address[]
+  if (unread.length > 0) await learn(accountReads(new Set(unread)))
   return stateOf(known)
 }
 
@@ -136,7 +141,7 @@ function stateOf({ balances, nonces, codes, slots }: BlockAnswers): State {
       if (balance === undefined || code === undefined) return undefined
       return { nonce: nonces.get(address), balance, code }
     },
-    slot: (address, slot) => slots.get(slotPosition(address, slot)),
+    slot: (address, slot) => slots.get(storageKey(address, slot)),
   }
 }
 

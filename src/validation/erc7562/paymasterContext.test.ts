@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changedContext } from './context.js'
+import { changedContext } from './paymasterContext.js'
 
 describe('EREP-055', () => {
   const paymaster = { role: 'paymaster', address: `0x${'a1'.repeat(20)}` } as const

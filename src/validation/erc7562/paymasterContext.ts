@@ -1,7 +1,7 @@
 import { readAbi } from '../../encoding/abiReader.js'
 import { toHex } from '../../evm/index.js'
-import type { RuleLimits } from './limits.js'
 import type { Entity, Phase, PhaseRule } from './ruleContext.js'
+import type { RuleLimits } from './ruleLimits.js'
 import { type Party, type Violation, violation } from './violation.js'
 
 /** Bytes of the context that validatePaymasterUserOp returned; 0 when it returned none. */
@@ -12,7 +12,8 @@ export function contextSizeOf(phases: readonly Phase[]): number {
   return (context.length - 2) / 2
 }
 
-export const context: PhaseRule = ({ limits }, phase) =>
+/** EREP-050 and LIM-020 for the context that the paymaster's phase returned. */
+export const paymasterContext: PhaseRule = ({ limits }, phase) =>
   phase.name === 'paymaster' ? checkContext(phase.entity, contextSizeOf([phase]), limits) : []
 
 /** EREP-050 and LIM-020 for a context of `size` bytes. */

@@ -8,21 +8,19 @@ import { unexplained } from '../refusals.js'
 import type { Observation } from './observeOperation.js'
 import type { SimulationState } from './simulateOperation.js'
 
-/** A rehearsal on known state. */
-export type SimulatedOperation = {
+/** A simulation that ended on complete state: its result, and the block and state that it ran on. */
+export type SimulatedOperation = SimulationState & {
   readonly result: CallResult
   readonly observed: Observation
-  readonly stage: SimulationState
   readonly blockHash: Hex
 }
 
-/** What is looked at of a run that was refused. */
-export type Ended = {
+/** The parts of a refused execution that explain the refusal. */
+export type RefusedExecution = Pick<SimulationState, 'state'> & {
   readonly result: Pick<CallResult, 'output'>
-  readonly stage: Pick<SimulationState, 'state'>
 }
 
-/** What handleOps would put on the chain for the operation; undefined when it refuses. */
+/** The outcome that handleOps would put on the chain for the operation; undefined when it refuses. */
 export function outcomeOf(
   entryPoint: EntryPoint,
   { logs }: CallResult,
@@ -30,47 +28,51 @@ export function outcomeOf(
   return entryPoint.decodeOutcomes(logs.map(toLog))[0]
 }
 
-/** What the EntryPoint says; where it reverts without a word, whether a contract is missing. */
+/** The EntryPoint's reason; where it reverts without one, a contract that is missing. */
 export function refusal(
   entryPoint: EntryPoint,
   op: Operation,
-  { result: { output }, stage: { state } }: Ended,
+  { result: { output }, state }: RefusedExecution,
 ): Failure {
   const revertData = toHex(output)
   const failure = entryPoint.decodeFailure(revertData)
   if (failure !== undefined) return failure
   const isMissing = (address: Address) => state.account(address)?.code.length === 0
-  const said = (code: string, message: string) => ({ index: 0, code, message, revertData })
+  const failed = (code: string, message: string) => ({ index: 0, code, message, revertData })
   if (op.factory === undefined && isMissing(op.sender)) {
-    return said('AA20', 'AA20 account not deployed')
+    return failed('AA20', 'AA20 account not deployed')
   }
   if (op.paymaster !== undefined && isMissing(op.paymaster)) {
-    return said('AA30', 'AA30 paymaster not deployed')
+    return failed('AA30', 'AA30 paymaster not deployed')
   }
   return unexplained(revertData)
 }
 
-export function readValidation(
-  observed: ValidationAnswers,
+/** The validation that account and paymaster answered, with the gas and the prefund it took. */
+export function validationOf(
+  answers: ValidationAnswers,
   { preOpGas, prefund }: NonNullable<Observation['validated']>,
   op: Operation,
 ): Omit<Validation, 'observed'> {
   const failed = (data = 0n) => BigInt(splitValidationData(data).authorizer) !== 0n
   return {
-    accountSignatureFailed: failed(observed.accountData),
-    paymasterSignatureFailed: failed(observed.paymasterData),
-    ...timeRangeOf(observed),
+    accountSignatureFailed: failed(answers.accountData),
+    paymasterSignatureFailed: failed(answers.paymasterData),
+    ...timeRangeOf(answers),
     verificationGasUsed: preOpGas - op.preVerificationGas,
     prefund,
   }
 }
 
-/** What account and paymaster answered. */
+/** The validationData of account and paymaster. */
 type ValidationAnswers = Pick<Observation, 'accountData' | 'paymasterData'>
 
 const BLOCK_FLAG = 2 ** 47
 
-/** When account and paymaster both hold. Ranges of block numbers (v0.9) the EntryPoint judges. */
+/**
+ * The time range (Unix seconds, 0 = no bound) in which account and paymaster are both valid. Ranges of
+ * block numbers (v0.9) are left out: the EntryPoint checks them.
+ */
 export function timeRangeOf({ accountData = 0n, paymasterData = 0n }: ValidationAnswers) {
   let [validAfter, validUntil] = [0, 0]
   for (const data of [accountData, paymasterData]) {
@@ -84,17 +86,17 @@ export function timeRangeOf({ accountData = 0n, paymasterData = 0n }: Validation
   return { validAfter, validUntil }
 }
 
-/** A log as if of a transaction of its own, of which nothing is known yet. */
+/** A log in the form of a mined one, with zeros for the block and transaction that it does not have. */
 function toLog({ address, topics, data }: EvmLog, logIndex: number): Log {
-  const nowhere = `0x${'00'.repeat(32)}` as const
+  const unknown = `0x${'00'.repeat(32)}` as const
   return {
     address,
     topics,
     data: toHex(data),
     logIndex,
     blockNumber: 0n,
-    blockHash: nowhere,
-    transactionHash: nowhere,
+    blockHash: unknown,
+    transactionHash: unknown,
     transactionIndex: 0,
   }
 }

@@ -9,26 +9,26 @@ import {
   type FrameRecord,
   type State,
 } from '../../evm/index.js'
-import type { ObservedRun } from '../engine.js'
+import type { ObservedRecord } from '../engine.js'
 import type { StakeInfo } from '../erc7562/index.js'
 
-/** A validation that was recorded, by our EVM or a node, and the state on which it ran. */
-export type RecordedRun = {
+/** A validation that our EVM or a node has recorded, and the state on which it ran. */
+export type RecordedExecution = {
   readonly record: ExecutionRecord
   readonly state: State
   readonly fork: Fork
   readonly blockHash: Hex
 }
 
-/** What the rules judge of a recorded validation, all of the state on which it ran. */
-export function observeRun(
+/** The facts about a recorded validation that the rules need, all from the state on which it ran. */
+export function observeRecord(
   entryPoint: EntryPoint,
   op: Operation,
-  { record, state, fork, blockHash }: RecordedRun,
-): ObservedRun {
+  { record, state, fork, blockHash }: RecordedExecution,
+): ObservedRecord {
   const { sender, factory, paymaster } = op
   return {
-    kind: 'run',
+    kind: 'record',
     stakes: {
       account: stakeOf(state, entryPoint, sender),
       factory: factory && stakeOf(state, entryPoint, factory),
@@ -50,12 +50,12 @@ function stakeOf(state: State, entryPoint: EntryPoint, account: Address): StakeI
   return entryPoint.readStake(words)
 }
 
-/** `kindOf` has asked for the slot. */
+/** wei. The slot is among the hints of the operation, so it is known. */
 function depositOf(state: State, { address }: EntryPoint, account: Address): bigint {
   return BigInt.asUintN(112, state.slot(address, depositSlot(account)) ?? 0n)
 }
 
-/** Before the run, of all addresses that it called or looked at, and of their delegates. */
+/** Code hashes, as before the run, of all addresses that it called or inspected and their delegates. */
 function codeHashes(state: State, root: FrameRecord): Map<Address, Hex> {
   const hashes = new Map<Address, Hex>()
   const note = (address: Address | undefined) => {
