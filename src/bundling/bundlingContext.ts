@@ -7,7 +7,7 @@ import type { ExecutorSigner } from '../signing/executorSigner.js'
 import type { BundleState, Schema } from '../store/schema.js'
 import type { RuleSettings } from '../validation/checkRules.js'
 import type { Engine } from '../validation/engine.js'
-import type { GasWatch } from './gasWatch.js'
+import type { GasWatch } from './createGasWatch.js'
 
 /** What bundling on one chain works with. All state is in the database. */
 export type BundlingContext = {

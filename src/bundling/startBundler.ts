@@ -2,11 +2,11 @@ import type { HeadFollower } from '../chain/headFollower.js'
 import { SendingTimeoutError } from '../errors/bundlingErrors.js'
 import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
-import { createRounds } from './rounds.js'
+import { createRounds } from './createRounds.js'
+import { createBalanceWatch } from './send/createBalanceWatch.js'
 import type { Followed } from './send/followBundles.js'
 import { followChain, keepLanes } from './send/followChain.js'
 import { sendBundles } from './send/sendBundles.js'
-import { createBalanceWatch } from './send/watchBalances.js'
 
 export type Bundler = {
   /** Looks at the pool soon; called when operations were announced. */

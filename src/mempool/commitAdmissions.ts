@@ -20,8 +20,7 @@ import {
 import { offerOf } from '../store/pool/operations.js'
 import { countReputations, type EntityFacts, readEntityFacts } from '../store/pool/reputations.js'
 import type { OperationState, Schema } from '../store/schema.js'
-import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
-import { createEntityView, type EntityView, usesOf } from './entityView.js'
+import { createEntityView, type EntityView, usesOf } from './createEntityView.js'
 import {
   type Admission,
   createPoolView,
@@ -29,7 +28,8 @@ import {
   type PoolView,
   senderName,
   slotName,
-} from './poolView.js'
+} from './createPoolView.js'
+import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
 
 /**
  * Decides about admissions to one chain's pool, in their order, and carries the decisions out in one

@@ -4,7 +4,7 @@ import type { Operation } from '../entrypoint/operation.js'
 import type { FirstValidation } from '../store/pool/operations.js'
 import type { Observed } from '../validation/engine.js'
 import { isStaked, type StakePolicy, type Verdict } from '../validation/erc7562/index.js'
-import type { AdmittedEntities } from './entityView.js'
+import type { AdmittedEntities } from './createEntityView.js'
 
 /** The entities of a validated operation, as reputation counts them. */
 export function entitiesOf(

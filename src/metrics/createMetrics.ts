@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { GasCompared } from '../bundling/gasWatch.js'
+import type { GasCompared } from '../bundling/createGasWatch.js'
 import type { LimitName } from '../errors/limitErrors.js'
 import type { RanBy } from '../validation/chainEngine.js'
 import type { Compared } from '../validation/nodeWatch.js'

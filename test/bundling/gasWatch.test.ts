@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { createGasWatch, type GasCompared } from '../../src/bundling/gasWatch.js'
+import { createGasWatch, type GasCompared } from '../../src/bundling/createGasWatch.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import { statusOf } from '../../src/mempool/reputation.js'
@@ -9,8 +9,8 @@ import {
   setReputations,
   throttleEntity,
 } from '../../src/store/pool/reputations.js'
-import { useDatabase } from '../support/database/database.js'
 import { startHttpNode } from '../support/chain/httpNode.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 

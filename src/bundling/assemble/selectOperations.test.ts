@@ -5,8 +5,8 @@ import { smallest } from '../../base/smallest.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { assuredTip } from '../fees/bundleFees.js'
-import { bundleGasLimit } from '../fees/bundleGas.js'
-import { groupSize, MAX_ATTEMPTS } from '../settle/retryGroups.js'
+import { bundleGasLimit } from '../fees/bundleGasLimit.js'
+import { MAX_ATTEMPTS, retryGroupSize } from '../settle/retryGroups.js'
 import { type Selection, selectOperations } from './selectOperations.js'
 
 const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
@@ -87,7 +87,7 @@ test('a selection keeps every rule, whatever the pool holds', () => {
       expect(new Set(ops.map(({ sender }) => sender)).size).toBe(ops.length)
       const failures = chosen.map(({ attempts }) => attempts)
       expect(new Set(failures).size).toBe(1)
-      expect(chosen.length).toBeLessThanOrEqual(groupSize(failures[0]!))
+      expect(chosen.length).toBeLessThanOrEqual(retryGroupSize(failures[0]!))
       if (chosen.length > 1) {
         const data = entryPoint.encodeHandleOps(ops, beneficiary)
         expect(bundleGasLimit(entryPoint, ops, data)).toBeLessThanOrEqual(limits.gas)
@@ -147,7 +147,7 @@ test('separating any culprit from 250 takes at most 22 further bundles, 5 of whi
         const { attempts } = pool[0]!
         const bundle = pool
           .filter((each) => each.attempts === attempts)
-          .slice(0, groupSize(attempts))
+          .slice(0, retryGroupSize(attempts))
         bundles += 1
         const fails = bundle.some(({ index }) => index === culprit)
         failed += fails ? 1 : 0

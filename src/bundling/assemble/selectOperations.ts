@@ -5,9 +5,9 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { assuredTip } from '../fees/bundleFees.js'
-import { authorizationGas } from '../fees/bundleGas.js'
+import { authorizationGas } from '../fees/bundleGasLimit.js'
 import { pricedOperation } from '../fees/pricedOperation.js'
-import { groupSize } from '../settle/retryGroups.js'
+import { retryGroupSize } from '../settle/retryGroups.js'
 
 type BundleCandidate = {
   readonly operation: Operation
@@ -57,7 +57,7 @@ export function selectOperations<C extends BundleCandidate>(
   if (!first) return []
 
   const { attempts } = first.candidate
-  const most = Math.min(limits.operations, groupSize(attempts))
+  const most = Math.min(limits.operations, retryGroupSize(attempts))
   const ownTip = smallest(first.tip, network.maxPriorityFeePerGas)
   const senders = new Set<string>()
   const chosen: C[] = []

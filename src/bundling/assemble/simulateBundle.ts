@@ -4,7 +4,7 @@ import type { NodeClient } from '../../chain/nodeClient.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
-import { bundleGasLimit } from '../fees/bundleGas.js'
+import { bundleGasLimit } from '../fees/bundleGasLimit.js'
 import { delegationOverride } from './bundleAuthorizations.js'
 
 export type BundleSimulation = {

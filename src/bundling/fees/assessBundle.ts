@@ -5,7 +5,7 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { bundleCost } from '../../gas/preVerificationGas.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import type { Engine } from '../../validation/engine.js'
-import { paysForItself } from './coverage.js'
+import { paysForItself } from './paysForItself.js'
 import { pricedOperation } from './pricedOperation.js'
 
 /** Gas that every EntryPoint meters of any operation: its nonce, its payment, the call of its account. */

@@ -3,7 +3,7 @@ import { smallest } from '../../base/smallest.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { highestPrice } from './coverage.js'
+import { highestPrice } from './paysForItself.js'
 import { raisedFee } from './takeoverFees.js'
 
 /**

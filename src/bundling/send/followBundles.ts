@@ -18,7 +18,7 @@ import { type BroadcastResult, broadcast } from './broadcast.js'
 import { type ExecutorState, readExecutorStates } from './executorStates.js'
 import { type Lane, newestAttempt, planLane } from './lanes.js'
 import { signAttempt } from './signAttempt.js'
-import { transferTransaction } from './transfer.js'
+import { transferTransaction } from './transferTransaction.js'
 
 /** What following taught about our accounts. */
 export type Followed = {

@@ -7,7 +7,7 @@ import { storeBundle } from '../../store/outbox/outbox.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { send } from './followBundles.js'
 import { signAttempt } from './signAttempt.js'
-import { transferTransaction } from './transfer.js'
+import { transferTransaction } from './transferTransaction.js'
 
 type Transfer = {
   readonly to: Address

@@ -18,7 +18,7 @@ export type ForkPoint =
  * but a part of them lags behind. When none above block 0 matches, the fork counts as just below the
  * oldest: what is older is final.
  */
-export async function findFork(
+export async function findForkPoint(
   node: NodeClient,
   indexed: readonly ChainBlock[],
   head: Head,

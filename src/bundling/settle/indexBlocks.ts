@@ -18,7 +18,7 @@ import {
 import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
 import { hasLiveOperations, knownHashes } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { findFork } from './findForkPoint.js'
+import { findForkPoint } from './findForkPoint.js'
 import { noReceipt, USER_OPERATION_EVENT_TOPIC } from './searchInclusion.js'
 import { settleReceipts } from './settleReceipts.js'
 
@@ -34,7 +34,7 @@ export async function indexBlocks(context: BundlingContext, head: Head): Promise
   const { chainId, logRange, finalityDepth } = definition
   const indexed = await indexedBlocks(database, chainId)
   if (indexed.length === 0) return beginIndex(context, head)
-  const fork = await findFork(node, indexed, head, finalityDepth)
+  const fork = await findForkPoint(node, indexed, head, finalityDepth)
   if (fork.kind === 'behind') return indexed[0]?.hash === head.hash
   if (fork.kind === 'reset') {
     logger.warn({ head: head.number }, 'the chain was reset: its open bundles are abandoned')

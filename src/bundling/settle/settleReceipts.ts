@@ -12,10 +12,10 @@ import { knownHashes } from '../../store/pool/operations.js'
 import { countReputations } from '../../store/pool/reputations.js'
 import type { Schema } from '../../store/schema.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { paidOperations } from './paidOperations.js'
 import { MAX_ATTEMPTS } from './retryGroups.js'
 import type { FoundInclusion } from './searchInclusion.js'
-import { withCosts } from './sponsorCosts.js'
-import { paidOperations } from './tokensPaid.js'
+import { withSponsorCosts } from './withSponsorCosts.js'
 
 /**
  * Writes down what canonical receipts say, inside a transaction and as often as one likes: operations
@@ -97,7 +97,7 @@ export async function settleReceipts(
       .filter(({ transactionHash }) => ours.has(transactionHash))
       .map((receipt) => [receipt.transactionHash, receipt]),
   )
-  const priced = await withCosts(trx, chainId, settledNow, ourReceipts)
+  const priced = await withSponsorCosts(trx, chainId, settledNow, ourReceipts)
   await settleLedger(trx, chainId, priced, progress)
   await countReputations(trx, chainId, { included })
 }

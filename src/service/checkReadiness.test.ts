@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ExecutorStatus } from '../bundling/executorStatus.js'
-import { executorReasons, recently } from './readiness.js'
+import { executorReasons, recently } from './checkReadiness.js'
 
 function status(more: Partial<ExecutorStatus>): ExecutorStatus {
   return {

@@ -7,8 +7,8 @@ import {
 } from '../store/pool/admissions.js'
 import { type NewOperation, offerOf } from '../store/pool/operations.js'
 import type { OperationState } from '../store/schema.js'
+import type { AdmittedEntities } from './createEntityView.js'
 import { type AdmissionDecision, displacement, type Occupancy } from './decideAdmission.js'
-import type { AdmittedEntities } from './entityView.js'
 
 export type Admission = {
   readonly entry: Omit<NewOperation, 'counted'>

@@ -30,14 +30,14 @@ import { requireRules } from '../validation/requireRules.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
 import { commitAdmissions } from './commitAdmissions.js'
 import { createAnnouncer } from './createAnnouncer.js'
+import type { Admission } from './createPoolView.js'
 import { createTurnstile } from './createTurnstile.js'
 import type { AdmissionDecision } from './decideAdmission.js'
 import { entitiesOf, factoryOf, firstValidation } from './describeAdmission.js'
 import { inSequence } from './inSequence.js'
 import type { MempoolContext } from './mempoolContext.js'
-import type { Admission } from './poolView.js'
 import { requireLimits } from './requireLimits.js'
-import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTank.js'
+import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTankUse.js'
 
 export type AdmissionOptions = {
   /** The app whose key sent the operation. */

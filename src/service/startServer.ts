@@ -29,7 +29,7 @@ import { startEventDeliverer } from '../webhook/deliverEvents.js'
 import { createWebhooks } from '../webhook/manage.js'
 import { createSubscriptions } from '../webhook/subscriptions.js'
 import { testWebhook } from '../webhook/testWebhook.js'
-import { checkReadiness } from './readiness.js'
+import { checkReadiness } from './checkReadiness.js'
 import { type RunningChain, startChain } from './startChain.js'
 
 export type ServerOptions = {

@@ -14,7 +14,7 @@ import type { Schema } from '../../store/schema.js'
  * the bundle. Beyond the price that was granted it is our own loss, as with any bundle, and in a
  * bundle of someone else it is theirs.
  */
-export async function withCosts(
+export async function withSponsorCosts(
   trx: Kysely<Schema>,
   chainId: number,
   included: readonly Included[],

@@ -9,7 +9,7 @@ import {
 import { expect, test } from 'vitest'
 import { alice, bob, entryPoint, inclusionOf } from '../../../test/support/database/ledger.js'
 import type { Included } from '../../store/pool/inclusions.js'
-import { paidOperations } from './tokensPaid.js'
+import { paidOperations } from './paidOperations.js'
 
 const tank: Address = `0x${'7b'.repeat(20)}`
 const hash: Hex = `0x${'12'.repeat(32)}`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRounds } from './rounds.js'
+import { createRounds } from './createRounds.js'
 
 test('a round that waits for nothing does not keep later ones from beginning', async () => {
   let count = 0
