@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { compareBigints, greatest } from '../base/bigints.js'
 import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { FeeTooLowError } from '../errors/operationErrors.js'
@@ -56,9 +57,7 @@ export function requireFees(
   if (op.maxPriorityFeePerGas < tip) {
     throw new FeeTooLowError('maxPriorityFeePerGas', op.maxPriorityFeePerGas, tip)
   }
-  const share = (standard.maxFeePerGas * 45n) / 100n
-  const inclusion = head.baseFee + tip
-  const required = share > inclusion ? share : inclusion
+  const required = greatest((standard.maxFeePerGas * 45n) / 100n, head.baseFee + tip)
   if (op.maxFeePerGas < required) {
     throw new FeeTooLowError('maxFeePerGas', op.maxFeePerGas, required)
   }
@@ -114,6 +113,6 @@ async function optional<T>(
 }
 
 function median(values: readonly bigint[]): bigint {
-  const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const sorted = [...values].sort(compareBigints)
   return sorted[Math.floor(sorted.length / 2)] ?? 0n
 }

@@ -1,3 +1,4 @@
+import { greatest } from '../base/bigints.js'
 import type { ChainDefinition } from '../chain/definition.js'
 import type { FeeAdvice } from '../chain/feeAdvice.js'
 import type { NodeClient } from '../chain/nodeClient.js'
@@ -60,7 +61,7 @@ export async function estimateOperation(
   const { definition } = context
   requireSignatureLength(draft)
   requireDelegation(entryPoint.version, draft, definition.chainId)
-  const { bundleSize, dataGas, beneficiaryGas, engine } = context
+  const { bundleSize, beneficiaryGas, engine } = context
   const fees = chooseFees(draft, context.advice.standard)
   const hasPaymasterLimits = entryPoint.hasPaymasterLimits && draft.paymaster !== undefined
   const bounds = {
@@ -83,7 +84,6 @@ export async function estimateOperation(
     preVerificationGas(entryPoint, widest, {
       bundleSize,
       verificationGasUsed,
-      dataGas,
       beneficiaryGas,
     })
 
@@ -100,7 +100,7 @@ export async function estimateOperation(
   const { callGasLimit, verificationGasUsed, validAfter, validUntil } = measured.gas
   return {
     callGasLimit,
-    preVerificationGas: share(atLeast(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)),
+    preVerificationGas: share(greatest(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)),
     ...(hasPaymasterLimits
       ? separateLimits(measured.gas, draft)
       : sharedLimits(measured.gas, draft)),
@@ -117,11 +117,11 @@ type VerificationLimits = Pick<
 
 function sharedLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
   const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = draft
-  const withSlack = atLeast(
+  const verificationGasLimit = greatest(
     gas.verificationGasLimit,
     gas.verificationGasUsed + VALIDATION_GAS_SLACK,
+    gas.postOpGasLimit,
   )
-  const verificationGasLimit = atLeast(withSlack, gas.postOpGasLimit)
   return { verificationGasLimit, paymasterVerificationGasLimit, paymasterPostOpGasLimit }
 }
 
@@ -161,8 +161,4 @@ function requireSignatureLength({ signature }: Draft): void {
   if (bytes > MAX_SIGNATURE_BYTES) {
     throw new OperationLimitError('signature', `exceeds ${MAX_SIGNATURE_BYTES} bytes`)
   }
-}
-
-function atLeast(value: bigint, least: bigint): bigint {
-  return value > least ? value : least
 }

@@ -28,15 +28,8 @@ export type BundleShare = {
   readonly bundleSize: number
   /** Gas that validation is known to use, which counts towards the EIP-7623 floor; 0 is the safe guess. */
   readonly verificationGasUsed: bigint
-  /** Gas for publishing the encoded operation elsewhere (a rollup's layer 1). */
-  readonly dataGas: (encodedOperation: Hex) => bigint
   /** Gas of a bundle that paying the beneficiary costs more than paying the executor. */
   readonly beneficiaryGas: number
-}
-
-/** On a chain that pays for nothing but execution and calldata. */
-export function noDataGas(): bigint {
-  return 0n
 }
 
 /** 0 where bundles pay the executor that sends them; one that is configured may be somebody else. */
@@ -50,7 +43,6 @@ export function expectedShare(
 ): Omit<BundleShare, 'verificationGasUsed'> {
   return {
     bundleSize: definition.expectedBundleSize,
-    dataGas: noDataGas,
     beneficiaryGas: beneficiaryGas(definition),
   }
 }
@@ -66,7 +58,7 @@ type Encoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
 export function preVerificationGas(
   entryPoint: Encoder,
   op: Operation,
-  { bundleSize, verificationGasUsed, dataGas, beneficiaryGas }: BundleShare,
+  { bundleSize, verificationGasUsed, beneficiaryGas }: BundleShare,
 ): bigint {
   const encoded = entryPoint.encodeOperation(op)
   const tokens = countTokens(encoded) + OFFSET_TOKENS
@@ -80,7 +72,7 @@ export function preVerificationGas(
   const floor =
     Math.ceil(sharedFloor / bundleSize) + tokens * FLOOR_GAS_PER_TOKEN - Number(verificationGasUsed)
 
-  return BigInt(Math.max(standard, floor)) + dataGas(encoded)
+  return BigInt(Math.max(standard, floor))
 }
 
 /** What a bundle's transaction costs at most. */

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { createGroup } from '../base/createGroup.js'
 import { faultPoint } from '../base/faults.js'
+import { unixNow } from '../base/unixNow.js'
 import { delegateToHash, readDelegables } from '../chain/delegations.js'
 import { readDeposit } from '../chain/entryPointReads.js'
 import { adviseFees, requireFees } from '../chain/fees.js'
@@ -92,7 +93,7 @@ export function createMempool(context: MempoolContext): Mempool {
   ) => {
     requireLimits(entryPoint, op, definition)
     const grant = isFree(op)
-      ? await findGrant(database, { chainId, userOpHash, appId }, now())
+      ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
       : undefined
     const simulation = { simulateExecution, isGranted: grant !== undefined }
     const found = await requireValid({ ...context, rules }, entryPoint, op, simulation)
@@ -166,10 +167,6 @@ function earlier(validUntil: number, end: number): number {
   return validUntil === 0 || validUntil > end ? end : validUntil
 }
 
-function now(): number {
-  return Math.floor(Date.now() / 1000)
-}
-
 type AdmissionChecks = { readonly simulateExecution: boolean; readonly isGranted: boolean }
 
 type RuledContext = MempoolContext & { readonly rules: RuleSettings }
@@ -189,7 +186,7 @@ async function requireValid(
   const { validation, judgement, override } = await judgedValidation(context, entryPoint, op, tank)
   requireSignatures(validation)
   requireRules(context, op, judgement)
-  requireTimeRange(validation, op, Math.max(head.timestamp, now()))
+  requireTimeRange(validation, op, Math.max(head.timestamp, unixNow()))
   requirePreVerificationGas(context, entryPoint, op, validation)
   if (simulateExecution || tank?.chargesAfterwards === true)
     await requireExecution(context, entryPoint, op, override)
@@ -261,12 +258,12 @@ function requireSignatures(validation: Validation): void {
 }
 
 function requirePreVerificationGas(
-  { bundleSize, dataGas, beneficiaryGas }: MempoolContext,
+  { bundleSize, beneficiaryGas }: MempoolContext,
   entryPoint: EntryPoint,
   op: Operation,
   { verificationGasUsed }: Validation,
 ): void {
-  const share = { bundleSize, dataGas, beneficiaryGas, verificationGasUsed }
+  const share = { bundleSize, beneficiaryGas, verificationGasUsed }
   const required = preVerificationGas(entryPoint, op, share)
   if (op.preVerificationGas < required) {
     throw new PreVerificationGasTooLowError(op.preVerificationGas, required)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
+import { unixNow } from '../base/unixNow.js'
 import type { TokenDefinition } from '../chain/tokenDefinition.js'
 import { zeroAddress } from '../encoding/constants.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
@@ -223,7 +224,7 @@ export function createTokenPaymaster(context: TokenPaymasterContext): TokenPayma
     ])
     const limits = limitsToSign(givenLimits(draft, calculateGasLimits), estimate)
     const measured = complete(draft, { ...estimate, ...limits })
-    const now = Math.floor(Date.now() / 1000)
+    const now = unixNow()
     const range = timeRange(head.timestamp, now, durationOf(undefined, context.terms))
     const said = await Promise.all(chosen.map((each) => quoteOne(each, measured, request, range)))
     const quotes = said.flatMap((each) => (each instanceof TokenPriceError ? [] : [each]))

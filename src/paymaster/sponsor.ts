@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
 import { faultPoint } from '../base/faults.js'
+import { unixNow } from '../base/unixNow.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { PurserError } from '../errors/purserError.js'
@@ -189,7 +190,7 @@ export function createSponsor(context: SponsorContext): Sponsor {
     if (payer === undefined) throw new SponsorshipRefusedError(refusal)
     const { tank } = payer
     if (tank === undefined) return undefined
-    const now = Math.floor(Date.now() / 1000)
+    const now = unixNow()
     const range = timeRange(0, now, duration)
     const isLate = signingPhase === 'commit'
     return tankStub(tank.address, range, entryPoint, withSignature(draft), isLate)

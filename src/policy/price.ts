@@ -1,3 +1,5 @@
+import { unixNow } from '../base/unixNow.js'
+
 /** What 10^18 wei of a chain's native token are worth. */
 export type NativePrice = {
   /** Millionths of a USD */
@@ -19,7 +21,7 @@ export function parseUsd(text: string): bigint {
 export function configuredPrices(prices: ReadonlyMap<number, bigint>): PriceSource {
   return async (chainId) => {
     const microUsd = prices.get(chainId)
-    return microUsd === undefined ? undefined : { microUsd, asOf: Math.floor(Date.now() / 1000) }
+    return microUsd === undefined ? undefined : { microUsd, asOf: unixNow() }
   }
 }
 

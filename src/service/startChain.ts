@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
 import type { ChainServices } from '../api/services.js'
+import { unixNow } from '../base/unixNow.js'
 import { createDebugBundler } from '../bundling/createDebugBundler.js'
 import { createGasWatch, type GasCompared } from '../bundling/createGasWatch.js'
 import { createReceiptMemory } from '../bundling/createReceiptMemory.js'
@@ -151,7 +152,7 @@ export async function startChain(
     client,
     sequencer: definition.sequencerFeed,
     maxAge: definition.priceMaxAge,
-    now: () => Math.max(heads.current().timestamp, Math.floor(Date.now() / 1000)),
+    now: () => Math.max(heads.current().timestamp, unixNow()),
   })
   const tokens = createTokenPaymaster({
     database,

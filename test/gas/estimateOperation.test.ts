@@ -16,11 +16,10 @@ import {
 } from '../../src/errors/operationErrors.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../src/gas/gasEstimate.js'
-import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import { preVerificationGas } from '../../src/gas/preVerificationGas.js'
 import type { Engine } from '../../src/validation/engine.js'
 import { createInProcessEngine } from '../../src/validation/inProcess/inProcessEngine.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
-import { silent } from '../support/logger.js'
 import {
   type Account,
   executeCall,
@@ -28,6 +27,7 @@ import {
   type V06Chain,
 } from '../support/chain/v06Chain.js'
 import { contracts } from '../support/chain/v06Contracts.js'
+import { silent } from '../support/logger.js'
 
 let chain: V06Chain
 let target: Address
@@ -76,7 +76,6 @@ async function estimate(draft: Draft, override?: StateOverride): Promise<GasEsti
     definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
     advice: await adviseFees(chain.node, head),
     bundleSize: 1,
-    dataGas: noDataGas,
     beneficiaryGas: 0,
   }
   return estimateOperation(context, chain.entryPoint, draft, override)
@@ -368,7 +367,6 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
       const share = {
         bundleSize: 1,
         verificationGasUsed: 0n,
-        dataGas: noDataGas,
         beneficiaryGas: 0,
       }
       const required = preVerificationGas(chain.entryPoint, op, share)
@@ -418,7 +416,6 @@ test('an estimate takes one round trip, a self-paid one another for what the sen
     definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
     advice: { slow: fees, standard: fees, fast: fees },
     bundleSize: 1,
-    dataGas: noDataGas,
     beneficiaryGas: 0,
   }
   const draft = await chain.draft(account, { callData: on('write', 0n, 3n) })

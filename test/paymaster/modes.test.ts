@@ -10,7 +10,6 @@ import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { TankError } from '../../src/errors/tankErrors.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { type AppFees, createAppFees } from '../../src/paymaster/appFees.js'
@@ -61,7 +60,6 @@ beforeAll(async () => {
         definition,
         advice: await fees(),
         bundleSize: 1,
-        dataGas: noDataGas,
         beneficiaryGas: 0,
       },
       entryPoint,

@@ -26,7 +26,6 @@ import { ValidationRejectedError } from '../../src/errors/operationErrors.js'
 import { InvalidParamsError } from '../../src/errors/requestErrors.js'
 import { SponsorshipRefusedError } from '../../src/errors/sponsorshipErrors.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { createSponsor, type Sponsor } from '../../src/paymaster/sponsor.js'
@@ -40,10 +39,10 @@ import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { createApprover } from '../../src/webhook/approve.js'
 import { createWebhooks, type Webhooks } from '../../src/webhook/manage.js'
 import { testActor } from '../support/actor.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -77,7 +76,6 @@ async function estimateOf(draft: Draft) {
     definition,
     advice,
     bundleSize: 1,
-    dataGas: noDataGas,
     beneficiaryGas: 0,
   }
   return estimateOperation(context, entryPoint, draft)

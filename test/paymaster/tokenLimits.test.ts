@@ -21,7 +21,6 @@ import { devTokens } from '../../src/devnet/devTokens.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
 import { TokenPriceError } from '../../src/errors/tokenErrors.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import {
   createTokenPaymaster,
   type TokenPaymaster,
@@ -33,11 +32,11 @@ import { listDecisions } from '../../src/store/ledger/decisions.js'
 import { promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 
 /* What the operator's limits refuse, with real tanks and tokens on a chain of EntryPoint v0.6. */
 
@@ -98,7 +97,7 @@ function paymasterWith(
     terms: defaultTerms,
     logger: silent,
     estimate: async (entryPoint, draft) => {
-      const share = { bundleSize: 1, dataGas: noDataGas, beneficiaryGas: 0 }
+      const share = { bundleSize: 1, beneficiaryGas: 0 }
       const context = { node, engine, definition, advice: await fees(), ...share }
       return estimateOperation(context, entryPoint, draft)
     },

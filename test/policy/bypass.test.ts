@@ -18,7 +18,6 @@ import { devKey } from '../../src/devnet/devKeys.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { signSponsorship } from '../../src/paymaster/sponsor/signSponsorship.js'
@@ -37,10 +36,10 @@ import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { createApprover } from '../../src/webhook/approve.js'
 import { createWebhooks } from '../../src/webhook/manage.js'
 import { testActor } from '../support/actor.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -78,11 +77,7 @@ function makeSponsor(client: OutboundClient): Sponsor {
     approver: createApprover({ database: database(), masterKey, client }),
     estimate: async (entryPoint, draft) => {
       const context = { node, engine: createNodeEngine({ node }), definition, advice: await fees() }
-      return estimateOperation(
-        { ...context, bundleSize: 1, dataGas: noDataGas, beneficiaryGas: 0 },
-        entryPoint,
-        draft,
-      )
+      return estimateOperation({ ...context, bundleSize: 1, beneficiaryGas: 0 }, entryPoint, draft)
     },
   })
 }

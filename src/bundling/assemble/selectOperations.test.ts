@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Address, numberToHex, parseGwei } from 'viem'
 import { expect, test } from 'vitest'
-import { smallest } from '../../base/smallest.js'
+import { smallest } from '../../base/bigints.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { assuredTip } from '../fees/bundleFees.js'

@@ -1,5 +1,5 @@
 import { size } from 'viem/utils'
-import { smallest } from '../../base/smallest.js'
+import { compareBigints, smallest } from '../../base/bigints.js'
 import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
@@ -50,7 +50,7 @@ export function selectOperations<C extends BundleCandidate>(
     .filter(({ tip }) => tip >= leastTip)
     .sort(
       (a, b) =>
-        compare(b.tip, a.tip) ||
+        compareBigints(b.tip, a.tip) ||
         a.candidate.receivedAt.getTime() - b.candidate.receivedAt.getTime(),
     )
   const first = ranked[0]
@@ -94,7 +94,3 @@ function operationBytes(entryPoint: EntryPoint, op: Operation): number {
 
 /** An EIP-7702 tuple in RLP, at most. */
 const AUTHORIZATION_BYTES = 120
-
-function compare(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}

@@ -1,5 +1,4 @@
-import { greatest } from '../../base/greatest.js'
-import { smallest } from '../../base/smallest.js'
+import { greatest, smallest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'

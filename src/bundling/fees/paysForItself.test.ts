@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryOperation } from '../../../test/support/operations/arbitraryOperation.js'
-import { smallest } from '../../base/smallest.js'
+import { smallest } from '../../base/bigints.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'

@@ -1,4 +1,4 @@
-import { smallest } from '../../base/smallest.js'
+import { smallest, sum } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
@@ -89,8 +89,4 @@ function kinks(entryPoint: EntryPoint, ops: readonly Operation[], fees: Fees): b
     }),
   ]
   return [...new Set(all)].filter((baseFee) => baseFee >= 0n && baseFee <= maxFeePerGas)
-}
-
-function sum(values: readonly bigint[]): bigint {
-  return values.reduce((a, b) => a + b, 0n)
 }

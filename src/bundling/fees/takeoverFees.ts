@@ -1,4 +1,4 @@
-import { greatest } from '../../base/greatest.js'
+import { greatest } from '../../base/bigints.js'
 import type { Fees } from '../../entrypoint/fees.js'
 
 /**

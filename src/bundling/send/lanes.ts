@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { greatest } from '../../base/greatest.js'
+import { greatest } from '../../base/bigints.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { BundleAttempt, OpenBundle } from '../../store/outbox/bundles.js'
 

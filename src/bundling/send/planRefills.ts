@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { smallest } from '../../base/smallest.js'
+import { compareBigints, smallest } from '../../base/bigints.js'
 
 type Refillable = { readonly address: Address /** wei */; readonly balance: bigint }
 
@@ -34,7 +34,7 @@ export function planRefills(means: Means): RefillPlan {
   const { executors, underway, transferCost, refillBelow, refillTo, most } = means
   const needy = executors
     .filter(({ address, balance }) => balance < refillBelow && !underway.has(address))
-    .sort((a, b) => (a.balance < b.balance ? -1 : a.balance > b.balance ? 1 : 0))
+    .sort((a, b) => compareBigints(a.balance, b.balance))
   const refills: Refill[] = []
   const unserved: Address[] = []
   let { available } = means

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Hex } from 'viem'
-import { smallest } from '../../base/smallest.js'
+import { smallest } from '../../base/bigints.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import { zeroAddress } from '../../encoding/constants.js'
 import { grantedFees } from '../../store/ledger/grants.js'

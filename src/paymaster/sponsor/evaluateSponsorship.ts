@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
+import { unixNow } from '../../base/unixNow.js'
 import type { ChainDefinition } from '../../chain/definition.js'
 import { delegateToHash } from '../../chain/delegations.js'
 import type { FeeAdvice } from '../../chain/feeAdvice.js'
@@ -112,7 +113,7 @@ export function createSponsorshipEvaluator(context: EvaluationContext): Sponsors
   const weigh: SponsorshipEvaluator['weigh'] = async (request, ask) => {
     const { appId, entryPoint, calculateGasLimits, webhookData } = request
     const duration = durationOf(request.expiryDuration, terms)
-    const at = now()
+    const at = unixNow()
     const [{ payer, refusal }, policies, { fast }, head] = await Promise.all([
       requirePayer(appId, entryPoint),
       loadPolicies(database, appId),
@@ -240,8 +241,4 @@ function isInUsd({ ofAccount, ofApp = [] }: RemainingPolicies): boolean {
 
 function requiresWebhook({ ofAccount, ofApp = [] }: RemainingPolicies): boolean {
   return [...ofAccount, ...ofApp].some(({ terms }) => terms.webhookMode === 'always')
-}
-
-function now(): number {
-  return Math.floor(Date.now() / 1000)
 }

@@ -1,3 +1,4 @@
+import { greatest } from '../../base/bigints.js'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 
@@ -38,15 +39,11 @@ export function limitsToSign(
   }
   return {
     callGasLimit: given.callGasLimit,
-    verificationGasLimit: atLeast(given.verificationGasLimit, verificationGasLimit),
-    preVerificationGas: atLeast(given.preVerificationGas, preVerificationGas),
-    paymasterVerificationGasLimit: atLeast(
+    verificationGasLimit: greatest(given.verificationGasLimit, verificationGasLimit),
+    preVerificationGas: greatest(given.preVerificationGas, preVerificationGas),
+    paymasterVerificationGasLimit: greatest(
       given.paymasterVerificationGasLimit,
       paymasterVerificationGasLimit,
     ),
   }
-}
-
-function atLeast(value: bigint, least: bigint): bigint {
-  return value < least ? least : value
 }

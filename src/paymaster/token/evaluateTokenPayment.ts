@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { toFunctionSelector } from 'viem/utils'
+import { unixNow } from '../../base/unixNow.js'
 import type { ChainDefinition } from '../../chain/definition.js'
 import { delegateToHash } from '../../chain/delegations.js'
 import type { FeeAdvice } from '../../chain/feeAdvice.js'
@@ -110,7 +111,7 @@ export function createTokenEvaluator(context: TokenEvaluationContext) {
     ])
     const holdings = await readHoldings(node, token.address, draft.sender, tank.address)
     const { markup, treasury = zeroAddress } = token
-    const range = timeRange(head.timestamp, Math.floor(Date.now() / 1000), duration)
+    const range = timeRange(head.timestamp, unixNow(), duration)
     const terms = { token: token.address, rate, markup, treasury, ...range }
     return { request, token, tank, holdings, terms }
   }

@@ -1,3 +1,4 @@
+import { greatest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { TokenQuote } from '../tokenData.js'
@@ -27,7 +28,7 @@ export function quotedCharge(
   const { hasPaymasterLimits } = entryPoint
   const added = measured.verificationGasLimit + verification
   const least = leastVerificationGas06(postOpGas)
-  const shared = atLeast(added, least)
+  const shared = greatest(added, least)
   const op: Operation = {
     ...measured,
     callGasLimit: measured.callGasLimit + APPROVAL_GAS,
@@ -38,8 +39,4 @@ export function quotedCharge(
   }
   const charge = maxTokenCharge(op, entryPoint, { ...terms, mode, postOpGas })
   return (charge * priceRoom.numerator) / priceRoom.denominator + 1n
-}
-
-function atLeast(value: bigint, least: bigint): bigint {
-  return value < least ? least : value
 }

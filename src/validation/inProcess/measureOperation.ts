@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { greatest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
@@ -53,7 +54,7 @@ export async function measureOperation(
   const searched = (limit: bigint) =>
     entryPoint.hasPaymasterLimits
       ? { ...narrow, postOp: limit }
-      : { ...narrow, verification: larger(limit, narrow.verification) }
+      : { ...narrow, verification: greatest(limit, narrow.verification) }
   const postOpGasLimit = isGiven
     ? postOp
     : await callLimit(subject, observed, 'postOp', verification, searched)
@@ -217,8 +218,4 @@ const PAYMASTER_OVERHEAD = 9_700n
 /** Gas used is the least that a limit may be. */
 function tolerated(used: bigint): bigint {
   return used / 64n + 64n
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

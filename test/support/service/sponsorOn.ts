@@ -5,7 +5,6 @@ import { tankFactoryAddress } from '../../../src/contracts/deployments.js'
 import type { Draft } from '../../../src/entrypoint/draft.js'
 import type { EntryPoint } from '../../../src/entrypoint/entryPoint.js'
 import { estimateOperation } from '../../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../../src/gas/preVerificationGas.js'
 import { createOutboundClient } from '../../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../../src/outbound/networkGuard.js'
 import { createSponsor } from '../../../src/paymaster/sponsor.js'
@@ -37,7 +36,6 @@ export function sponsorOn(chain: EngineChain, database: Database) {
         definition,
         advice: await fees(),
         bundleSize: 1,
-        dataGas: noDataGas,
         beneficiaryGas: 0,
       },
       entryPoint,
