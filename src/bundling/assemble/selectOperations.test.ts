@@ -49,7 +49,7 @@ function candidate(sender: number, fields: Partial<Operation> = {}, attempts = 0
 const selection: Selection = {
   entryPoint,
   baseFee: gwei(1),
-  network: { maxFeePerGas: gwei(3), maxPriorityFeePerGas: gwei(1) },
+  target: { maxFeePerGas: gwei(3), maxPriorityFeePerGas: gwei(1) },
   leastTip: gwei(0.5),
   limits: { gas: 16_000_000n, bytes: 100_000, operations: 20 },
 }
@@ -95,7 +95,7 @@ test('a selection keeps every rule, whatever the pool holds', () => {
       }
       const tip = smallest(
         assuredTip(entryPoint, ops[0]!, baseFee),
-        selection.network.maxPriorityFeePerGas,
+        selection.target.maxPriorityFeePerGas,
       )
       for (const op of ops) expect(assuredTip(entryPoint, op, baseFee)).toBeGreaterThanOrEqual(tip)
     }),
@@ -124,14 +124,14 @@ test('who cannot pay the base fee and the least tip waits', () => {
   expect(selectOperations(pool, selection)).toEqual([])
 })
 
-test('suspects go among themselves, in smaller bundles with each failure, at last alone', () => {
+test('operations to retry go among themselves, in smaller bundles with each failure, at last alone', () => {
   const limits = { ...selection.limits, operations: 250 }
   const sizes = [0, 1, 2, 3, 4].map((attempts) => {
-    const suspects = Array.from({ length: 60 }, (_, sender) =>
+    const retried = Array.from({ length: 60 }, (_, sender) =>
       candidate(sender, { maxPriorityFeePerGas: gwei(2) }, attempts),
     )
     const others = [0, 1, 2, 3, 4].map((each) => candidate(100 + each, {}, each))
-    return selectOperations([...others, ...suspects], { ...selection, limits }).length
+    return selectOperations([...others, ...retried], { ...selection, limits }).length
   })
   expect(sizes.slice(1)).toEqual([32, 4, 1, 1])
   expect(sizes[0]).toBeGreaterThan(32)

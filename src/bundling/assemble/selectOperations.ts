@@ -13,7 +13,7 @@ type BundleCandidate = {
   readonly operation: Operation
   /** wei per gas that is paid for it */
   readonly offer: Fees
-  /** How often a bundle with it failed on the chain. */
+  /** Number of bundles with this operation that failed on the chain. */
   readonly attempts: number
   readonly receivedAt: Date
 }
@@ -22,25 +22,26 @@ export type Selection = {
   readonly entryPoint: EntryPoint
   /** wei per gas of the head */
   readonly baseFee: bigint
-  /** What the network asks now. */
-  readonly network: Fees
+  /** Fees that the bundle bids when its operations pay them. */
+  readonly target: Fees
   /** Least tip (wei per gas) with which a transaction is worth sending now. */
   readonly leastTip: bigint
   readonly limits: { readonly gas: bigint; readonly bytes: number; readonly operations: number }
 }
 
 /**
- * The operations of the next bundle, highest effective tip first, then the oldest; one per sender,
+ * The operations of the next bundle, highest assured tip first, then the oldest; one per sender,
  * within the limits of gas, bytes and number.
  *
- * Who cannot pay `leastTip` over the base fee waits. The first one sets the bundle's tip (never more
- * than the network's); others join only when they pay it too, so that nobody slows the bundle down.
+ * An operation that cannot pay `leastTip` over the base fee waits. The first one sets the bundle's tip
+ * (never more than that of `target`); others join only when they pay it too, so that none slows the
+ * bundle down.
  * Operations whose bundles failed before go with those that failed as often, in ever smaller bundles,
  * so that they cannot take others down again.
  */
 export function selectOperations<C extends BundleCandidate>(
   candidates: readonly C[],
-  { entryPoint, baseFee, network, leastTip, limits }: Selection,
+  { entryPoint, baseFee, target, leastTip, limits }: Selection,
 ): C[] {
   const ranked = candidates
     .map((candidate) => ({
@@ -57,20 +58,20 @@ export function selectOperations<C extends BundleCandidate>(
   if (!first) return []
 
   const { attempts } = first.candidate
-  const most = Math.min(limits.operations, retryGroupSize(attempts))
-  const ownTip = smallest(first.tip, network.maxPriorityFeePerGas)
+  const maxOperations = Math.min(limits.operations, retryGroupSize(attempts))
+  const bundleTip = smallest(first.tip, target.maxPriorityFeePerGas)
   const senders = new Set<string>()
   const chosen: C[] = []
   let gas = 21_000n + fixedBundleGas(entryPoint)
   let bytes = ENVELOPE_BYTES
   for (const { candidate, tip } of ranked) {
     const { operation } = candidate
-    if (chosen.length === most || tip < ownTip) break
+    if (chosen.length === maxOperations || tip < bundleTip) break
     if (candidate.attempts !== attempts || senders.has(operation.sender)) continue
-    const ownBytes = operationBytes(entryPoint, operation)
-    const ownGas = entryPoint.bundleGas(operation) + authorizationGas(operation)
-    const nextGas = gas + ownGas + BigInt(ownBytes) * GAS_PER_BYTE
-    const nextBytes = bytes + ownBytes
+    const addedBytes = operationBytes(entryPoint, operation)
+    const addedGas = entryPoint.bundleGas(operation) + authorizationGas(operation)
+    const nextGas = gas + addedGas + BigInt(addedBytes) * GAS_PER_BYTE
+    const nextBytes = bytes + addedBytes
     if (chosen.length > 0 && (nextGas > limits.gas || nextBytes > limits.bytes)) continue
     senders.add(operation.sender)
     chosen.push(candidate)
