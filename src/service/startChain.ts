@@ -187,17 +187,17 @@ export async function startChain(
     signers,
     treasury,
     logger,
-    onEnd: (state: string) => metrics.bundle(chainId, state),
+    onBundleEnded: (state: string) => metrics.bundle(chainId, state),
   }
   let leading: Bundler | undefined
   let bundlingMode: 'manual' | 'auto' = 'auto'
   const bundler = config.role.includes('bundler')
     ? leadBundling(candidacy, (database) => {
-        const onCompared = (outcome: GasCompared) => metrics.gasCompared(chainId, outcome)
+        const onGasCompared = (outcome: GasCompared) => metrics.gasCompared(chainId, outcome)
         const gasWatch =
           rules.mode === 'off'
             ? undefined
-            : createGasWatch({ chainId, node, database, logger, onCompared })
+            : createGasWatch({ chainId, node, database, logger, onGasCompared })
         leading = startBundler({ ...bundling, database, gasWatch }, heads)
         leading.setMode(bundlingMode)
         return leading
