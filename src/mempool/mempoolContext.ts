@@ -8,14 +8,14 @@ import type { Schema } from '../store/schema.js'
 import type { Engine } from '../validation/engine.js'
 import type { CheckedWith } from '../validation/requireRules.js'
 
-/** What admission on one chain works with. */
+/** The parts that admit operations to one chain's pool. */
 export type MempoolContext = {
   readonly definition: ChainDefinition
   readonly database: Kysely<Schema>
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
   readonly engine: Engine
-  /** Hears how each operation was judged by ERC-7562, for the metrics. */
-  readonly onJudged: (how: CheckedWith) => void
+  /** Called with the way in which each operation was checked by ERC-7562, for the metrics. */
+  readonly onRulesChecked: (how: CheckedWith) => void
   readonly logger: Logger
 } & Omit<BundleShare, 'verificationGasUsed'>

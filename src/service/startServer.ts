@@ -9,12 +9,13 @@ import type { Services } from '../api/services.js'
 import { type Api, startApi } from '../api/startApi.js'
 import { stopAll } from '../base/stopAll.js'
 import { version } from '../base/version.js'
+import type { BundlingCandidate } from '../bundling/leadBundling.js'
 import type { ChainDefinition } from '../chain/definition.js'
 import type { Config } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
-import { createMetrics } from '../metrics/createMetrics.js'
-import { createOutboundClient } from '../outbound/guardedRequest.js'
-import { createNetworkGuard } from '../outbound/networkGuard.js'
+import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
+import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
+import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
 import { startRetention } from '../policy/startRetention.js'
 import type { Connection, Database } from '../store/database.js'
 import { emitCircuitOpened } from '../store/events.js'
@@ -22,9 +23,9 @@ import { LEASES_CHANNEL } from '../store/leases.js'
 import { listen } from '../store/notifications.js'
 import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
 import { poolSizes } from '../store/poolSizes.js'
-import { createAuthenticator } from '../tenancy/authenticate.js'
+import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
-import { type ApprovalObserver, createApprover } from '../webhook/approve.js'
+import { type Approver, createApprover } from '../webhook/approve.js'
 import { startEventDeliverer } from '../webhook/deliverEvents.js'
 import { createWebhooks } from '../webhook/manage.js'
 import { createSubscriptions } from '../webhook/subscriptions.js'
@@ -45,7 +46,7 @@ export type ServerOptions = {
   readonly logger: Logger
 }
 
-/** The settings that concern all chains. */
+/** The settings that all chains share. */
 export type ServerConfig = Pick<
   Config,
   | 'host'
@@ -70,119 +71,162 @@ export type ServerConfig = Pick<
 export type Service = {
   readonly url: string
   /**
-   * Says that it is not ready and gives the bundling to others, goes on serving for `drainSeconds`,
-   * then lets running requests end.
+   * Reports that it is not ready and gives the bundling to other processes, goes on serving for
+   * `drainSeconds`, then lets running requests end.
    */
   close(): Promise<void>
 }
 
 /**
- * The running service: every part made and wired. What is started here is stopped by `close`, also
- * when a later part does not start.
+ * Starts the service: makes every part and connects them. What is started here is stopped by `close`,
+ * also when a later part does not start.
  * @throws ConfigError, ListenError in one sentence
  */
 export async function startServer(options: ServerOptions): Promise<Service> {
-  const { config, connection, database, masterKey, webhookAllow, logger } = options
+  const { config, database, webhookAllow, logger } = options
   if (config.debugMethods && !isLoopback(config.host))
     throw new ConfigError(
       `--debug-methods lets every caller clear the pool: listen on 127.0.0.1, not on ${config.host}.`,
     )
-  const undo: (() => Promise<void>)[] = []
+  const stops: (() => Promise<void>)[] = []
   try {
     const guard = createNetworkGuard(webhookAllow)
     const client = createOutboundClient(guard)
-    undo.push(async () => client.close())
+    stops.push(async () => client.close())
     const metrics = createMetrics()
-    const observer: ApprovalObserver = {
-      called: metrics.webhook,
-      circuitOpened: (webhookId) => {
-        metrics.circuitOpened()
-        logger.warn({ webhookId }, 'a webhook failed so often that it is left alone')
-        emitCircuitOpened(database, webhookId).catch((error: Error) =>
-          logger.warn({ webhookId, reason: error.message }, 'webhook.circuit_opened not told'),
-        )
-      },
-    }
-    const approver = createApprover({ database, masterKey, client, observer })
-    const deliverer = startEventDeliverer({
-      database,
-      masterKey,
-      client,
-      logger,
-      onAttempt: metrics.delivery,
-    })
-    undo.push(deliverer.close)
+    metrics.readPoolWith(() => poolSizes(database))
+    const shared: SharedParts = { ...options, guard, client, metrics }
+    stops.push(startDeliverer(shared).close)
+    const approver = approverOf(shared)
     const chains = new Map<number, RunningChain>()
     for (const definition of options.chains) {
-      const chain = await startChain(definition, approver, metrics, { ...options, client })
-      undo.push(chain.close)
+      const chain = await startChain(definition, { ...shared, approver })
+      stops.push(chain.close)
       chains.set(definition.chainId, chain)
     }
     const bundlers = [...chains.values()].flatMap(({ bundler }) => bundler ?? [])
-    if (bundlers.length > 0) {
-      const announced = (chainId: string) => chains.get(Number(chainId))?.bundler?.wake()
-      const givenUp = () => {
-        for (const bundler of bundlers) bundler.compete()
-      }
-      undo.push((await listen(connection, OPERATIONS_CHANNEL, logger, announced)).close)
-      undo.push((await listen(connection, LEASES_CHANNEL, logger, givenUp)).close)
-    }
-    const retention = startRetention({ database, logger, days: config.decisionRetentionDays })
-    undo.push(retention.stop)
-    const authenticator = createAuthenticator(database)
-    const administration: AdminContext = {
-      database,
-      ...authenticator,
-      isOperator: createOperatorCheck(config.operatorToken),
-      webhooks: (actor) => createWebhooks({ database, masterKey, guard, actor }),
-      subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
-      testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
-      depositOf: async (chainId, ...tank) => chains.get(chainId)?.depositOf(...tank),
-      tokenBooks: async (appId) =>
-        (await Promise.all([...chains.values()].map(({ books }) => books.list(appId)))).flat(),
-    }
-    let draining = false
-    const health = new Map([...chains].map(([id, chain]) => [id, chain.health]))
-    const services: Services = {
-      clientVersion: `purser/${version}`,
-      chains: new Map(
-        config.role.includes('api') ? [...chains].map(([id, { services }]) => [id, services]) : [],
-      ),
-      ...authenticator,
-      webhooks: administration.webhooks,
-      readiness: () => checkReadiness(database, health, draining),
-    }
-    metrics.onScrape(() => poolSizes(database))
-    const { host, port } = config
-    const limits = limitsOf(config)
-    const mounts = [
-      mountMetrics(administration.isOperator),
-      ...(config.role.includes('api')
-        ? [
-            mountAdmin(administration),
-            mountDashboard({
-              database,
-              ...authenticator,
-              chainIds: new Set(chains.keys()),
-              webhooks: (actor, database) => createWebhooks({ database, masterKey, guard, actor }),
-            }),
-          ]
-        : []),
-    ]
-    const api: Api = await startApi({ services, host, port, logger, limits, metrics, mounts })
-    undo.push(api.close)
+    if (bundlers.length > 0) stops.push(...(await listenForBundlers(options, chains, bundlers)))
+    stops.push(startRetention({ database, logger, days: config.decisionRetentionDays }).stop)
+    const drain = { isDraining: false }
+    const api = await startApiOf(shared, chains, drain)
+    stops.push(api.close)
     const close = async (): Promise<void> => {
-      draining = true
+      drain.isDraining = true
       api.drain()
       const resigned = bundlers.map((bundler) => bundler.stop())
       await Promise.allSettled([delay(config.drainSeconds * 1000), ...resigned])
-      await stopAll(undo)
+      await stopAll(stops)
     }
     return { url: api.url, close }
   } catch (error) {
-    await stopAll(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
+    await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
+}
+
+type SharedParts = ServerOptions & {
+  readonly guard: NetworkGuard
+  readonly client: OutboundClient
+  readonly metrics: Metrics
+}
+
+type Chains = ReadonlyMap<number, RunningChain>
+
+function approverOf({ database, masterKey, client, metrics, logger }: SharedParts): Approver {
+  return createApprover({
+    database,
+    masterKey,
+    client,
+    onApprovalCalled: metrics.approvalCalled,
+    onCircuitOpened: (webhookId) => {
+      metrics.circuitOpened()
+      logger.warn({ webhookId }, 'a webhook failed so often that it is left alone')
+      emitCircuitOpened(database, webhookId).catch((error: Error) =>
+        logger.warn({ webhookId, reason: error.message }, 'webhook.circuit_opened not told'),
+      )
+    },
+  })
+}
+
+function startDeliverer({ database, masterKey, client, metrics, logger }: SharedParts) {
+  const onDeliveryAttempted = metrics.deliveryAttempted
+  return startEventDeliverer({ database, masterKey, client, logger, onDeliveryAttempted })
+}
+
+/** Lets announced operations wake their chain's bundler, and freed leases be taken. */
+async function listenForBundlers(
+  { connection, logger }: ServerOptions,
+  chains: Chains,
+  bundlers: readonly BundlingCandidate[],
+): Promise<(() => Promise<void>)[]> {
+  const wake = (chainId: string) => chains.get(Number(chainId))?.bundler?.wake()
+  const compete = () => {
+    for (const bundler of bundlers) bundler.compete()
+  }
+  const operations = await listen(connection, OPERATIONS_CHANNEL, logger, wake)
+  try {
+    return [operations.close, (await listen(connection, LEASES_CHANNEL, logger, compete)).close]
+  } catch (error) {
+    await operations.close()
+    throw error
+  }
+}
+
+function startApiOf(
+  shared: SharedParts,
+  chains: Chains,
+  drain: { readonly isDraining: boolean },
+): Promise<Api> {
+  const { config, database, logger, metrics } = shared
+  const { host, port } = config
+  const administration = administrationOf(shared, chains)
+  const { authenticateKey, authenticateToken, webhooks } = administration
+  const health = new Map([...chains].map(([id, chain]) => [id, chain.health]))
+  const isApi = config.role.includes('api')
+  const services: Services = {
+    clientVersion: `purser/${version}`,
+    chains: new Map(isApi ? [...chains].map(([id, { services }]) => [id, services]) : []),
+    authenticateKey,
+    authenticateToken,
+    webhooks,
+    readiness: () => checkReadiness(database, health, drain.isDraining),
+  }
+  const mounts = [
+    mountMetrics(administration.isOperator),
+    ...(isApi ? [mountAdmin(administration), dashboardOf(shared, chains, administration)] : []),
+  ]
+  return startApi({ services, host, port, logger, limits: limitsOf(config), metrics, mounts })
+}
+
+function administrationOf(
+  { config, database, masterKey, guard, client }: SharedParts,
+  chains: Chains,
+): AdminContext & Authenticator {
+  return {
+    database,
+    ...createAuthenticator(database),
+    isOperator: createOperatorCheck(config.operatorToken),
+    webhooks: (actor) => createWebhooks({ database, masterKey, guard, actor }),
+    subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
+    testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
+    depositOf: async (chainId, ...tank) => chains.get(chainId)?.depositOf(...tank),
+    tokenBooks: async (appId) =>
+      (await Promise.all([...chains.values()].map(({ books }) => books.list(appId)))).flat(),
+  }
+}
+
+function dashboardOf(
+  { database, masterKey, guard }: SharedParts,
+  chains: Chains,
+  { authenticateKey, authenticateToken }: Authenticator,
+) {
+  return mountDashboard({
+    database,
+    authenticateKey,
+    authenticateToken,
+    chainIds: new Set(chains.keys()),
+    webhooks: (actor, database) => createWebhooks({ database, masterKey, guard, actor }),
+  })
 }
 
 function limitsOf(config: ServerConfig): ApiLimits {

@@ -29,10 +29,11 @@ export type RanBy = 'inProcess' | 'trace' | 'outline'
 export type ChainEngineContext = StateProviderContext & {
   readonly entryPoints: readonly EntryPoint[]
   readonly choice: EngineChoice
-  /** Hears of each validation that came to a result. */
+  /** Called for each validation that came to a result, for the metrics. */
   readonly onValidated: (by: RanBy) => void
   /** Share (0 to 1) of our EVM's validations that the node repeats; see createNodeWatch. */
   readonly comparedShare: number
+  /** Called for each validation that was compared with the node, for the metrics. */
   readonly onCompared: (outcome: Compared) => void
   readonly logger: Logger
 }

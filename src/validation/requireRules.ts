@@ -12,8 +12,8 @@ export type CheckedWith = 'judged' | 'partly' | 'violation' | 'unjudged'
 
 type Context = {
   readonly rules: RuleSettings
-  /** Hears of each operation, for the metrics. */
-  readonly onJudged: (how: CheckedWith) => void
+  /** Called for each operation, for the metrics. */
+  readonly onRulesChecked: (how: CheckedWith) => void
   readonly logger: Logger
 }
 
@@ -22,22 +22,22 @@ type Context = {
  * could be judged.
  */
 export function requireRules(
-  { rules, onJudged, logger }: Context,
+  { rules, onRulesChecked, logger }: Context,
   { sender, nonce }: Operation,
   { violations, verdict }: RuleCheck,
 ): void {
   if (rules.mode === 'off') return
   const [violation] = violations
   if (violation) {
-    onJudged('violation')
+    onRulesChecked('violation')
     throw toViolationError(violation, rules.stakePolicy)
   }
-  if (verdict) onJudged('judged')
+  if (verdict) onRulesChecked('judged')
   else if (rules.mode === 'full') {
-    onJudged('unjudged')
+    onRulesChecked('unjudged')
     throw new CannotJudgeError()
   } else {
-    onJudged('partly')
+    onRulesChecked('partly')
     logger.warn({ sender, nonce }, 'an operation was judged by some rules only')
   }
 }

@@ -21,8 +21,8 @@ export type DelivererContext = {
   readonly masterKey: Buffer
   readonly client: OutboundClient
   readonly logger: Logger
-  /** Hears the outcome of every attempt, for the metrics. */
-  onAttempt(outcome: string): void
+  /** Called with the outcome of every attempt, for the metrics. */
+  onDeliveryAttempted(outcome: string): void
   /** Milliseconds before each attempt. */
   readonly schedule?: readonly number[]
   /** Milliseconds after which what a process that died had taken is tried again. */
@@ -126,7 +126,7 @@ async function deliver(
   const { response } = await client.request(eventRequest(delivery, masterKey), signal)
   if (closing.aborted && !response.ok) return returnDelivery(database, delivery.id)
   const outcome = response.ok ? 'delivered' : response.outcome
-  context.onAttempt(outcome)
+  context.onDeliveryAttempted(outcome)
   await database
     .transaction()
     .execute((trx) => record({ ...context, database: trx }, delivery, response))

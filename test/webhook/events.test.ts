@@ -77,7 +77,7 @@ function deliver(lease = 60_000) {
     logger: silent,
     schedule,
     lease,
-    onAttempt: () => {},
+    onDeliveryAttempted: () => {},
   })
   undo.push(deliverer.close)
   return deliverer

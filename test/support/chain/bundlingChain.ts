@@ -192,7 +192,7 @@ export async function startBundlingChain(
     treasury,
   }
   const share = expectedShare(definition)
-  const mempool = createMempool({ ...context, onJudged: () => {}, ...share })
+  const mempool = createMempool({ ...context, onRulesChecked: () => {}, ...share })
   const appId = await createApp(database)
 
   const setCode = async (address: Address) => {

@@ -102,7 +102,7 @@ export async function startMixedBundling(
     ...context,
     engine,
     heads,
-    onJudged: () => {},
+    onRulesChecked: () => {},
     ...share,
   })
   const appId = await createApp(database)
