@@ -1,11 +1,15 @@
 /** The smallest of one or more values. */
 export function smallest(first: bigint, ...others: readonly bigint[]): bigint {
-  return others.reduce((least, value) => (value < least ? value : least), first)
+  let least = first
+  for (const value of others) if (value < least) least = value
+  return least
 }
 
 /** The greatest of one or more values. */
 export function greatest(first: bigint, ...others: readonly bigint[]): bigint {
-  return others.reduce((most, value) => (value > most ? value : most), first)
+  let most = first
+  for (const value of others) if (value > most) most = value
+  return most
 }
 
 /** The sum of any number of values. */

@@ -13,8 +13,8 @@ import {
   executorKeys,
   startBundlingChain,
 } from '../support/chain/bundlingChain.js'
-import { useDatabase } from '../support/database/database.js'
 import { startHttpNode } from '../support/chain/httpNode.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 
 const postgres = useDatabase()

@@ -7,7 +7,7 @@ import type { BundlingContext } from '../bundlingContext.js'
 import { searchInclusion } from '../settle/searchInclusion.js'
 import { settleFound } from '../settle/settleReceipts.js'
 
-/** How long an operation may wait for one with a lower nonce, in milliseconds. */
+/** Milliseconds that an operation may wait for one with a lower nonce. */
 const PREDECESSOR_GRACE = 60_000
 
 /**

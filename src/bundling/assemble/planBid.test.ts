@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { smallest } from '../../base/bigints.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import { type BidCandidate, type BidPlan, planBid } from './planBid.js'
 
@@ -85,7 +86,7 @@ describe('the bid of a bundle', () => {
           if (plan.kind === 'bid') {
             expect(pays(plan.fees)).toBe(true)
             expect(plan.fees.maxFeePerGas).toBe(100n)
-            const highest = most < maxPriorityFeePerGas ? most : maxPriorityFeePerGas
+            const highest = smallest(most, maxPriorityFeePerGas)
             expect(plan.fees.maxPriorityFeePerGas).toBe(highest)
           } else if (plan.kind === 'drop') {
             expect(plan.dropped).toEqual(overdue)

@@ -26,7 +26,7 @@ export type SecondValidation =
       /** Undefined where rules are off or only partly checked. */
       readonly accessed: AccessedStorage | undefined
     }
-  /** It stays in the pool, and out of this bundle. */
+  /** The operation stays in the pool, and out of this bundle. */
   | { readonly kind: 'wait'; readonly stored: StoredOperation }
   | {
       readonly kind: 'drop'
