@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { DebugBundler } from '../bundling/debugBundler.js'
+import type { DebugBundler } from '../bundling/createDebugBundler.js'
 import type {
   OperationByHash,
   OperationReceipt,
@@ -86,7 +86,7 @@ export type WebhookServices = {
   delete(appId: string, webhookId: string): Promise<boolean>
 }
 
-/** Everything below the interface. `server.ts` wires the real parts. */
+/** Everything below the interface. `service/` wires the real parts. */
 export type Services = {
   /** `purser/1.2.3` */
   readonly clientVersion: string

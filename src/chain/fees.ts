@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { compareBigints, greatest } from '../base/bigints.js'
 import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { FeeTooLowError } from '../errors/operationErrors.js'
@@ -40,25 +41,31 @@ export function adviseFees(node: NodeClient, head: Head): Promise<FeeAdvice> {
 }
 
 /**
+ * The least tip (wei per gas) that is accepted: half of the advised `standard` one, so 0 where tips are
+ * 0. An operation must offer it, and no bundle is sent with less while its operations can wait.
+ */
+export function acceptedTip({ standard }: Pick<FeeAdvice, 'standard'>): bigint {
+  return standard.maxPriorityFeePerGas / 2n
+}
+
+/**
  * Refuses an operation whose fees could not pay for its inclusion (FeeTooLowError):
- * - maxPriorityFeePerGas must reach half of the advised `standard` tip, so 0 where the network's is 0;
+ * - maxPriorityFeePerGas must reach the accepted tip;
  * - maxFeePerGas must reach 0.45 of the advised `standard` maxFeePerGas and also cover the head's base
- *   fee plus that half tip: the EntryPoint charges min(maxFee, base fee + tip), so below it the
+ *   fee plus that tip: the EntryPoint charges min(maxFee, base fee + tip), so below it the
  *   executor would pay the difference. Fees need not cover a rise of the base fee; such an operation
  *   waits in the pool until the base fee falls.
  */
 export function requireFees(
   op: Pick<Operation, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
   head: Pick<Head, 'baseFee'>,
-  { standard }: FeeAdvice,
+  advice: FeeAdvice,
 ): void {
-  const tip = standard.maxPriorityFeePerGas / 2n
+  const tip = acceptedTip(advice)
   if (op.maxPriorityFeePerGas < tip) {
     throw new FeeTooLowError('maxPriorityFeePerGas', op.maxPriorityFeePerGas, tip)
   }
-  const share = (standard.maxFeePerGas * 45n) / 100n
-  const inclusion = head.baseFee + tip
-  const required = share > inclusion ? share : inclusion
+  const required = greatest((advice.standard.maxFeePerGas * 45n) / 100n, head.baseFee + tip)
   if (op.maxFeePerGas < required) {
     throw new FeeTooLowError('maxFeePerGas', op.maxFeePerGas, required)
   }
@@ -114,6 +121,6 @@ async function optional<T>(
 }
 
 function median(values: readonly bigint[]): bigint {
-  const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const sorted = [...values].sort(compareBigints)
   return sorted[Math.floor(sorted.length / 2)] ?? 0n
 }

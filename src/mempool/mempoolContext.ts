@@ -7,7 +7,7 @@ import type { Database } from '../store/database.js'
 import type { Engine } from '../validation/engine.js'
 import type { RuleOutcome } from '../validation/requireRules.js'
 
-/** What admission on one chain works with. */
+/** The parts that admit operations to one chain's pool. */
 export type MempoolContext = {
   readonly definition: ChainDefinition
   readonly database: Database

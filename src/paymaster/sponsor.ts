@@ -1,3 +1,4 @@
+import { unixNow } from '../base/unixNow.js'
 import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
 import { createDeposits } from './entryPointDeposit.js'
 import { createReserving } from './sponsor/createReserving.js'
@@ -58,6 +59,6 @@ async function stubOf(
   if (payer === undefined) throw new SponsorshipRefusedError(refusal)
   const { tank } = payer
   if (tank === undefined) return undefined
-  const range = timeRange(0, Math.floor(Date.now() / 1000), duration)
+  const range = timeRange(0, unixNow(), duration)
   return tankStub(tank.address, range, entryPoint, draft, signingPhase === 'commit')
 }

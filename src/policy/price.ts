@@ -1,3 +1,4 @@
+import { unixNow } from '../base/unixNow.js'
 /** The worth of 10^18 wei of a chain's native token. */
 export type NativePrice = {
   /** Millionths of a USD */
@@ -19,7 +20,7 @@ export function parseUsd(text: string): bigint {
 export function configuredPrices(prices: ReadonlyMap<number, bigint>): PriceSource {
   return async (chainId) => {
     const microUsd = prices.get(chainId)
-    return microUsd === undefined ? undefined : { microUsd, asOf: Math.floor(Date.now() / 1000) }
+    return microUsd === undefined ? undefined : { microUsd, asOf: unixNow() }
   }
 }
 

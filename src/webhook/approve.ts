@@ -14,16 +14,10 @@ export type ApproverContext = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly client: OutboundClient
-  /** The observer of calls, for the metrics. */
-  readonly observer?: ApprovalObserver
-}
-
-/** The receiver of facts about calls. */
-export type ApprovalObserver = {
-  /** A webhook failed so often that it is not called for a while. */
-  circuitOpened(webhookId: string): void
-  /** A call ended, or was not made. */
-  called(outcome: WebhookOutcome, milliseconds: number): void
+  /** Called when a webhook has failed so often that it is not called for a while. */
+  readonly onCircuitOpened?: (webhookId: string) => void
+  /** Called when a call has ended, or was not made, for the metrics. */
+  readonly onApprovalCalled?: (outcome: WebhookOutcome, milliseconds: number) => void
 }
 
 /** The question whether an app's webhooks approve a sponsorship. */
@@ -50,10 +44,10 @@ function isAnswer(outcome: WebhookOutcome): boolean {
 }
 
 export function createApprover(context: ApproverContext): Approver {
-  const { database, masterKey, client, observer } = context
+  const { database, masterKey, client, onCircuitOpened, onApprovalCalled } = context
   const circuits = createCircuits(
     (call) => !isAnswer((call as AnsweredCall).outcome),
-    (webhookId) => observer?.circuitOpened(webhookId),
+    (webhookId) => onCircuitOpened?.(webhookId),
   )
 
   const ask = async (
@@ -65,11 +59,11 @@ export function createApprover(context: ApproverContext): Approver {
     const call = await circuits.run(webhookId, () =>
       callWebhook(client, webhook, request, startedAt),
     )
-    const ended = typeof call === 'string' ? notCalled(webhookId, call, startedAt) : call
-    observer?.called(ended.outcome, ended.durationMs)
-    const failed = !isAnswer(ended.outcome)
-    const passed = failed ? webhook.on_failure === 'approve' : ended.outcome === 'approved'
-    return { ...ended, passed }
+    const made = typeof call === 'string' ? notCalled(webhookId, call, startedAt) : call
+    onApprovalCalled?.(made.outcome, made.durationMs)
+    const failed = !isAnswer(made.outcome)
+    const passed = failed ? webhook.on_failure === 'approve' : made.outcome === 'approved'
+    return { ...made, passed }
   }
 
   return {

@@ -22,8 +22,8 @@ export type DelivererContext = {
   readonly client: OutboundClient
   readonly logger: Logger
   /** Called with the outcome of every attempt, for the metrics. */
-  onAttempt(outcome: string): void
-  /** The milliseconds before each attempt; `retrySchedule` by default. */
+  onDeliveryAttempted(outcome: string): void
+  /** Milliseconds before each attempt. */
   readonly schedule?: readonly number[]
   /** The milliseconds after which deliveries that a dead process had claimed are tried again. */
   readonly lease?: number
@@ -126,7 +126,7 @@ async function deliver(
   const { response } = await client.request(eventRequest(delivery, masterKey), signal)
   if (closing.aborted && !response.ok) return returnDelivery(database, delivery.id)
   const outcome = response.ok ? 'delivered' : response.outcome
-  context.onAttempt(outcome)
+  context.onDeliveryAttempted(outcome)
   await database
     .transaction()
     .execute((trx) => record({ ...context, database: trx }, delivery, response))

@@ -1,7 +1,7 @@
 import { type Hex, numberToHex, parseGwei } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
-import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import { preVerificationGas } from '../../src/gas/preVerificationGas.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { useDatabase } from '../support/database/database.js'
 
@@ -52,7 +52,7 @@ describe('operations that pay for a bundle of three', () => {
   test('go alone at once when they pay for it, by preVerificationGas or by their tip', async () => {
     await start()
     const op = chain.operation(await chain.createAccount())
-    const alone = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas, beneficiaryGas: 0 }
+    const alone = { bundleSize: 1, verificationGasUsed: 0n, beneficiaryGas: 0 }
     const wide = { ...op, preVerificationGas: 0xffffffn }
     const gas = preVerificationGas(chain.entryPoint, wide, alone)
     const hash = await chain.admit({ ...op, preVerificationGas: gas })

@@ -1,6 +1,6 @@
 import { numberToHex, parseGwei, parseTransaction } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
-import { paysForItself } from '../../src/bundling/fees/coverage.js'
+import { paysForItself } from '../../src/bundling/fees/paysForItself.js'
 import { bundleCost } from '../../src/gas/preVerificationGas.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'

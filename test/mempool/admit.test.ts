@@ -24,7 +24,7 @@ import {
 } from '../../src/errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../../src/errors/ruleErrors.js'
 import { expectedShare } from '../../src/gas/preVerificationGas.js'
-import { createMempool } from '../../src/mempool/admit.js'
+import { createMempool } from '../../src/mempool/createMempool.js'
 import { minimumReplacement } from '../../src/mempool/minimumReplacement.js'
 import type { Engine } from '../../src/validation/engine.js'
 import {
@@ -197,7 +197,13 @@ describe('admission', () => {
         },
       }
       const share = expectedShare(ruled.definition)
-      const mempool = createMempool({ ...context, ...share, heads, engine, onRulesChecked: () => {} })
+      const mempool = createMempool({
+        ...context,
+        ...share,
+        heads,
+        engine,
+        onRulesChecked: () => {},
+      })
       const second = ruled.operation(sender, { nonce: 1n << 64n })
       const options = { appId, simulateExecution: false }
       expect(await mempool.admit(entryPoint, second, options)).toMatch(/^0x/)

@@ -21,7 +21,6 @@ import { devTokens } from '../../src/devnet/devTokens.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
 import { TokenPriceError } from '../../src/errors/tokenErrors.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import {
   createTokenPaymaster,
   type TokenPaymaster,
@@ -98,7 +97,7 @@ function paymasterWith(
     terms: defaultTerms,
     logger: silent,
     estimate: async (entryPoint, draft) => {
-      const share = { bundleSize: 1, dataGas: noDataGas, beneficiaryGas: 0 }
+      const share = { bundleSize: 1, beneficiaryGas: 0 }
       const context = { node, engine, definition, advice: await fees(), ...share }
       return estimateOperation(context, entryPoint, draft)
     },

@@ -78,7 +78,7 @@ function deliver(lease = 60_000) {
     logger: silent,
     schedule,
     lease,
-    onAttempt: () => {},
+    onDeliveryAttempted: () => {},
   })
   undo.push(deliverer.close)
   return deliverer

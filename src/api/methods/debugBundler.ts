@@ -1,4 +1,4 @@
-import type { DebugBundler } from '../../bundling/debugBundler.js'
+import type { DebugBundler } from '../../bundling/createDebugBundler.js'
 import { MethodNotFoundError } from '../../errors/requestErrors.js'
 import type { Method } from '../rpc/method.js'
 import type { ChainServices } from '../services.js'

@@ -1,5 +1,9 @@
 import type { Address, Hex } from 'viem'
-import type { DebugBundler, EntityReputation, StakeStatus } from '../../bundling/debugBundler.js'
+import type {
+  DebugBundler,
+  EntityReputation,
+  StakeStatus,
+} from '../../bundling/createDebugBundler.js'
 import type {
   OperationByHash,
   OperationReceipt,

@@ -1,3 +1,4 @@
+import { greatest } from '../../base/bigints.js'
 import { decodeHead, type Head, headRequest } from '../head.js'
 import type { NodeClient } from '../nodeClient.js'
 import { type BlockMemory, linked, REMEMBERED_BLOCKS, remember } from './blockMemory.js'
@@ -20,7 +21,7 @@ export async function advance(
   const firstMissing = top + 1n > oldestWanted ? top + 1n : oldestWanted
   const between = await headers(node, range(firstMissing, newest.number - 1n))
   const blocks = [...between, newest]
-  if (blocks.length !== Number(max(newest.number - firstMissing, 0n)) + 1 || !linked(blocks)) {
+  if (blocks.length !== Number(greatest(newest.number - firstMissing, 0n)) + 1 || !linked(blocks)) {
     return undefined
   }
   const first = blocks[0] ?? newest
@@ -58,8 +59,4 @@ function range(from: bigint, to: bigint): bigint[] {
   const numbers: bigint[] = []
   for (let number = from; number <= to; number++) numbers.push(number)
   return numbers
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

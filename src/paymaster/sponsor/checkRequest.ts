@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { unixNow } from '../../base/unixNow.js'
 import type { Head } from '../../chain/head.js'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { Fees } from '../../entrypoint/fees.js'
@@ -47,7 +48,7 @@ export async function checkRequest(
   const { terms, definition } = parts
   const { appId, entryPoint } = request
   const duration = durationOf(request.expiryDuration, terms)
-  const at = Math.floor(Date.now() / 1000)
+  const at = unixNow()
   const [{ payer, refusal }, policies, { fast }, head] = await Promise.all([
     parts.payers.findPayer(appId, entryPoint),
     loadPolicies(parts.database, appId),

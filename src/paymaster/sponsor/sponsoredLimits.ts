@@ -1,4 +1,4 @@
-import { greatest } from '../../base/greatest.js'
+import { greatest } from '../../base/bigints.js'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 

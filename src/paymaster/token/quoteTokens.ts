@@ -1,3 +1,4 @@
+import { unixNow } from '../../base/unixNow.js'
 import type { TokenDefinition } from '../../chain/tokenDefinition.js'
 import { zeroAddress } from '../../encoding/constants.js'
 import type { Operation } from '../../entrypoint/operation.js'
@@ -31,7 +32,7 @@ export async function quoteTokens(parts: TokenParts, request: QuoteRequest): Pro
   ])
   const limits = limitsToSign(givenLimits(unpaid, calculateGasLimits), estimate)
   const measured = complete(unpaid, { ...estimate, ...limits })
-  const now = Math.floor(Date.now() / 1000)
+  const now = unixNow()
   const range = timeRange(head.timestamp, now, durationOf(undefined, parts.terms))
   const answers = await Promise.all(
     chosen.map((token) => quoteToken(parts, token, { measured, request, range })),

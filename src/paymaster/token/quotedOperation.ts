@@ -1,4 +1,4 @@
-import { greatest } from '../../base/greatest.js'
+import { greatest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { TokenQuote } from '../tokenData.js'

@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { unixNow } from '../../base/unixNow.js'
 import type { TokenDefinition } from '../../chain/tokenDefinition.js'
 import { zeroAddress } from '../../encoding/constants.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
@@ -62,7 +63,7 @@ export async function openTokenCase(
   ])
   const holdings = await readHoldings(parts.node, token.address, draft.sender, tank.address)
   const { markup, treasury = zeroAddress } = token
-  const range = timeRange(head.timestamp, Math.floor(Date.now() / 1000), duration)
+  const range = timeRange(head.timestamp, unixNow(), duration)
   const terms = { token: token.address, rate, markup, treasury, ...range }
   return { request, token, tank, holdings, terms }
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { greatest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
@@ -57,7 +58,7 @@ export async function measureOperation(
   const searched = (limit: bigint) =>
     entryPoint.hasPaymasterLimits
       ? { ...narrow, postOp: limit }
-      : { ...narrow, verification: larger(limit, narrow.verification) }
+      : { ...narrow, verification: greatest(limit, narrow.verification) }
   const postOpGasLimit = isFixed
     ? postOp
     : await callLimit(subject, observed, 'postOp', verification, searched)
@@ -229,8 +230,4 @@ const PAYMASTER_OVERHEAD = 9_700n
 /** The tolerance (gas) of a search for a limit of a call that used this much. */
 function tolerated(used: bigint): bigint {
   return used / 64n + 64n
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

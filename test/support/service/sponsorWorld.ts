@@ -10,7 +10,6 @@ import { devKey } from '../../../src/devnet/devKeys.js'
 import type { Draft } from '../../../src/entrypoint/draft.js'
 import type { EntryPoint } from '../../../src/entrypoint/entryPoint.js'
 import { estimateOperation } from '../../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../../src/gas/preVerificationGas.js'
 import { createOutboundClient, type OutboundClient } from '../../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../../src/outbound/networkGuard.js'
 import { createAppFees } from '../../../src/paymaster/appFees.js'
@@ -77,7 +76,6 @@ export function sponsorWorld(parts: SponsorWorldParts) {
         definition,
         advice: await fees(),
         bundleSize: 1,
-        dataGas: noDataGas,
         beneficiaryGas: 0,
       },
       at,

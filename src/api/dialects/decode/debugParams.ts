@@ -1,4 +1,4 @@
-import type { EntityReputation } from '../../../bundling/debugBundler.js'
+import type { EntityReputation } from '../../../bundling/createDebugBundler.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 import type { DebugOperations, DebugReputations, EntityParams } from '../../rpc/signatures.js'
 import { decodeAddress } from './bytes.js'

@@ -9,7 +9,7 @@ import {
 import { expect, test } from 'vitest'
 import { alice, bob, entryPoint, inclusionOf } from '../../../test/support/database/ledger.js'
 import type { Included } from '../../store/pool/inclusions.js'
-import { paidOperations } from './tokensPaid.js'
+import { paidOperations } from './paidOperations.js'
 
 const tank: Address = `0x${'7b'.repeat(20)}`
 const hash: Hex = `0x${'12'.repeat(32)}`
@@ -18,9 +18,9 @@ const slot = { sender: alice, nonce: 0n, entryPoint }
 
 function included(address: Address, userOpHash = hash, data?: Hex): Included {
   const plain = inclusionOf({ slot, hash, cost: 7n, block: 5n, paymaster: tank })
-  const said = encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [80n, 9n])
+  const amounts = encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [80n, 9n])
   const topics = [topic, userOpHash, pad(alice), pad(bob)]
-  const log = { ...plain.outcome.event, address, topics, data: data ?? said }
+  const log = { ...plain.outcome.event, address, topics, data: data ?? amounts }
   return { ...plain, outcome: { ...plain.outcome, logs: [log, plain.outcome.event] } }
 }
 
@@ -42,12 +42,12 @@ test.each([
   ['what another contract says', included(bob)],
   ['what it says of another operation', included(tank, `0x${'13'.repeat(32)}`)],
   ['a log of another shape', included(tank, hash, '0x')],
-])('%s counts for nothing', (_, given) => {
-  expect(paidOperations([given])).toMatchObject([{ taken: undefined }])
+])('%s counts for nothing', (_, inclusions) => {
+  expect(paidOperations([inclusions])).toMatchObject([{ taken: undefined }])
 })
 
 test('an operation without paymaster is nobody’s payment', () => {
-  const given = included(tank)
-  const outcome = { ...given.outcome, paymaster: zeroAddress }
-  expect(paidOperations([{ ...given, outcome }])).toEqual([])
+  const inclusions = included(tank)
+  const outcome = { ...inclusions.outcome, paymaster: zeroAddress }
+  expect(paidOperations([{ ...inclusions, outcome }])).toEqual([])
 })

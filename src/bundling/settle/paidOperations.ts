@@ -4,16 +4,14 @@ import { zeroAddress } from '../../encoding/constants.js'
 import type { PaidOperation } from '../../store/ledger/tokenPayments.js'
 import type { Included } from '../../store/pool/inclusions.js'
 
-/** What a token tank says of an operation for which it took tokens. */
+/** The event with which a token tank reports the tokens that it took for an operation. */
 const tokensPaidTopic = toEventSelector(
   'event TokensPaid(bytes32 indexed userOpHash, address indexed sender, address indexed token, uint256 charged, uint256 cost)',
 )
 
 const amounts = [{ type: 'uint256' }, { type: 'uint256' }] as const
 
-/**
- * Included operations that a paymaster paid, with what the paymaster itself said that it took.
- */
+/** Included operations that a paymaster paid, with the tokens that it reports to have taken. */
 export function paidOperations(included: readonly Included[]): PaidOperation[] {
   return included
     .filter(({ outcome }) => outcome.paymaster !== zeroAddress)

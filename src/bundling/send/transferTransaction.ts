@@ -14,8 +14,8 @@ type Transfer = {
 }
 
 /**
- * A transaction that moves `value` and calls nothing; to oneself and without value it only uses a
- * nonce up. The node says its gas: chains that charge for data take more than 21,000.
+ * A transaction that moves `value` and calls nothing; from an account to itself and without value it
+ * only uses a nonce up. The node estimates its gas: chains that charge for data take more than 21,000.
  * @throws NodeRpcError when it would fail
  */
 export async function transferTransaction(

@@ -5,27 +5,27 @@ import type { Database } from '../store/database.js'
 import { isReachable } from '../store/isReachable.js'
 import { findLease } from '../store/leases.js'
 
-/** What a running chain says of itself. */
+/** The parts of a running chain that tell its state. */
 export type ChainHealth = {
-  /** The head's number, and milliseconds since the node last told it. */
+  /** The head's number, and milliseconds since the node last reported it. */
   readonly head: () => { readonly number: bigint; readonly age: number }
   /** Milliseconds after which a head counts as stale. */
   readonly staleAfter: number
-  /** Does this process bundle for the chain? */
+  /** Whether this process bundles for the chain. */
   readonly leads: () => boolean
-  /** What the operator should know of how operations are validated; undefined = nothing. */
+  /** A problem of validation that the operator should know; undefined where there is none. */
   readonly trouble: () => string | undefined
-  /** The executors, where this process may bundle; asks database and node. */
+  /** The states of the executors, read from database and node. */
   readonly executors: () => Promise<readonly ExecutorStatus[]>
 }
 
-/** Milliseconds that the database, and the look at executors, may take. */
-const PATIENCE = 2_000
+/** Milliseconds that the database, and reading the executors, may take. */
+const TIMEOUT = 2_000
 
 /**
- * Is every part that a request needs able to work now, and what is the matter with what is not? That
- * nobody bundles, or that executors rest, is told, but is no reason to send requests elsewhere: what is
- * taken now is bundled later, and no other process has other executors.
+ * The readiness of every part that a request needs, with a reason for each part that cannot work now. A
+ * chain without bundler, or resting executors, are among the reasons but do not make the process
+ * unready: operations that are taken now are bundled later, and no other process has other executors.
  */
 export async function checkReadiness(
   database: Database,
@@ -69,29 +69,28 @@ export async function checkReadiness(
   return { ready: Object.values(checks).every(Boolean), checks, reasons, chains: details }
 }
 
-/**
- * What is to be said of the executors of a chain; undefined: nobody could tell how they do.
- */
+/** The reasons that the executors of a chain give; `executors` is undefined where they are not known. */
 export function executorReasons(
   chainId: number,
   executors: readonly ExecutorStatus[] | undefined,
 ): readonly string[] {
   if (executors === undefined) return [`How the executors of chain ${chainId} do is not known now.`]
   const senders = executors.filter(({ role }) => role === 'executor')
-  const stands = senders.length > 0 && senders.every(({ state }) => state === 'resting')
+  const allRest = senders.length > 0 && senders.every(({ state }) => state === 'resting')
   return [
-    ...(stands ? [`All executors of chain ${chainId} rest: nothing new is sent.`] : []),
+    ...(allRest ? [`All executors of chain ${chainId} rest: nothing new is sent.`] : []),
     ...executors.flatMap(({ address, alarm }) =>
       alarm === undefined ? [] : [`Chain ${chainId}, ${address}: ${alarm}.`],
     ),
   ]
 }
 
-/** Anybody may ask how ready we are: answers of the last 2 s are given again. */
-export function recently<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+/** The answer of `read`, or one that is at most 2 s old: everybody may ask for the readiness. */
+export function recently<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
   let last: { readonly at: number; readonly answer: Promise<Answer> } | undefined
   return () => {
-    if (last === undefined || Date.now() - last.at > 2_000) last = { at: Date.now(), answer: ask() }
+    if (last === undefined || Date.now() - last.at > 2_000)
+      last = { at: Date.now(), answer: read() }
     return last.answer
   }
 }
@@ -106,11 +105,11 @@ function leaseOf(database: Database, chainId: number) {
 
 async function within<Answer>(answer: Promise<Answer>, otherwise: Answer): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Answer>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), PATIENCE)
+  const timeout = new Promise<Answer>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), TIMEOUT)
   })
   try {
-    return await Promise.race([answer, late])
+    return await Promise.race([answer, timeout])
   } finally {
     clearTimeout(timer)
   }

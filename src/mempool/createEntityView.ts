@@ -27,10 +27,10 @@ type Counts = { asSender: number; asPaymaster: number; asFactory: number }
 
 const countOf = { account: 'asSender', paymaster: 'asPaymaster', factory: 'asFactory' } as const
 
-/** A use of an entity that the pool already has, or takes: who it is by which role. */
+/** The use of an entity by an operation: its role and its address. */
 type Use = { readonly role: UsedRole; readonly address: Address }
 
-/** Whom to ask `readEntityFacts` about. */
+/** The entities that an operation uses, about which `readEntityFacts` is to be asked. */
 export function usesOf({ sender, factory, paymaster }: AdmittedEntities): Use[] {
   return [
     { role: 'account', address: sender },
@@ -42,33 +42,33 @@ export function usesOf({ sender, factory, paymaster }: AdmittedEntities): Use[] 
 /** An operation of the same sender that leaves the pool; it is taken to have had the same factory. */
 type Replaced = { readonly paymaster: Address | null }
 
-/** Does the operation that leaves the pool use the entity in this role? */
-function frees({ role, address }: Use, replaced: Replaced | undefined): boolean {
+/** Whether the replaced operation used the entity in the same role, so that the count stays. */
+function wasUsedBefore({ role, address }: Use, replaced: Replaced | undefined): boolean {
   return replaced !== undefined && (role !== 'paymaster' || replaced.paymaster === address)
 }
 
 export type EntityView = {
-  /** Why the rules of reputation refuse it in place of `replaced`. */
+  /** The refusal of the operation, in place of `replaced`, by the rules of reputation. */
   refuse(entities: AdmittedEntities, replaced: Replaced | undefined): PurserError | undefined
-  /** Entities whose opsSeen it counts: staked senders, factories and paymasters, but tanks of ours. */
+  /** Entities whose opsSeen it raises: staked senders, factories, and paymasters except trusted ones. */
   counted(entities: AdmittedEntities): Address[]
-  /** It was taken into the pool in place of `replaced`. */
+  /** Counts an operation that was taken into the pool in place of `replaced`. */
   take(entities: AdmittedEntities, replaced: Replaced | undefined): void
 }
 
 /**
- * The reputation and live operations of entities as they become while admissions are decided one after
- * the other, in memory. UREP-010, the limit of unstaked senders, is for `decideAdmission`.
+ * The reputation and pending operations of entities as they become while admissions are decided one
+ * after the other, in memory. `decideAdmission` applies UREP-010, the limit of unstaked senders.
  */
 export function createEntityView(facts: readonly EntityFacts[]): EntityView {
   const nameOf = (entryPoint: Address, address: Address): string => `${entryPoint} ${address}`
-  const known = new Map<string, EntityFacts & Counts>(
-    facts.map((each) => [nameOf(each.entryPoint, each.address), { ...each }]),
+  const factsByName = new Map<string, EntityFacts & Counts>(
+    facts.map((entity) => [nameOf(entity.entryPoint, entity.address), { ...entity }]),
   )
   const find = (entryPoint: Address, address: Address): EntityFacts & Counts => {
-    const found = known.get(nameOf(entryPoint, address))
-    if (!found) throw new Error(`nothing was read about ${address}`)
-    return found
+    const entity = factsByName.get(nameOf(entryPoint, address))
+    if (!entity) throw new Error(`nothing was read about ${address}`)
+    return entity
   }
 
   const refuseUse = (
@@ -78,7 +78,7 @@ export function createEntityView(facts: readonly EntityFacts[]): EntityView {
   ): PurserError | undefined => {
     const entity = find(entryPoint, address)
     if (entity.trusted) return undefined
-    const pending = entity[countOf[role]] - (frees({ role, address }, replaced) ? 1 : 0)
+    const pending = entity[countOf[role]] - (wasUsedBefore({ role, address }, replaced) ? 1 : 0)
     const status = statusOf(entity, pending)
     if (status === 'banned') {
       const { opsSeen, opsIncluded } = entity
@@ -96,17 +96,17 @@ export function createEntityView(facts: readonly EntityFacts[]): EntityView {
       : undefined
   }
 
-  /** STO-040: who is the sender of one operation is no other entity of another. */
+  /** STO-040: the sender of one operation must not be another entity of another operation. */
   const refuseRole = (
     { role, address }: Use,
     { entryPoint }: AdmittedEntities,
   ): PurserError | undefined => {
     const { asSender, asPaymaster, asFactory } = find(entryPoint, address)
-    const other = role === 'account' ? asPaymaster + asFactory : asSender
-    if (other === 0) return undefined
-    const as = role === 'account' ? 'factory or paymaster' : 'sender'
+    const otherUses = role === 'account' ? asPaymaster + asFactory : asSender
+    if (otherUses === 0) return undefined
+    const otherRole = role === 'account' ? 'factory or paymaster' : 'sender'
     return new RuleViolationError({
-      message: `${role} ${address} is the ${as} of another pending operation`,
+      message: `${role} ${address} is the ${otherRole} of another pending operation`,
       rule: 'STO-040',
       place: { entity: role, address },
     })
@@ -127,7 +127,8 @@ export function createEntityView(facts: readonly EntityFacts[]): EntityView {
         .map(({ address }) => address),
     take(entities, replaced) {
       for (const use of usesOf(entities))
-        if (!frees(use, replaced)) find(entities.entryPoint, use.address)[countOf[use.role]]++
+        if (!wasUsedBefore(use, replaced))
+          find(entities.entryPoint, use.address)[countOf[use.role]]++
     },
   }
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryOperation } from '../../../test/support/operations/arbitraryOperation.js'
-import { smallest } from '../../base/smallest.js'
+import { smallest, sum } from '../../base/bigints.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { highestPrice, type Paying, paysForItself } from './coverage.js'
+import { highestPrice, type Paying, paysForItself } from './paysForItself.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const wei = fc.bigInt({ min: 0n, max: 60n })
@@ -33,9 +33,6 @@ function payingOf(version: Version): fc.Arbitrary<Paying> {
     })
 }
 
-function sum(values: readonly bigint[]): bigint {
-  return values.reduce((a, b) => a + b, 0n)
-}
 function most(op: Operation, chargeable: bigint) {
   return chargeable + (op.paymaster === undefined ? 25_000n : 50_000n)
 }
@@ -98,8 +95,8 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
           }
           expect(paysForItself({ entryPoint, paying, cost }, bid)).toBe(true)
           const dearer = { ...cost, unmetered: prepaid + 1n + sum(ops.map(surplusGas)) }
-          const dear = paysForItself({ entryPoint, paying, cost: dearer }, bid)
-          if (bid.maxFeePerGas > 0n) expect(dear).toBe(false)
+          const covered = paysForItself({ entryPoint, paying, cost: dearer }, bid)
+          if (bid.maxFeePerGas > 0n) expect(covered).toBe(false)
         },
       ),
     )

@@ -17,14 +17,14 @@ export type EntityReputation = {
   readonly opsIncluded: number
 }
 
-/** What tests of a bundler may do from outside (`debug_bundler_*` of ERC-7769). */
+/** The methods with which tests steer a bundler from outside (`debug_bundler_*` of ERC-7769). */
 export type DebugBundler = {
-  /** Every pooled operation is dropped; what is in a signed bundle stays. */
+  /** Drops every pooled operation; those in a signed bundle stay. */
   clearMempool(): Promise<void>
   clearReputation(): Promise<void>
   /** Pooled operations, the oldest first. */
   dumpMempool(entryPoint: EntryPoint): Promise<readonly Operation[]>
-  /** Takes operations into the pool without looking at them. */
+  /** Takes operations into the pool without any check. */
   addOperations(entryPoint: EntryPoint, ops: readonly Operation[], appId: string): Promise<void>
   /** Sends one bundle and resolves when it is mined, or at once when there is nothing to send. */
   sendBundleNow(): Promise<void>

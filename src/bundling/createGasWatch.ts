@@ -16,7 +16,7 @@ import {
 import { traceMined } from '../validation/traceMined.js'
 import { findTracer, type Tracer } from '../validation/tracer.js'
 
-/** How the look at a mined bundle ended; `skipped`: too many were under way. */
+/** The result of comparing a mined bundle; `skipped`: too many comparisons were under way. */
 export type GasCompared = 'fair' | 'saved' | 'unanswered' | 'skipped'
 
 export type GasWatchContext = {
@@ -24,7 +24,7 @@ export type GasWatchContext = {
   readonly node: NodeClient
   readonly database: Database
   readonly logger: Logger
-  readonly onCompared: (outcome: GasCompared) => void
+  readonly onGasCompared: (outcome: GasCompared) => void
 }
 
 /** A bundle of ours that was mined. */
@@ -36,35 +36,35 @@ export type MinedBundle = {
 }
 
 export type GasWatch = {
-  /** Remembers what an operation's staked entities used in its second validation. */
+  /** Remembers the gas that an operation's staked entities used in its second validation. */
   note(hash: Hex, entities: Verdict['entities']): void
-  /** Compares a bundle with what was noted, in the background; of the same operations only once. */
-  see(bundle: MinedBundle): void
+  /** Compares a mined bundle with the noted gas, in the background; each operation only once. */
+  compare(bundle: MinedBundle): void
 }
 
-/** Operations remembered, of those with staked entities. A restart forgets them. */
-const OPERATIONS = 16_384
-/** Bundles looked at at a time: the node's other work must not wait for them. */
-const AT_ONCE = 2
+/** Operations with staked entities that are remembered at most. A restart forgets them. */
+const MAX_OPERATIONS = 16_384
+/** Bundles that are compared at a time: the node's other work must not wait for them. */
+const MAX_COMPARISONS = 2
 
 /**
  * EREP-070: throttles staked entities that used over 10 % less gas of validation in a bundle on the chain
- * than in the second validation just before. The node traces the transaction; where it cannot, nobody
- * is judged. Bundling never waits for it, and no failure of it reaches anybody but the log.
+ * than in the second validation just before. The node traces the transaction; where it cannot, no entity
+ * is throttled. Bundling never waits for it, and its failures only reach the log.
  */
 export function createGasWatch(context: GasWatchContext): GasWatch {
-  const { node, logger, onCompared } = context
-  const noted = new Lru<Hex, EntityGas>(OPERATIONS)
+  const { node, logger, onGasCompared } = context
+  const noted = new Lru<Hex, EntityGas>(MAX_OPERATIONS)
   let tracer: Tracer | undefined
   let underWay = 0
 
   function take(hash: Hex): EntityGas {
-    const gas = noted.get(hash) ?? nothing
-    if (gas.size > 0) noted.set(hash, nothing)
+    const gas = noted.get(hash) ?? NO_GAS
+    if (gas.size > 0) noted.set(hash, NO_GAS)
     return gas
   }
 
-  async function compare(
+  async function compareGas(
     { transactionHash, entryPoint }: MinedBundle,
     second: readonly EntityGas[],
   ): Promise<GasCompared> {
@@ -74,14 +74,14 @@ export function createGasWatch(context: GasWatchContext): GasWatch {
     const ops = entryPoint.decodeHandleOps(toHex(root.input))
     if (ops?.length !== second.length) return 'unanswered'
     const used = gasInBundle(entryPoint, ops, root)
-    const found = second.map((before, i) => savers(before, used[i] ?? nothing))
-    const all = [...new Set(found.flat())]
-    for (const address of all) {
-      const at = found.findIndex((some) => some.includes(address))
-      const gas = { validated: second[at]?.get(address), inBundle: used[at]?.get(address) }
+    const saversByOperation = second.map((validated, i) => savers(validated, used[i] ?? NO_GAS))
+    const entities = [...new Set(saversByOperation.flat())]
+    for (const address of entities) {
+      const first = saversByOperation.findIndex((addresses) => addresses.includes(address))
+      const gas = { validated: second[first]?.get(address), inBundle: used[first]?.get(address) }
       await throttle(context, entryPoint.address, address, { transactionHash, ...gas })
     }
-    return all.length === 0 ? 'fair' : 'saved'
+    return entities.length === 0 ? 'fair' : 'saved'
   }
 
   return {
@@ -89,17 +89,17 @@ export function createGasWatch(context: GasWatchContext): GasWatch {
       const gas = gasOfStaked(entities)
       if (gas.size > 0) noted.set(hash, gas)
     },
-    see(bundle) {
+    compare(bundle) {
       const second = bundle.hashes.map(take)
       if (second.every(({ size }) => size === 0)) return
-      if (underWay >= AT_ONCE) return onCompared('skipped')
+      if (underWay >= MAX_COMPARISONS) return onGasCompared('skipped')
       underWay++
-      compare(bundle, second)
+      compareGas(bundle, second)
         .catch((error: unknown): GasCompared => {
           logger.debug({ err: error }, 'the gas of a mined bundle cannot be compared')
           return 'unanswered'
         })
-        .then(onCompared)
+        .then(onGasCompared)
         .finally(() => {
           underWay--
         })
@@ -107,7 +107,7 @@ export function createGasWatch(context: GasWatchContext): GasWatch {
   }
 }
 
-const nothing: EntityGas = new Map()
+const NO_GAS: EntityGas = new Map()
 
 async function throttle(
   { chainId, database, logger }: GasWatchContext,
@@ -115,9 +115,9 @@ async function throttle(
   address: Address,
   facts: object,
 ): Promise<void> {
-  const named = { entryPoint, address }
-  const [known] = await readEntityFacts(database, chainId, [named])
-  if (known?.trusted) return
-  await throttleEntity(database, chainId, named)
-  logger.warn({ ...named, ...facts }, 'an entity is throttled: in a bundle it used less gas')
+  const entity = { entryPoint, address }
+  const [reputation] = await readEntityFacts(database, chainId, [entity])
+  if (reputation?.trusted) return
+  await throttleEntity(database, chainId, entity)
+  logger.warn({ ...entity, ...facts }, 'an entity is throttled: in a bundle it used less gas')
 }

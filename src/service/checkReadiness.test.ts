@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ExecutorStatus } from '../bundling/executorStatus.js'
-import { executorReasons, recently } from './readiness.js'
+import { executorReasons, recently } from './checkReadiness.js'
 
 function status(more: Partial<ExecutorStatus>): ExecutorStatus {
   return {
@@ -21,17 +21,17 @@ test('executors that do well give no reason', () => {
   expect(executorReasons(10, [])).toEqual([])
 })
 
-test('an executor that rests is told with its address, and when all do that nothing is sent', () => {
-  const told = `Chain 10, 0x${'11'.repeat(20)}: the executor rests: send it money.`
-  expect(executorReasons(10, [status(poor), status({})])).toEqual([told])
+test('an executor that rests is alarm with its address, and when all do that nothing is sent', () => {
+  const alarm = `Chain 10, 0x${'11'.repeat(20)}: the executor rests: send it money.`
+  expect(executorReasons(10, [status(poor), status({})])).toEqual([alarm])
   const treasury = status({ role: 'treasury' })
   expect(executorReasons(10, [status(poor), treasury])).toEqual([
     'All executors of chain 10 rest: nothing new is sent.',
-    told,
+    alarm,
   ])
 })
 
-test('executors that nobody could look at are told as not known', () => {
+test('executors that nobody could look at are alarm as not known', () => {
   expect(executorReasons(10, undefined)).toEqual([
     'How the executors of chain 10 do is not known now.',
   ])

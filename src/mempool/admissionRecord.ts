@@ -4,7 +4,7 @@ import type { Operation } from '../entrypoint/operation.js'
 import type { FirstValidation } from '../store/pool/operations.js'
 import type { Observed } from '../validation/engine.js'
 import { isStaked, type StakePolicy, type Verdict } from '../validation/erc7562/index.js'
-import type { AdmittedEntities } from './entityView.js'
+import type { AdmittedEntities } from './createEntityView.js'
 
 /** The entities of a validated operation, as reputation counts them. */
 export function entitiesOf(
@@ -20,7 +20,7 @@ export function entitiesOf(
     factory: factoryOf(op, observed),
     paymaster: op.paymaster,
     staked: {
-      // Where no stake is asked for, no account is held to one that it has not.
+      // Where the policy asks for no stake, an account without one does not count as staked.
       account: isStaked(account, policy) && account!.stake > 0n,
       factory: isStaked(factory, policy),
       paymaster: isStaked(paymaster, policy),
@@ -28,12 +28,12 @@ export function entitiesOf(
   }
 }
 
-/** The factory that creates the sender; what an existing sender names as one is none. */
+/** The factory that creates the sender; undefined where the sender exists already. */
 export function factoryOf(op: Operation, observed: Observed): Address | undefined {
   return observed.kind === 'record' && observed.senderExists ? undefined : op.factory
 }
 
-/** What the second validation of the operation is compared with. */
+/** The facts of the first validation with which the second one is compared. */
 export function firstValidation(
   observed: Observed,
   verdict: Verdict | undefined,

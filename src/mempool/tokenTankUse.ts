@@ -5,21 +5,22 @@ import { isTokenTank } from '../store/ledger/tanks.js'
 import type { Observed } from '../validation/engine.js'
 import type { StakePolicy } from '../validation/erc7562/index.js'
 
-/** Bytes that a token tank's data has at least; no other tank of ours has as many. */
-const LEAST_DATA = 158
-/** The mode in which the tank takes its charge when the operation has run. */
+/** The least bytes of a token tank's data; the data of other tanks of ours is shorter. */
+const MIN_DATA_BYTES = 158
+/** The mode in which the tank takes its charge after the operation has run. */
 const AFTERWARDS = '01'
 
-/** What a token tank of ours means for an operation; undefined = it has none. */
+/** The use of a token tank of ours by an operation. */
 export type TokenTankUse = { readonly chargesAfterwards: boolean }
 
+/** The operation's use of a token tank of ours; undefined where its paymaster is none. */
 export async function tokenTankUse(
   database: Database,
   chainId: number,
   { address }: Pick<EntryPoint, 'address'>,
   { paymaster, paymasterData }: Operation,
 ): Promise<TokenTankUse | undefined> {
-  if (paymaster === undefined || paymasterData.length < 2 + 2 * LEAST_DATA) return undefined
+  if (paymaster === undefined || paymasterData.length < 2 + 2 * MIN_DATA_BYTES) return undefined
   const isOurs = await isTokenTank(database, chainId, address, paymaster)
   return isOurs ? { chargesAfterwards: paymasterData.slice(2, 4) === AFTERWARDS } : undefined
 }

@@ -11,11 +11,11 @@ export function createBalanceWatch({
   logger,
 }: Pick<BundlingContext, 'definition' | 'signers' | 'treasury' | 'logger'>) {
   const alarmed = new Set<Address>()
-  return ({ standings }: Followed): void => {
+  return ({ states }: Followed): void => {
     const roles = signers.map(({ address }) => ['executor', address] as const)
-    const all = treasury ? [...roles, ['treasury', treasury.address] as const] : roles
-    for (const [role, address] of all) {
-      const balance = standings.get(address)?.balance
+    const accounts = treasury ? [...roles, ['treasury', treasury.address] as const] : roles
+    for (const [role, address] of accounts) {
+      const balance = states.get(address)?.balance
       if (balance === undefined) continue
       const alarm = balanceAlarm(role, balance, definition)
       if (alarm !== undefined && !alarmed.has(address)) logger.error({ address }, alarm)

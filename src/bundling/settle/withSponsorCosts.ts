@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { smallest } from '../../base/smallest.js'
+import { smallest } from '../../base/bigints.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import { zeroAddress } from '../../encoding/constants.js'
 import type { Transaction } from '../../store/database.js'
@@ -8,30 +8,30 @@ import type { SettledInclusion } from '../../store/ledger/ledger.js'
 import type { Included } from '../../store/pool/inclusions.js'
 
 /**
- * What each inclusion cost its sponsor, in wei. That is what the EntryPoint charged, but nothing was
- * charged for an operation that we granted to have no fees: our executor paid its gas at the price of
- * the bundle. Beyond the price that was granted it is our own loss, as with any bundle, and in a
- * bundle of someone else it is theirs.
+ * The inclusions with their cost to the sponsor, in wei. The cost is the charge of the EntryPoint. An
+ * operation that was granted to have no fees is not charged there: our executor paid its gas at the
+ * price of the bundle, so that is the cost, up to the granted price. The rest is the loss of whoever
+ * sent the bundle.
  */
-export async function withCosts(
+export async function withSponsorCosts(
   trx: Transaction,
   chainId: number,
   included: readonly Included[],
   ourReceipts: ReadonlyMap<Hex, TransactionReceipt>,
 ): Promise<SettledInclusion[]> {
-  const free = included.filter(
+  const withoutCharge = included.filter(
     ({ outcome }) =>
       outcome.paymaster === zeroAddress &&
       outcome.actualGasCost === 0n &&
       ourReceipts.has(outcome.event.transactionHash),
   )
-  const hashes = free.map(({ outcome }) => outcome.userOpHash)
+  const hashes = withoutCharge.map(({ outcome }) => outcome.userOpHash)
   const granted = await grantedFees(trx, chainId, hashes)
-  return included.map((each) => {
-    const { userOpHash, event, actualGasUsed } = each.outcome
-    const most = granted.get(userOpHash)
+  return included.map((inclusion) => {
+    const { userOpHash, event, actualGasUsed } = inclusion.outcome
+    const grantedPrice = granted.get(userOpHash)
     const receipt = ourReceipts.get(event.transactionHash)
-    if (most === undefined || receipt === undefined) return each
-    return { ...each, cost: actualGasUsed * smallest(receipt.effectiveGasPrice, most) }
+    if (grantedPrice === undefined || receipt === undefined) return inclusion
+    return { ...inclusion, cost: actualGasUsed * smallest(receipt.effectiveGasPrice, grantedPrice) }
   })
 }

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { createGroup } from '../base/createGroup.js'
 import { faultPoint } from '../base/faults.js'
+import { unixNow } from '../base/unixNow.js'
 import { delegateToHash, readDelegables } from '../chain/delegations.js'
 import { readDeposit } from '../chain/entryPointReads.js'
 import { adviseFees, requireFees } from '../chain/fees.js'
@@ -28,21 +29,21 @@ import type { StateOverride, Validation } from '../validation/engine.js'
 import { requireTimeRange, toOperationError } from '../validation/operationFailure.js'
 import { requireRules } from '../validation/requireRules.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
+import { entitiesOf, factoryOf, firstValidation } from './admissionRecord.js'
 import { commitAdmissions } from './commitAdmissions.js'
 import { createAnnouncer } from './createAnnouncer.js'
 import { createTurnstile } from './createTurnstile.js'
 import type { AdmissionDecision } from './decideAdmission.js'
-import { entitiesOf, factoryOf, firstValidation } from './describeAdmission.js'
 import { inSequence } from './inSequence.js'
 import type { MempoolContext } from './mempoolContext.js'
 import type { Admission } from './poolView.js'
 import { requireLimits } from './requireLimits.js'
-import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTank.js'
+import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTankUse.js'
 
 export type AdmissionOptions = {
   /** The app whose key sent the operation. */
   readonly appId: string
-  /** Also run the call, and refuse an operation whose call reverts. */
+  /** Whether the call is run too, and an operation whose call reverts is refused. */
   readonly simulateExecution: boolean
 }
 
@@ -60,14 +61,14 @@ export type Mempool = {
   admit(entryPoint: EntryPoint, op: Operation, options: AdmissionOptions): Promise<Hex>
 }
 
-/** Admissions under way on a chain at most; each holds its operation and its simulation in memory. */
-const AT_ONCE = 1_000
+/** The most admissions under way on a chain; each holds its operation and its simulation in memory. */
+const MAX_ADMISSIONS = 1_000
 
-/** Operations that are looked up together at most, before anything else is done for them. */
-const LOOK_UPS = 256
+/** The most hashes that are looked up together. */
+const MAX_LOOK_UPS = 256
 
-/** Admissions that share a transaction at most: more make it slower than it saves. */
-const GROUP = 64
+/** The most admissions that share a transaction: with more it gets slower than it saves. */
+const MAX_GROUP = 64
 
 export function createMempool(context: MempoolContext): Mempool {
   const { definition, database, heads, logger } = context
@@ -76,13 +77,13 @@ export function createMempool(context: MempoolContext): Mempool {
   const announce = createAnnouncer(database, chainId, logger)
   const commit = createGroup<Admission, AdmissionDecision>(
     (admissions) => commitAdmissions(database, chainId, admissions, definition),
-    GROUP,
+    MAX_GROUP,
   )
   const isAccepted = createGroup<Hex, boolean>(async (hashes) => {
     const accepted = await acceptedHashes(database, chainId, hashes)
     return hashes.map((hash) => accepted.has(hash))
-  }, LOOK_UPS)
-  const turnstile = createTurnstile(AT_ONCE)
+  }, MAX_LOOK_UPS)
+  const turnstile = createTurnstile(MAX_ADMISSIONS)
 
   const findValid = async (
     entryPoint: EntryPoint,
@@ -92,11 +93,11 @@ export function createMempool(context: MempoolContext): Mempool {
   ) => {
     requireLimits(entryPoint, op, definition)
     const grant = isFree(op)
-      ? await findGrant(database, { chainId, userOpHash, appId }, now())
+      ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
       : undefined
     const simulation = { simulateExecution, isGranted: grant !== undefined }
-    const found = await requireValid({ ...context, rules }, entryPoint, op, simulation)
-    return { grant, found }
+    const facts = await requireValid({ ...context, rules }, entryPoint, op, simulation)
+    return { grant, facts }
   }
 
   const admit: Mempool['admit'] = async (entryPoint, op, options) => {
@@ -105,16 +106,16 @@ export function createMempool(context: MempoolContext): Mempool {
     requireAuthorizationSigner(op)
     const hash = entryPoint.hash(op, chainId, await delegateToHash(context.node, op))
     // Before the validation begins: a block that comes while it runs is one that it has not seen.
-    const seen = heads.current().hash
+    const headHash = heads.current().hash
     const first = findValid(entryPoint, op, hash, options)
-    // What was accepted before need not be valid any more. It waits all the same: what goes on behind
-    // an answer would not count among the admissions under way.
+    // An operation that was accepted before need not be valid any more. Its validation is awaited all
+    // the same: work behind an answer would not count among the admissions under way.
     const [isKnown] = await Promise.all([isAccepted(hash), first.catch(() => {})])
     if (isKnown) return hash
 
-    const decide = async (finding: typeof first): Promise<AdmissionDecision> => {
-      const { grant, found } = await finding
-      const { validUntil, record, ...facts } = found
+    const decide = async (validation: typeof first): Promise<AdmissionDecision> => {
+      const { grant, facts } = await validation
+      const { validUntil, record, ...poolFacts } = facts
       faultPoint('admission:simulated')
       const prefund = entryPoint.requiredPrefund(op)
       const entry = {
@@ -125,13 +126,13 @@ export function createMempool(context: MempoolContext): Mempool {
         ...record,
         entryPoint: entryPoint.address,
         operation: op,
-        validUntil: grant ? earlier(validUntil, grant.validUntil) : validUntil,
+        validUntil: grant ? earlierEnd(validUntil, grant.validUntil) : validUntil,
         ...(grant && { offer: grant }),
       }
-      return commit({ entry, ...facts })
+      return commit({ entry, ...poolFacts })
     }
     let decision = await decide(first)
-    if (hangsOnChain(decision) && (await heads.refresh()).hash !== seen)
+    if (dependsOnDeposits(decision) && (await heads.refresh()).hash !== headHash)
       decision = await decide(findValid(entryPoint, op, hash, options))
     faultPoint('admission:committed')
     if (decision.kind === 'refuse') throw decision.error
@@ -148,8 +149,8 @@ export function createMempool(context: MempoolContext): Mempool {
   }
 }
 
-/** Could a stake or a deposit in a block that we have not seen yet have made it another one? */
-function hangsOnChain(decision: AdmissionDecision): boolean {
+/** Whether a stake or a deposit in a block that was not read yet could have changed the decision. */
+function dependsOnDeposits(decision: AdmissionDecision): boolean {
   return (
     decision.kind === 'refuse' &&
     (decision.error instanceof UnstakedEntityFullError ||
@@ -157,25 +158,21 @@ function hangsOnChain(decision: AdmissionDecision): boolean {
   )
 }
 
-/** Offers nothing and has nobody who pays for it on the chain. */
+/** Whether an operation offers no fee and names no paymaster. */
 function isFree({ maxFeePerGas, paymaster }: Operation): boolean {
   return maxFeePerGas === 0n && paymaster === undefined
 }
 
-/** Unix seconds; 0 = no end. */
-function earlier(validUntil: number, end: number): number {
+/** The earlier of two ends in Unix seconds, of which the first may be 0 = no end. */
+function earlierEnd(validUntil: number, end: number): number {
   return validUntil === 0 || validUntil > end ? end : validUntil
-}
-
-function now(): number {
-  return Math.floor(Date.now() / 1000)
 }
 
 type AdmissionChecks = { readonly simulateExecution: boolean; readonly isGranted: boolean }
 
 type RuledContext = MempoolContext & { readonly rules: RuleSettings }
 
-/** All that the chain and the rules have to say about the operation; throws its refusal. */
+/** The facts of an operation that the chain and the rules accept; throws its refusal. */
 async function requireValid(
   context: RuledContext,
   entryPoint: EntryPoint,
@@ -185,12 +182,12 @@ async function requireValid(
   const { node, heads, rules } = context
   const head = heads.current()
   if (!isGranted) requireFees(sent, head, await adviseFees(node, head))
-  const op = await withoutNeedless(context, sent)
+  const op = await withoutAppliedAuthorization(context, sent)
   const tank = await tokenTankUse(context.database, context.definition.chainId, entryPoint, op)
-  const { validation, judgement, override } = await judgedValidation(context, entryPoint, op, tank)
+  const { validation, ruleCheck, override } = await checkedValidation(context, entryPoint, op, tank)
   requireSignatures(validation)
-  requireRules(context, op, judgement)
-  requireTimeRange(validation, op, Math.max(head.timestamp, now()))
+  requireRules(context, op, ruleCheck)
+  requireTimeRange(validation, op, Math.max(head.timestamp, unixNow()))
   requirePreVerificationGas(context, entryPoint, op, validation)
   if (simulateExecution || tank?.chargesAfterwards === true)
     await requireExecution(context, entryPoint, op, override)
@@ -208,13 +205,16 @@ async function requireValid(
     record: {
       factory: factoryOf(op, observed),
       seenBlock: head.number,
-      firstValidation: firstValidation(observed, judgement.verdict),
+      firstValidation: firstValidation(observed, ruleCheck.verdict),
     },
   }
 }
 
 /** The operation as a bundle would carry it now: an authorization that is in place is left out. */
-async function withoutNeedless({ node }: MempoolContext, op: Operation): Promise<Operation> {
+async function withoutAppliedAuthorization(
+  { node }: MempoolContext,
+  op: Operation,
+): Promise<Operation> {
   const { sender, authorization } = op
   if (authorization === undefined) return op
   const [[account], pending] = await Promise.all([
@@ -222,22 +222,22 @@ async function withoutNeedless({ node }: MempoolContext, op: Operation): Promise
     getTransactionCount(node, sender, 'pending'),
   ])
   if (account === undefined) throw new Error('one account was asked for')
-  const standing = requireAuthorizationApplies(authorization, account, BigInt(pending))
-  return standing === 'inPlace' ? { ...op, authorization: undefined } : op
+  const effect = requireAuthorizationApplies(authorization, account, BigInt(pending))
+  return effect === 'inPlace' ? { ...op, authorization: undefined } : op
 }
 
 /**
- * The validation with its judgement. A broken rule is looked at again on a newer block, if there is
- * one: whoever sent the operation may have seen a stake or a contract there that we have not.
+ * The validation with the check of its rules. A broken rule is checked again on a newer block, if there
+ * is one: the sender may have seen a stake or a contract there that was not read yet.
  */
-async function judgedValidation(
+async function checkedValidation(
   context: RuledContext,
   entryPoint: EntryPoint,
   op: Operation,
   tank: TokenTankUse | undefined,
-): Promise<{ validation: Validation; judgement: RuleCheck; override?: StateOverride }> {
+): Promise<{ validation: Validation; ruleCheck: RuleCheck; override?: StateOverride }> {
   const { engine, heads, rules } = context
-  for (let newest = false; ; newest = true) {
+  for (let isRetry = false; ; isRetry = true) {
     const { hash } = heads.current()
     const { result: validated, ...sequence } = await inSequence(context, entryPoint, op, (state) =>
       engine.validate(entryPoint, op, state),
@@ -245,10 +245,10 @@ async function judgedValidation(
     if (!validated.ok) throw toOperationError(validated.failure, op)
     const observed = withStakedTank(validated.validation.observed, tank, rules.stakePolicy)
     const validation = { ...validated.validation, observed }
-    const judgement = checkRules(entryPoint, op, observed, rules)
-    const isFinal = newest || judgement.violations.length === 0
+    const ruleCheck = checkRules(entryPoint, op, observed, rules)
+    const isFinal = isRetry || ruleCheck.violations.length === 0
     if (isFinal || (await heads.refresh()).hash === hash)
-      return { validation, judgement, ...sequence }
+      return { validation, ruleCheck, ...sequence }
   }
 }
 
@@ -262,12 +262,12 @@ function requireSignatures(validation: Validation): void {
 }
 
 function requirePreVerificationGas(
-  { bundleSize, dataGas, beneficiaryGas }: MempoolContext,
+  { bundleSize, beneficiaryGas }: MempoolContext,
   entryPoint: EntryPoint,
   op: Operation,
   { verificationGasUsed }: Validation,
 ): void {
-  const share = { bundleSize, dataGas, beneficiaryGas, verificationGasUsed }
+  const share = { bundleSize, beneficiaryGas, verificationGasUsed }
   const required = preVerificationGas(entryPoint, op, share)
   if (op.preVerificationGas < required) {
     throw new PreVerificationGasTooLowError(op.preVerificationGas, required)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRounds } from './rounds.js'
+import { createRounds } from './createRounds.js'
 
 test('a round that waits for nothing does not keep later ones from beginning', async () => {
   let count = 0
@@ -7,7 +7,7 @@ test('a round that waits for nothing does not keep later ones from beginning', a
     count++
   })
   for (const expected of [1, 2, 3]) {
-    rounds.ask()
+    rounds.request()
     await rounds.idle()
     expect(count).toBe(expected)
   }
@@ -16,9 +16,9 @@ test('a round that waits for nothing does not keep later ones from beginning', a
 test('what is asked for during a round is one round after it', async () => {
   const gates: (() => void)[] = []
   const rounds = createRounds(() => new Promise((resolve) => gates.push(resolve)))
-  rounds.ask()
-  rounds.ask()
-  rounds.ask()
+  rounds.request()
+  rounds.request()
+  rounds.request()
   expect(gates).toHaveLength(1)
   gates[0]!()
   await new Promise(setImmediate)
@@ -31,9 +31,9 @@ test('what is asked for during a round is one round after it', async () => {
 test('a round that asks for another one gets it', async () => {
   let left = 3
   const rounds = createRounds(async () => {
-    if (--left > 0) rounds.ask()
+    if (--left > 0) rounds.request()
   })
-  rounds.ask()
+  rounds.request()
   await rounds.idle()
   expect(left).toBe(0)
 })
@@ -41,8 +41,8 @@ test('a round that asks for another one gets it', async () => {
 test('stopping waits for the round under way, and none begins afterwards', async () => {
   const gates: (() => void)[] = []
   const rounds = createRounds(() => new Promise((resolve) => gates.push(resolve)))
-  rounds.ask()
-  rounds.ask()
+  rounds.request()
+  rounds.request()
   let stopped = false
   const stopping = rounds.stop().then(() => {
     stopped = true
@@ -51,7 +51,7 @@ test('stopping waits for the round under way, and none begins afterwards', async
   expect(stopped).toBe(false)
   gates[0]!()
   await stopping
-  rounds.ask()
+  rounds.request()
   await rounds.idle()
   expect(gates).toHaveLength(1)
 })

@@ -4,27 +4,27 @@ import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { Database } from '../store/database.js'
 import { findReceipt } from '../store/pool/inclusions.js'
 
-/** The stored receipt of a transaction as it is in this block; undefined where it is no longer. */
+/** The stored receipt of a transaction in this block; undefined where it has left the block. */
 export type ReceiptMemory = (
   transactionHash: Hex,
   blockHash: Hex,
 ) => Promise<TransactionReceipt | undefined>
 
-/** Some 100 kB each; clients ask for the newest. */
+/** Receipts take some 100 kB each; clients ask for the newest. */
 const MAX_RECEIPTS = 16
 
 /**
- * Keeps the newest receipts as objects: a bundle's holds the logs of all its operations, and each of
- * their senders asks for it.
+ * A memory of the newest receipts as objects: the receipt of a bundle holds the logs of all its
+ * operations, and each of their senders asks for it.
  */
 export function createReceiptMemory(database: Database, chainId: number): ReceiptMemory {
-  const known = new Lru<Hex, TransactionReceipt>(MAX_RECEIPTS)
+  const receipts = new Lru<Hex, TransactionReceipt>(MAX_RECEIPTS)
   return async (transactionHash, blockHash) => {
-    const before = known.get(transactionHash)
-    if (before?.blockHash === blockHash) return before
+    const remembered = receipts.get(transactionHash)
+    if (remembered?.blockHash === blockHash) return remembered
     const receipt = await findReceipt<TransactionReceipt>(database, chainId, transactionHash)
     if (receipt?.blockHash !== blockHash) return undefined
-    known.set(transactionHash, receipt)
+    receipts.set(transactionHash, receipt)
     return receipt
   }
 }

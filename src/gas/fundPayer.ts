@@ -1,18 +1,19 @@
 import type { Hex } from 'viem'
+import { greatest } from '../base/bigints.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import { depositSlot } from '../encoding/storageLayout.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
-/** wei; above what any operation can cost, and low enough to be added to in the EntryPoint's uint112 */
+/** wei; above the cost of any operation, and low enough that the EntryPoint's uint112 can still grow */
 const PLENTY = 2n ** 96n
 
 /**
- * What a node shall pretend so that `op` cannot fail for want of money to pay its gas. A paymaster has
- * plenty deposited (AA31). A sender that pays itself has, on top of its own balance, what its deposit
- * lacks of the prefund (AA21): it pays that in validation, and its call meets the balance that it
- * really has, so that a call which sends more fails in an estimate as it would later.
+ * An override with which `op` cannot fail because its payer has too little money for gas. A paymaster
+ * has a large deposit (AA31). A sender that pays itself has, on top of its balance, the part of the
+ * prefund that its deposit does not cover (AA21): it pays that in validation, and its call meets its
+ * real balance, so that a call which sends more fails in an estimate as it would later.
  */
 export async function fundPayer(
   node: NodeClient,
@@ -29,8 +30,8 @@ export async function fundPayer(
   ])
   if (!balance?.ok) throw balance?.error
   if (!deposit?.ok) throw deposit?.error
-  const missing =
+  const shortfall =
     entryPoint.requiredPrefund(op) - BigInt.asUintN(112, BigInt(deposit.result as Hex))
-  const wei = BigInt(balance.result as Hex) + (missing > 0n ? missing : 0n)
+  const wei = BigInt(balance.result as Hex) + greatest(shortfall, 0n)
   return { [op.sender]: { balance: `0x${wei.toString(16)}` } }
 }

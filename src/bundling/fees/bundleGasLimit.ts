@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { greatest } from '../../base/bigints.js'
 import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
@@ -9,9 +10,9 @@ const TOKEN_GAS = 4n
 const FLOOR_TOKEN_GAS = 10n
 
 /**
- * Gas limit of the transaction that carries `ops` with calldata `data`. Derived from the operations'
- * own limits and not from eth_estimateGas: each may use its limits in full when the state has changed
- * by then, and a bundle that runs out of gas takes everyone down (AA95). Unused gas is not paid.
+ * The gas limit of the transaction that carries `ops` with calldata `data`. It follows from the limits
+ * of the operations and not from eth_estimateGas: each may use its limits in full when the state has
+ * changed by then, and a bundle that runs out of gas reverts as a whole (AA95). Unused gas is not paid.
  */
 export function bundleGasLimit(
   entryPoint: EntryPoint,
@@ -25,10 +26,10 @@ export function bundleGasLimit(
   )
   const metered = TRANSACTION_GAS + tokens * TOKEN_GAS + work
   const floor = TRANSACTION_GAS + tokens * FLOOR_TOKEN_GAS
-  return metered > floor ? metered : floor
+  return greatest(metered, floor)
 }
 
-/** EIP-7702: PER_EMPTY_ACCOUNT_COST of the tuple that the operation brings, charged beforehand. */
+/** Gas of the operation's EIP-7702 tuple, charged before execution: PER_EMPTY_ACCOUNT_COST, or 0. */
 export function authorizationGas({ authorization }: Pick<Operation, 'authorization'>): bigint {
   return authorization === undefined ? 0n : 25_000n
 }
