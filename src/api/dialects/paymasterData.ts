@@ -1,5 +1,6 @@
 import { getAddress, numberToHex } from 'viem/utils'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
+import { versionFacts } from '../../entrypoint/versionFacts.js'
 import { toFloatUp } from '../../paymaster/formatUnits.js'
 import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
 import type { FeeQuote, TokenPayment } from '../../paymaster/tokenPayment.js'
@@ -12,7 +13,7 @@ import { encodePaymaster, type PaymasterFields, packEntity } from './operationFi
  */
 export function encodeStub({ payer, version, separateSignature, isFinal }: VersionedStub) {
   return {
-    ...(version === '0.6'
+    ...(versionFacts[version].packsEntities
       ? { paymasterAndData: packEntity(payer?.paymaster, payer?.paymasterData ?? '0x') }
       : payer && encodePayer(payer, separateSignature)),
     ...(payer === undefined && noFees),
@@ -54,7 +55,9 @@ export function encodeSponsor({
   paymasterAndData,
   separateSignature,
 }: PaymasterAnswer) {
-  return version === '0.6' ? { paymasterAndData } : encodePayer(operation, separateSignature)
+  return versionFacts[version].packsEntities
+    ? { paymasterAndData }
+    : encodePayer(operation, separateSignature)
 }
 
 function encodePayer(payer: PaymasterFields, separateSignature: boolean) {

@@ -1,4 +1,5 @@
 import { getAddress, numberToHex } from 'viem/utils'
+import { versionFacts } from '../../../entrypoint/versionFacts.js'
 import type { GasEstimate } from '../../../gas/gasEstimate.js'
 import type { PaymasterAnswer, VersionedOperation } from '../../rpc/signatures.js'
 import { debugEncoders } from '../debugFields.js'
@@ -90,7 +91,7 @@ function encodeSponsorship(result: PaymasterAnswer) {
 /** For clients of v0.7 and later, whose operations have no paymasterAndData. */
 function encodePaymasterFields({ version, operation }: PaymasterAnswer) {
   return (
-    version !== '0.6' &&
+    !versionFacts[version].packsEntities &&
     operation.paymaster !== undefined && {
       paymaster: operation.paymaster,
       paymasterData: operation.paymasterData,

@@ -105,16 +105,16 @@ function paymasterData(phase: SigningPhase): Decode<SponsoredMode | TokenModePar
   }
 }
 
-function requirePhase(asked: SigningPhase, phase: SigningPhase, { version }: EntryPoint): void {
+function requirePhase(asked: SigningPhase, phase: SigningPhase, entryPoint: EntryPoint): void {
   if (asked !== phase)
     throw new InvalidParamsError(
       'params[3].signingPhase',
       `must be "${phase}" here: commit by pm_getPaymasterStubData, finalize by pm_getPaymasterData.`,
     )
-  if (version !== '0.9')
+  if (!entryPoint.paymasterMaySignLate)
     throw new InvalidParamsError(
       'params[3].signingPhase',
-      `needs EntryPoint v0.9: in v${version} the account signs the paymaster's signature.`,
+      `needs EntryPoint v0.9: in v${entryPoint.version} the account signs the paymaster's signature.`,
     )
 }
 
@@ -172,7 +172,7 @@ function isHex(value: unknown): boolean {
 function inferEntryPoint(operation: unknown, { entryPoints }: DecodeContext): EntryPoint {
   const all = [...entryPoints.values()]
   const unpacked = isUnpacked(operation)
-  const found = all.find(({ version }) => (version === '0.6') !== unpacked) ?? all[0]
+  const found = all.find(({ packsEntities }) => packsEntities !== unpacked) ?? all[0]
   if (found === undefined) throw new UnsupportedEntryPointError('none', [])
   return found
 }
