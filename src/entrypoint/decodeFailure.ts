@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { readAbi } from '../encoding/abiReader.js'
-import type { Failure } from './entryPoint.js'
+import type { AaCode, Failure } from './entryPoint.js'
 import {
   boundText,
   describeKnownError,
@@ -64,6 +64,6 @@ function failure(revertData: Hex, message: string, index: number | undefined): F
   }
 }
 
-function aaCode(message: string): string | undefined {
-  return /^AA\d\d/.exec(message)?.[0]
+function aaCode(message: string): AaCode | undefined {
+  return /^AA\d\d/.exec(message)?.[0] as AaCode | undefined
 }

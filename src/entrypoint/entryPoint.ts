@@ -37,12 +37,15 @@ export type OperationOutcome = {
   readonly logs: readonly Log[]
 }
 
-/** Why handleOps or a simulation refused. */
+/** An error code of the EntryPoint contract: `AA25`. */
+export type AaCode = `AA${number}`
+
+/** The reason why handleOps or a simulation refused. */
 export type Failure = {
   /** The blamed operation's place in the bundle; undefined when the EntryPoint blames none (AA9x). */
   readonly index: number | undefined
-  /** `AA25`; undefined when the EntryPoint gave none. */
-  readonly code: string | undefined
+  /** Undefined when the EntryPoint gave none. */
+  readonly code: AaCode | undefined
   /** Whole text with the decoded inner reason, e.g. `AA23 reverted: Not owner`. */
   readonly message: string
   readonly revertData: Hex

@@ -57,13 +57,17 @@ export class TokenPaymentError extends PurserError {
   }
 }
 
-export type TokenRefusal =
-  | 'NO_TOKEN_TANK'
-  | 'TOKEN_TANK_EMPTY'
-  | 'TOKEN_BALANCE_TOO_LOW'
-  | 'TOKEN_ALLOWANCE_TOO_LOW'
-  | 'TOKEN_NOT_EXACT'
-  | 'TOKEN_EXPOSURE_REACHED'
-  | 'SENDER_STRUCK'
-  | 'CHARGE_FAILS'
-  | 'TERMS_REFUSED'
+/** Codes with which a token payment is refused, each with its meaning. */
+export const tokenRefusals = {
+  NO_TOKEN_TANK: 'There is no token tank for this EntryPoint.',
+  TOKEN_TANK_EMPTY: 'The deposit of the token tank does not cover the operation.',
+  TOKEN_BALANCE_TOO_LOW: 'The sender has too few tokens.',
+  TOKEN_ALLOWANCE_TOO_LOW: 'The sender allows the tank too few of its tokens.',
+  TOKEN_NOT_EXACT: 'The token does not move exactly what is transferred.',
+  TOKEN_EXPOSURE_REACHED: 'As much of the token is promised as the operator takes.',
+  SENDER_STRUCK: 'An earlier operation of the sender kept a tank from its charge.',
+  CHARGE_FAILS: 'The operation, run whole, did not leave the charge.',
+  TERMS_REFUSED: 'Fees or limits are far above what is needed.',
+} as const
+
+export type TokenRefusal = keyof typeof tokenRefusals

@@ -7,6 +7,7 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { describeRevert } from '../entrypoint/revertReason.js'
 import { PurserError } from '../errors/purserError.js'
+import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
 import { MissingTokenError, TokenPriceError, UnsupportedTokenError } from '../errors/tokenErrors.js'
 import { recentPrice } from '../policy/price.js'
 import { reserve } from '../policy/reserve.js'
@@ -141,12 +142,7 @@ export function createTokenPaymaster(context: TokenPaymasterContext): TokenPayma
       },
     )
     if (reserved.kind === 'short') throw tokenTankEmpty(token.address, tank.address, maxCost)
-    if (reserved.kind === 'refused')
-      throw new PurserError(reserved.refusal.message, {
-        code: -32501,
-        status: 400,
-        data: { code: reserved.refusal.code },
-      })
+    if (reserved.kind === 'refused') throw new SponsorshipRefusedError(reserved.refusal)
     logger.info({ appId, ...decision, ...details }, 'token payment signed')
   }
 

@@ -1,29 +1,32 @@
-/** Stable codes of decisions, for machines. */
-export type RefusalCode =
-  | 'NO_TANK'
-  | 'TANK_NOT_DEPLOYED'
-  | 'TANK_EMPTY'
-  | 'CREDIT_EMPTY'
-  | 'FEE_TOO_HIGH'
-  | 'GAS_TOO_HIGH'
-  | 'GAS_TOO_LOW'
-  | 'COMMITMENT_CHANGED'
-  | 'COMMITMENT_EXPIRED'
-  | 'WEBHOOK_DENIED'
-  | 'WEBHOOK_FAILED'
-  | 'NO_ACTIVE_WEBHOOK'
-  | 'NONCE_USED'
-  | 'POLICY_INACTIVE'
-  | 'POLICY_NOT_IN_FORCE'
-  | 'CHAIN_NOT_COVERED'
-  | 'SENDER_NOT_ALLOWED'
-  | 'NOT_A_DEPLOYMENT'
-  | 'CALL_DATA_UNKNOWN'
-  | 'DELEGATE_CALL_NOT_ALLOWED'
-  | 'NESTED_CALL_NOT_ALLOWED'
-  | 'CALL_NOT_ALLOWED'
-  | 'PRICE_UNAVAILABLE'
-  | 'BUDGET_EXCEEDED'
+/** Stable codes of refusals, for machines, each with its meaning. */
+export const refusalCodes = {
+  NO_TANK: 'There is no tank, or no paymaster, for this app and EntryPoint.',
+  TANK_NOT_DEPLOYED: "The app's tank is not deployed on the chain yet.",
+  TANK_EMPTY: 'The deposit of the tank does not cover the operation beside what is reserved.',
+  CREDIT_EMPTY: 'The credit of the app does not cover the operation.',
+  FEE_TOO_HIGH: 'The operation offers more per gas than may be sponsored.',
+  GAS_TOO_HIGH: 'The operation asks for more gas than it needs.',
+  GAS_TOO_LOW: "The operation has less gas than the tank's part of it needs.",
+  COMMITMENT_CHANGED: 'The operation is not the one that was committed to.',
+  COMMITMENT_EXPIRED: 'The commitment is too old to be finalized.',
+  WEBHOOK_DENIED: 'A webhook of the app denied the sponsorship.',
+  WEBHOOK_FAILED: 'A webhook of the app gave no usable answer.',
+  NO_ACTIVE_WEBHOOK: 'The policy needs the approval of a webhook, and the app has no active one.',
+  NONCE_USED: 'An operation of this sender and nonce was sponsored and included.',
+  POLICY_INACTIVE: 'The policy is switched off.',
+  POLICY_NOT_IN_FORCE: 'The policy begins later or has ended.',
+  CHAIN_NOT_COVERED: 'The policy does not cover the chain.',
+  SENDER_NOT_ALLOWED: 'The policy denies the sender, or does not list it.',
+  NOT_A_DEPLOYMENT: 'The policy sponsors operations only that deploy their account.',
+  CALL_DATA_UNKNOWN: 'The policy restricts calls, and those of the operation cannot be read.',
+  DELEGATE_CALL_NOT_ALLOWED: 'The policy does not allow delegate calls.',
+  NESTED_CALL_NOT_ALLOWED: 'The policy does not allow calls within calls.',
+  CALL_NOT_ALLOWED: 'The policy does not allow a call of the operation.',
+  PRICE_UNAVAILABLE: 'A budget in USD needs a price that is not known now.',
+  BUDGET_EXCEEDED: 'A budget of the policy does not cover the operation.',
+} as const
 
-/** Why a sponsorship is not given; `message` holds the numbers. */
+export type RefusalCode = keyof typeof refusalCodes
+
+/** The reason why a sponsorship is not given; `message` holds the numbers. */
 export type Refusal = { readonly code: RefusalCode; readonly message: string }

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { Head } from '../../chain/nodeReads.js'
-import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
+import type { AaCode, EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../../errors/simulationErrors.js'
 import { tokenTankUse, withStakedTank } from '../../mempool/tokenTank.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
@@ -101,7 +101,7 @@ function uncharged(hash: Hex): Drop {
 
 /** The EntryPoint would say so; simulations note a wrong signature and go on. */
 function failureIn(validation: Validation): Failure | undefined {
-  const said = (code: string): Failure => {
+  const said = (code: AaCode): Failure => {
     return { index: 0, code, message: `${code} signature error`, revertData: '0x' }
   }
   if (validation.accountSignatureFailed) return said('AA24')

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
+import type { DropCode } from '../dropCode.js'
 import { emitOperationEvents } from '../events.js'
 import { claimOperations } from '../pool/operations.js'
 import { dropSuccessors } from '../pool/successors.js'
@@ -107,6 +108,9 @@ export function blameOperations(
   return takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
 }
 
+const cancelledCode: DropCode = 'CANCELLED'
+const failedCode: DropCode = 'BUNDLE_FAILED'
+
 async function takeOut(
   trx: Kysely<Schema>,
   bundleId: bigint,
@@ -117,8 +121,8 @@ async function takeOut(
   const { rows } = await sql<{ hash: Hex; chain_id: bigint; state: string }>`
     update operations o set
       state = case when ${cancelled} or ${spent} then 'dropped' else 'pooled' end,
-      reason_code = case when ${cancelled} then 'CANCELLED'
-        when ${spent} then 'BUNDLE_FAILED' end,
+      reason_code = case when ${cancelled} then ${cancelledCode}::text
+        when ${spent} then ${failedCode}::text end,
       reason = case when ${cancelled} then 'cancelled by the operator'
         when ${spent} then 'the bundles with this operation failed ' || (o.attempts + 1) || ' times'
         end,

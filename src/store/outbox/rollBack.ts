@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Hex } from 'viem'
+import type { DropCode } from '../dropCode.js'
 import { undoLedger } from '../ledger/ledger.js'
 import { undoTokenPayments } from '../ledger/tokenPayments.js'
 import { forgetBounds, lockPool } from '../pool/admissions.js'
@@ -39,6 +40,8 @@ export async function rollBack(trx: Kysely<Schema>, chainId: number, fork: bigin
   return excluded
 }
 
+const chainReset: DropCode = 'CHAIN_RESET'
+
 /**
  * The chain began anew (a development chain was reset). Nothing of the old one is sent again: open
  * bundles are abandoned, what they held may be tried on the new chain, what was included is gone.
@@ -48,7 +51,7 @@ export async function forgetChain(trx: Kysely<Schema>, chainId: number): Promise
     where chain_id = ${chainId} and state = 'signed'`.execute(trx)
   await sql`update operations set state = 'pooled', bundle_id = null, updated_at = now()
     where chain_id = ${chainId} and state = 'bundled'`.execute(trx)
-  await sql`update operations set state = 'dropped', reason_code = 'CHAIN_RESET', bundle_id = null,
+  await sql`update operations set state = 'dropped', reason_code = ${chainReset}, bundle_id = null,
     reason = 'the chain was reset after this operation was included', updated_at = now()
     where chain_id = ${chainId} and state = 'included'`.execute(trx)
   await forgetAbove(trx, chainId, -1n)

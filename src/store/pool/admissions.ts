@@ -1,5 +1,6 @@
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
+import type { DropCode } from '../dropCode.js'
 import { toJson } from '../json.js'
 import type { OperationState, Schema } from '../schema.js'
 import { type NewOperation, offerOf } from './operations.js'
@@ -249,7 +250,7 @@ async function hold(
 /** How an operation stands when a transaction of admissions ends. */
 export type DisplacedState = {
   readonly state: 'pooled' | 'replaced' | 'dropped'
-  readonly code?: string
+  readonly code?: DropCode
   readonly reason?: string
 }
 

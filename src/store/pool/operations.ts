@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import type { DropCode } from '../dropCode.js'
 import { emitOperationEvents } from '../events.js'
 import { inTransaction } from '../inTransaction.js'
 import { fromJson } from '../json.js'
@@ -21,7 +22,7 @@ export type StoredOperation = {
   /** What is paid for it per gas: its own fees, or those that we grant it (`Grant`). */
   readonly offer: Fees
   readonly state: OperationState
-  readonly reasonCode: string | null
+  readonly reasonCode: DropCode | null
   readonly reason: string | null
   readonly attempts: number
   readonly bundleId: bigint | null
@@ -66,10 +67,10 @@ export type NewOperation = {
   readonly firstValidation: FirstValidation | undefined
 }
 
-/** Why an operation leaves the pool. */
+/** An operation that leaves the pool, with the reason. */
 export type Drop = {
   readonly hash: Hex
-  readonly code: string
+  readonly code: DropCode
   readonly reason: string
   /** Its nonce is used up on the chain, so that what comes after it does not wait for it. */
   readonly nonceUsed?: boolean
