@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { methodCosts } from './gate/methodCosts.js'
-import type { MethodName } from './rpc/signatures.js'
+import { methodNames } from './methods/methodList.js'
 
 export const id = z.uuid()
 export const time = z.iso.datetime()
@@ -48,7 +47,6 @@ export const app = z.object({
   revokedAt: time.nullable(),
 })
 
-const methodNames = Object.keys(methodCosts) as [MethodName, ...MethodName[]]
 const range = z
   .string()
   .refine(

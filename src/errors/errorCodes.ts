@@ -3,8 +3,8 @@
  * -32500 to -32508, JSON-RPC those from -32600 on; the others are customs of bundlers and nodes.
  */
 export const errorCodes = {
-  [-32700]: 'The body is not JSON, or nested too deeply.',
-  [-32600]: 'The body is not a JSON-RPC request, or too large.',
+  [-32700]: 'The body is not JSON.',
+  [-32600]: 'The body is not a JSON-RPC request, is nested too deeply, or is too large.',
   [-32601]: 'There is no such method.',
   [-32602]: 'A parameter is missing, malformed or outside of what is allowed.',
   [-32603]: 'The service failed; the message holds a reference for the operator.',

@@ -6,9 +6,11 @@ export const refusalCodes = {
   CREDIT_EMPTY: 'The credit of the app does not cover the operation.',
   FEE_TOO_HIGH: 'The operation offers more per gas than may be sponsored.',
   GAS_TOO_HIGH: 'The operation asks for more gas than it needs.',
-  GAS_TOO_LOW: "The operation has less gas than the tank's part of it needs.",
+  GAS_TOO_LOW:
+    'A limit of a committed operation is below its estimate, and its account has signed it.',
   COMMITMENT_CHANGED: 'The operation is not the one that was committed to.',
-  COMMITMENT_EXPIRED: 'The commitment is too old to be finalized.',
+  COMMITMENT_EXPIRED:
+    'The committed operation names an end of its sponsorship that is out of range.',
   WEBHOOK_DENIED: 'A webhook of the app denied the sponsorship.',
   WEBHOOK_FAILED: 'A webhook of the app gave no usable answer.',
   NO_ACTIVE_WEBHOOK: 'The policy needs the approval of a webhook, and the app has no active one.',

@@ -4,8 +4,8 @@ import { versionFacts } from '../../entrypoint/versionFacts.js'
 import { toFloatUp } from '../../paymaster/formatUnits.js'
 import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
 import type { FeeQuote, TokenPayment } from '../../paymaster/tokenPayment.js'
-import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from '../rpc/signatures.js'
 import { encodePaymaster, type PaymasterFields, packEntity } from './operationFields.js'
+import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from './paymasterAnswer.js'
 
 /**
  * ERC-7677 stub. Not final: the wallet estimates with it and asks again; unless its account signs

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import { Lru } from '../../base/lru.js'
 import { type LimitName, RateLimitError } from '../../errors/limitErrors.js'
-import type { MethodName } from '../rpc/signatures.js'
-import { methodCosts } from './methodCosts.js'
+import { type MethodName, methods } from '../methods/methodList.js'
 import { createTokenBuckets, type Rate } from './tokenBuckets.js'
 
 export type GateLimits = {
-  /** Units of `methodCosts`. */
+  /** Units of `cost` of a method. */
   readonly key: Rate
   readonly ip: Rate
   /** Per key and sender, for methods that are about an operation. */
@@ -58,9 +57,8 @@ export function createGate(limits: GateLimits): Gate {
       if (wait === 0 || (right.get(fingerprint(credential)) ?? 0) > Date.now()) return
       throw new RateLimitError('authentication', wait)
     },
-    call: (keyId, method) => take('key', keyId, methodCosts[method].cost),
-    about: (keyId, sender, method) =>
-      take('sender', `${keyId} ${sender}`, methodCosts[method].cost),
+    call: (keyId, method) => take('key', keyId, methods[method].cost),
+    about: (keyId, sender, method) => take('sender', `${keyId} ${sender}`, methods[method].cost),
     credentialWasWrong(ip) {
       buckets.authentication.take(ip, 1)
     },
