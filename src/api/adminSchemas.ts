@@ -6,7 +6,7 @@ export const time = z.iso.datetime()
 export const wei = z.string().regex(/^\d{1,78}$/, 'must be wei as a decimal number')
 export const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address')
 
-/** For people; one that spans lines would break lists. */
+/** A name for people; one that spans lines would break lists. */
 export const name = z
   .string()
   .trim()
@@ -28,7 +28,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item) })
 }
 
-/** Of changes that have nothing to tell. */
+/** The answer to changes that have nothing to tell. */
 export const done = z.object({ done: z.literal(true) })
 
 export const account = z.object({
@@ -115,7 +115,7 @@ export const auditEntry = z.object({
   hash: z.string(),
 })
 
-/** What every refusal answers. */
+/** The answer of every refusal. */
 export const failure = z.object({
   statusCode: z.int(),
   message: z.string(),

@@ -4,7 +4,7 @@ import { InvalidFieldError, NotFoundError, RouteNotFoundError } from '../errors/
 import { findApp } from '../store/tenants/apps.js'
 import { authenticateAdmin } from './admin/authenticate.js'
 import { openApi } from './admin/openApi.js'
-import type { Asked, Route } from './admin/route.js'
+import type { Route, RouteRequest } from './admin/route.js'
 import { routes } from './admin/routeTable.js'
 import type { AdminContext } from './adminContext.js'
 import type { Env, Mount } from './createApp.js'
@@ -45,7 +45,7 @@ async function answer(
     // Before the request is read: a stranger learns nothing from what is wrong with it.
     const app = await findOwnApp(context, accountId, c.req.param('appId'))
     const raw = route.body && (await bodyOf(c, shared))
-    const asked = {
+    const request = {
       context,
       caller,
       accountId,
@@ -56,8 +56,8 @@ async function answer(
       raw,
     }
     // The table's types hold: each row was typed with its own schemas.
-    const result = await (route.run as (asked: unknown) => Promise<unknown>)(
-      asked as Asked<undefined, undefined, undefined>,
+    const result = await (route.run as (request: unknown) => Promise<unknown>)(
+      request as RouteRequest<undefined, undefined, undefined>,
     )
     return c.json(route.answer.parse(plain(result)) as object, route.status)
   } catch (thrown) {
@@ -89,7 +89,7 @@ async function bodyOf(c: Context<Env>, { limits }: RouteContext): Promise<unknow
   return body
 }
 
-/** What PostgreSQL has no place for, as JSON.stringify escapes it: not after an escaped backslash. */
+/** The character that PostgreSQL cannot store, as JSON.stringify escapes it: not after an escaped backslash. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
 function check(
@@ -106,7 +106,7 @@ function check(
   throw new InvalidFieldError(path, `is wrong: ${issue?.message ?? 'unexpected'}`)
 }
 
-/** As JSON has it: times as ISO text, wei as decimal text. */
+/** The value as JSON has it: times as ISO text, wei as decimal text. */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_name, item) => (typeof item === 'bigint' ? String(item) : item)),

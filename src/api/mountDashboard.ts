@@ -26,10 +26,10 @@ import type { WebhookAnswer } from './rest/webhookOperations.js'
 import type { RouteContext } from './routeContext.js'
 import type { Services } from './services.js'
 
-/** What the dashboard API of the original service works on. */
+/** The parts of the service that its dashboard API works on. */
 export type DashboardContext = Pick<Services, 'authenticateKey' | 'authenticateToken'> & {
   readonly database: Database
-  /** Of the chains that are served. */
+  /** By id, the chains that are served. */
   readonly chainIds: ReadonlySet<number>
   webhooks(actor: Actor, database: Database): Webhooks
 }

@@ -47,8 +47,8 @@ function failedOpWithRevert(revertData: Hex): Failure | undefined {
 function unattributed(revertData: Hex): Failure | undefined {
   const text = readErrorString(revertData)
   if (text !== undefined) {
-    const known = aaCode(text) !== undefined || plainTexts.has(text)
-    return known ? failure(revertData, text, undefined) : undefined
+    const isOfEntryPoint = aaCode(text) !== undefined || plainTexts.has(text)
+    return isOfEntryPoint ? failure(revertData, text, undefined) : undefined
   }
   if (!entryPointErrors.has(revertData.slice(0, 10).toLowerCase())) return undefined
   const description = describeKnownError(revertData)

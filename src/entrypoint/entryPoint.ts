@@ -18,7 +18,7 @@ export type Log = {
   readonly logIndex: number
 }
 
-/** What one UserOperationEvent says, with the logs that belong to its operation (ERC-7769 receipts). */
+/** The content of one UserOperationEvent, with the logs that belong to its operation (ERC-7769 receipts). */
 export type OperationOutcome = {
   readonly userOpHash: Hex
   readonly sender: Address
@@ -63,7 +63,7 @@ export type Overhead = {
   readonly executeUserOp?: { readonly fixed: number; readonly perWord: number }
 }
 
-/** What an account has locked in the EntryPoint. */
+/** The stake of an account, locked in the EntryPoint. */
 export type StakeInfo = {
   /** wei */
   readonly stake: bigint
@@ -78,7 +78,7 @@ export type EntryPoint = VersionFacts & EntryPointContract & { readonly version:
 export type EntryPointContract = {
   readonly address: Address
   readonly overhead: Overhead
-  /** How to read the calls that handleOps makes. */
+  /** The layout of the calls that handleOps makes, for observers. */
   readonly callLayout: CallLayout
   /**
    * userOpHash on `chainId`. An operation with the EIP-7702 marker as factory needs the delegate of

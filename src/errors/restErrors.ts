@@ -60,7 +60,7 @@ export class HttpMethodNotAllowedError extends PurserError {
   }
 }
 
-/** What the original service says when a name or address is taken, e.g. `paymaster_name_exists`. */
+/** A name or address is taken; in the words of the original service, e.g. `paymaster_name_exists`. */
 export class TakenError extends PurserError {
   override readonly name = 'TakenError'
   constructor(message: string) {

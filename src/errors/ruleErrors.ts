@@ -3,7 +3,7 @@ import { numberToHex } from 'viem/utils'
 import { PurserError } from './purserError.js'
 
 type Broken = {
-  /** What was done, by whom and where. */
+  /** The sentence that names the act, the entity and the place. */
   readonly message: string
   /** `OP-011`, `STO-021`: an identifier of ERC-7562. */
   readonly rule: string

@@ -38,7 +38,7 @@ export function encodePaymasterData(result: PaymasterAnswer) {
   }
 }
 
-/** Of an operation that is sponsored without a paymaster. */
+/** The fees of an operation that is sponsored without a paymaster. */
 export function encodeFreeFees(result: PaymasterAnswer) {
   return (
     result.mode === 'SPONSORED' &&
@@ -90,7 +90,7 @@ function encodePayment({ token, maxCharge, rate, validUntil, decisionId }: Token
   }
 }
 
-/** As the SDKs read it; amounts that enter their arithmetic are floats in whole tokens. */
+/** Quotes as the SDKs read them; amounts that enter their arithmetic are floats in whole tokens. */
 export function encodeQuotes({ paymaster, quotes, unsupported, nativePrice }: QuotesAnswer) {
   return {
     mode: 'ERC20',

@@ -10,7 +10,7 @@ export const exampleChainId = 10
 
 export const exampleEntryPoint: Address = '0x0000000071727de22e5e9d8baf0edac6f37da032'
 
-/** As clients send it, and as it is answered. */
+/** The operation as clients send it, and as it is answered. */
 export const exampleOperationJson = {
   sender: '0x9d7d81b4eecdf15ceb00ba42284ea36f8be68b90',
   nonce: '0x5',
@@ -42,7 +42,7 @@ export const exampleOperation: Operation = {
   authorization: undefined,
 }
 
-/** Its userOpHash. */
+/** The userOpHash of the operation. */
 export const exampleHash: Hex = '0x86a6c69d0e3469a39406ccca05d9f8756ebc5cd3321f9425d66117bd0070571d'
 
 export const exampleTank: Address = '0x7a11c0de00000000000000000000000000000007'

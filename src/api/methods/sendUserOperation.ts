@@ -6,7 +6,7 @@ import { exampleEntryPoint, exampleHash, exampleOperationJson } from './examples
 import { method } from './method.js'
 import { admissionErrors } from './methodErrors.js'
 
-/** Idempotent: clients retry it, and a known operation gives its hash again. */
+/** Sending is idempotent: clients retry it, and a known operation gives its hash again. */
 export const sendUserOperation = method({
   name: 'eth_sendUserOperation',
   summary: 'Takes the operation into the pool; its userOpHash after it is stored.',

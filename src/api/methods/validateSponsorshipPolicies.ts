@@ -14,7 +14,7 @@ const examplePolicy = {
   message: 'It pays.',
 } as const
 
-/** Asks no webhook, reserves and records nothing. */
+/** A preview asks no webhook, reserves and records nothing. */
 export const validateSponsorshipPolicies = method({
   name: 'pm_validateSponsorshipPolicies',
   summary: 'The decision that a sponsorship would get now, and the verdict of each policy.',

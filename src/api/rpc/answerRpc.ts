@@ -63,14 +63,14 @@ export async function answerRpc(
   } catch (thrown) {
     const error = asPurserError(thrown, logger)
     if (error instanceof RateLimitError) metrics.limited(error.limit)
-    const isOfHttp = ofHttp.some((kind) => error instanceof kind)
-    const status = isOfHttp ? error.status : dialect.status(error)
+    const isOfRequest = requestErrors.some((kind) => error instanceof kind)
+    const status = isOfRequest ? error.status : dialect.status(error)
     return { status, body: errorBody(id, error), retryAfter: error.retryAfter }
   }
 }
 
-/** Told by the HTTP status in every dialect: they concern the request, not a method. */
-const ofHttp = [UnknownKeyError, PayloadTooLargeError, RateLimitError, KeyRestrictedError]
+/** Errors that have their HTTP status in every dialect: they concern the request, not a method. */
+const requestErrors = [UnknownKeyError, PayloadTooLargeError, RateLimitError, KeyRestrictedError]
 
 async function authenticate(
   { key, caller }: RpcRequest,

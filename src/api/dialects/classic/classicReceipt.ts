@@ -33,7 +33,7 @@ export function encodeClassicStatus({ state, message, transactionHash, receipt }
   }
 }
 
-/** As ethers v5 gives it; `byzantium` says that the receipt has a status. */
+/** A transaction's receipt as ethers v5 gives it; `byzantium` says that the receipt has a status. */
 function encodeTransactionReceipt(receipt: TransactionReceipt, confirmations: number) {
   return {
     to: receipt.to,

@@ -16,7 +16,7 @@ export function encodeClassicSponsorship(result: PaymasterAnswer) {
   }
 }
 
-/** For clients of v0.7 and later, whose operations have no paymasterAndData. */
+/** The fields for clients of v0.7 and later, whose operations have no paymasterAndData. */
 function encodePaymasterFields({ version, operation }: PaymasterAnswer) {
   return (
     !versionFacts[version].packsEntities &&

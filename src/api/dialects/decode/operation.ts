@@ -68,7 +68,7 @@ export function decodeCommitted(value: unknown, field: string, version: Version)
   return decodeOperation({ ...object, signature }, field, version)
 }
 
-/** Does the object use the fields that came with EntryPoint v0.7? */
+/** Whether the object uses fields that came with EntryPoint v0.7. */
 export function isUnpacked(value: unknown): boolean {
   return (
     typeof value === 'object' &&
