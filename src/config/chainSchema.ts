@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition.js'
 import { engineChoices, limitProfileNames, ruleModes } from '../chain/validationSettings.js'
 import { tankFactoryAddress } from '../contracts/deployments.js'
+import { canonicalAddresses } from '../entrypoint/createEntryPoint.js'
+import { DEFAULT_VERSION, versions } from '../entrypoint/versionFacts.js'
 import type { KeySource } from '../signing/openSigner.js'
 import { address } from './address.js'
 import { sequencerSchema, tokenSchema, toTokenDefinition } from './tokenSchema.js'
@@ -49,8 +51,6 @@ const treasurySchema = z
     path: ['refillTo'],
   })
 
-const ENTRY_POINT_06 = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
-
 function isDistinct(tokens: readonly { readonly address: string }[]): boolean {
   return new Set(tokens.map(({ address }) => address)).size === tokens.length
 }
@@ -62,9 +62,9 @@ export const chainSchema = z.strictObject({
   rpcUrls: z.array(z.url({ protocol: /^https?$/ })).min(1),
   headsUrl: z.url({ protocol: /^wss?$/ }).optional(),
   entryPoints: z
-    .array(z.strictObject({ version: z.enum(['0.6', '0.7', '0.8', '0.9']), address }))
+    .array(z.strictObject({ version: z.enum(versions), address }))
     .min(1)
-    .default([{ version: '0.6', address: ENTRY_POINT_06 }]),
+    .default([{ version: DEFAULT_VERSION, address: canonicalAddresses[DEFAULT_VERSION] }]),
   tankFactory: address.default(tankFactoryAddress.address),
   executorKeys: z.array(keySchema).default([]),
   executorMinBalance: coins.default(0n),

@@ -4,7 +4,7 @@ import { readNonce } from '../chain/entryPointReads.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
-import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
+import type { AaCode, EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { type Pending, pendingOfSender } from '../store/pool/successors.js'
 import type { MempoolContext } from './mempoolContext.js'
@@ -29,7 +29,7 @@ export async function inSequence<R extends SequenceAttempt>(
   const result = await attempt()
   if (result.ok || result.failure.code !== 'AA25') return { result }
 
-  const refuse = (code: string, message: string) => ({
+  const refuse = (code: AaCode, message: string) => ({
     result: { ok: false as const, failure: { ...result.failure, code, message } },
   })
   const [next, pending] = await Promise.all([

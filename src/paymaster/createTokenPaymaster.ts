@@ -5,6 +5,7 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { describeRevert } from '../entrypoint/revertReason.js'
 import { PurserError } from '../errors/purserError.js'
+import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
 import { insertDecision } from '../store/ledger/decisions.js'
 import { decryptSecret } from '../tenancy/secrets.js'
 import { createDeposits } from './entryPointDeposit.js'
@@ -77,12 +78,7 @@ async function pay(parts: TokenParts, request: TokenRequest): Promise<TokenPayme
     const signedPayment = { evaluated, signed, token, subject }
     const { reserved, ...record } = await reserveTokenPayment(parts, request, signedPayment)
     if (reserved.kind === 'short') throw tokenTankEmpty(token.address, tank.address, maxCost)
-    if (reserved.kind === 'refused')
-      throw new PurserError(reserved.refusal.message, {
-        code: -32501,
-        status: 400,
-        data: { code: reserved.refusal.code },
-      })
+    if (reserved.kind === 'refused') throw new SponsorshipRefusedError(reserved.refusal)
     parts.logger.info({ appId, ...record.decision, ...record.details }, 'token payment signed')
     const { rate, validUntil } = quote
     const paymasterAndData = entryPoint.paymasterAndData(signed)

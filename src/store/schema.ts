@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { Address, Hex } from 'viem'
+import type { DropCode } from './dropCode.js'
 
 /*
  * Rows as the driver gives them: numeric(78,0) and bigint columns are parsed to bigint, jsonb to
@@ -296,7 +297,7 @@ type OperationRow = {
   valid_until: bigint
   operation: unknown
   state: OperationState
-  reason_code: string | null
+  reason_code: DropCode | null
   reason: string | null
   /** The number of failed bundles with this operation; such an operation is bundled alone. */
   attempts: Generated<number>

@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
 import { type DelegableAccount, delegateOf } from '../chain/delegations.js'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
-import type { Version } from '../entrypoint/entryPoint.js'
 import type { Authorization, Operation } from '../entrypoint/operation.js'
+import { type Version, versionFacts } from '../entrypoint/versionFacts.js'
 import { OperationLimitError } from '../errors/operationErrors.js'
 import { authorityOf } from '../evm/index.js'
 
@@ -20,16 +20,16 @@ type Delegating = Pick<Operation, 'sender' | 'factory' | 'authorization'>
  */
 export function requireDelegation(version: Version, op: Delegating, chainId: number): void {
   const { authorization, factory } = op
-  const knowsMarker = version === '0.8' || version === '0.9'
-  if (factory === DELEGATION_MARKER && !knowsMarker) {
+  const { carriesAuthorization, knowsDelegationMarker } = versionFacts[version]
+  if (factory === DELEGATION_MARKER && !knowsDelegationMarker) {
     throw new OperationLimitError(
       'factory',
       `EntryPoint v${version} does not know the EIP-7702 marker ${DELEGATION_MARKER}; send no factory`,
     )
   }
   if (authorization === undefined) return
-  if (version === '0.6') {
-    throw refused('operations of EntryPoint v0.6 have none; delegate the account beforehand')
+  if (!carriesAuthorization) {
+    throw refused(`operations of EntryPoint v${version} have none; delegate the account beforehand`)
   }
   if (factory !== undefined && factory !== DELEGATION_MARKER) {
     throw refused(`the account has code once it delegates, so factory ${factory} cannot create it`)

@@ -13,7 +13,7 @@ import { checkOperation, checkOverride } from './check/checkOperation.js'
 import { type CheckedBy, selfCheck } from './check/selfCheck.js'
 import type { Engine } from './engine.js'
 import { createEngineOn, createInProcessEngine } from './inProcess/inProcessEngine.js'
-import { createNodeEngine, simulatesOnNode } from './node/nodeEngine.js'
+import { createNodeEngine } from './node/nodeEngine.js'
 import { type Compared, createNodeWatch } from './nodeWatch.js'
 import { createTraceEngine } from './trace/traceEngine.js'
 import { findTracer } from './tracer.js'
@@ -78,7 +78,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     }
     if (choice === 'inProcess') return validators
     if (tracing) validators.push({ ...tracing, by: 'trace' })
-    else if (simulatesOnNode(entryPoint)) validators.push({ ...simulating, by: 'outline' })
+    else if (entryPoint.hasSimulations) validators.push({ ...simulating, by: 'outline' })
     return validators
   }
 
@@ -112,7 +112,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       }
       return await use(inProcess)
     } catch (error) {
-      if (!(error instanceof CannotSimulateError) || !simulatesOnNode(entryPoint)) throw error
+      if (!(error instanceof CannotSimulateError) || !entryPoint.hasSimulations) throw error
       logger.warn({ reason: error.message }, 'the node simulates instead of our EVM')
       return use(simulating)
     }

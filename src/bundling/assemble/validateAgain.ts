@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { Head } from '../../chain/head.js'
-import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
+import type { AaCode, EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../../errors/simulationErrors.js'
 import { tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
@@ -102,7 +102,7 @@ function chargeFails(hash: Hex): Drop {
 
 /** The failure with which the EntryPoint refuses a wrong signature; simulations only note it. */
 function signatureFailure(validation: Validation): Failure | undefined {
-  const failure = (code: string): Failure => {
+  const failure = (code: AaCode): Failure => {
     return { index: 0, code, message: `${code} signature error`, revertData: '0x' }
   }
   if (validation.accountSignatureFailed) return failure('AA24')

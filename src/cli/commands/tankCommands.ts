@@ -9,6 +9,7 @@ import { toTokenDefinition } from '../../config/tokenSchema.js'
 import { devKey, funderKey } from '../../devnet/devKeys.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import { DEFAULT_VERSION } from '../../entrypoint/versionFacts.js'
 import { ConfigError } from '../../errors/configError.js'
 import { createFunds, type FundState, type Funds } from '../../paymaster/funds.js'
 import type { Runway } from '../../paymaster/runway.js'
@@ -70,7 +71,7 @@ async function withTanks(flags: Flags, run: (tools: Tools) => Promise<void>): Pr
   const config = configOf(flags)
   const logger = createLogger('error')
   const { chain, isDev } = chainOf(config, flags.chain ?? '')
-  const version = flags.entryPoint ?? '0.6'
+  const version = flags.entryPoint ?? DEFAULT_VERSION
   const configured = chain.entryPoints.find((each) => each.version === version)
   if (!configured)
     throw new ConfigError(`Chain ${chain.chainId} has no EntryPoint ${version} configured.`)
@@ -186,7 +187,7 @@ export function defineTankCommand(tank: Command): void {
         .option('--app <id>', 'whose tank')
         .option('--shared', "the operator's tank, which pays for apps with credit")
         .requiredOption('--chain <id>', 'chain id')
-        .option('--entry-point <version>', 'version of the EntryPoint, default 0.6')
+        .option('--entry-point <version>', `version of the EntryPoint, default ${DEFAULT_VERSION}`)
         .option('--kind <kind>', 'gas: gives it (default); token: takes tokens for it'),
       ['data', 'databaseUrl', 'masterKey', 'chains'],
     )

@@ -6,6 +6,7 @@ import { createNodeClient } from '../../chain/nodeClient.js'
 import type { TokenDefinition } from '../../chain/tokenDefinition.js'
 import { devKey } from '../../devnet/devKeys.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import { DEFAULT_VERSION } from '../../entrypoint/versionFacts.js'
 import { ConfigError } from '../../errors/configError.js'
 import { createTanks, type Tanks } from '../../paymaster/tanks.js'
 import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
@@ -118,12 +119,12 @@ export function defineTokenCommand(token: Command): void {
     .option('--app <id>', 'whose tank; absent = the shared one')
     .requiredOption('--token <token>', 'address or symbol')
     .requiredOption('--amount <amount>', 'how much, in whole tokens')
-    .option('--entry-point <version>', 'version of the EntryPoint, default 0.6')
+    .option('--entry-point <version>', `version of the EntryPoint, default ${DEFAULT_VERSION}`)
     .option('--key <key>', "the owner's private key, or env:NAME")
     .option('--to <address>', 'who receives them; default: the owner')
     .action((flags: Flags) =>
       withBooks(flags, async ({ chain, isDev, tanks, books }) => {
-        const version = flags.entryPoint ?? '0.6'
+        const version = flags.entryPoint ?? DEFAULT_VERSION
         const configured = chain.entryPoints.find((each) => each.version === version)
         if (!configured) throw new ConfigError(`The chain has no EntryPoint ${version} configured.`)
         const entryPoint = createEntryPoint(configured.version, configured.address)

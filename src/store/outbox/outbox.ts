@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
 import type { Database, Transaction } from '../database.js'
+import type { DropCode } from '../dropCode.js'
 import { emitOperationEvents } from '../events.js'
 import { claimOperations } from '../pool/operations.js'
 import { dropSuccessors } from '../pool/successors.js'
@@ -108,6 +109,9 @@ export function blameOperations(
   return takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
 }
 
+const cancelledCode: DropCode = 'CANCELLED'
+const failedCode: DropCode = 'BUNDLE_FAILED'
+
 /** Takes the operations that are still in a bundle out of it; returns their hashes. */
 async function takeOut(
   trx: Transaction,
@@ -119,8 +123,8 @@ async function takeOut(
   const { rows } = await sql<{ hash: Hex; chain_id: bigint; state: string }>`
     update operations o set
       state = case when ${isCancelled} or ${isSpent} then 'dropped' else 'pooled' end,
-      reason_code = case when ${isCancelled} then 'CANCELLED'
-        when ${isSpent} then 'BUNDLE_FAILED' end,
+      reason_code = case when ${isCancelled} then ${cancelledCode}::text
+        when ${isSpent} then ${failedCode}::text end,
       reason = case when ${isCancelled} then 'cancelled by the operator'
         when ${isSpent} then 'the bundles with this operation failed ' || (o.attempts + 1) || ' times'
         end,

@@ -3,6 +3,7 @@ import type { Address, Hex } from 'viem'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Database } from '../database.js'
+import type { DropCode } from '../dropCode.js'
 import { emitOperationEvents } from '../events.js'
 import { inTransaction } from '../inTransaction.js'
 import { fromJson } from '../json.js'
@@ -22,7 +23,7 @@ export type StoredOperation = {
   /** Fees per gas that are paid for it: its own, or those of its `Grant`. */
   readonly offer: Fees
   readonly state: OperationState
-  readonly reasonCode: string | null
+  readonly reasonCode: DropCode | null
   readonly reason: string | null
   readonly attempts: number
   readonly bundleId: bigint | null
@@ -67,10 +68,10 @@ export type NewOperation = {
   readonly firstValidation: FirstValidation | undefined
 }
 
-/** Why an operation leaves the pool. */
+/** An operation that leaves the pool, with the reason. */
 export type Drop = {
   readonly hash: Hex
-  readonly code: string
+  readonly code: DropCode
   readonly reason: string
   /** Its nonce is used up on the chain, so later operations do not wait for it. */
   readonly nonceUsed?: boolean

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import type { Database, TransactionExecutor } from '../database.js'
+import type { DropCode } from '../dropCode.js'
 import { inTransaction } from '../inTransaction.js'
 import { toJson } from '../json.js'
 import type { Schema } from '../schema.js'
@@ -11,7 +12,7 @@ import { forgetBounds } from './poolBounds.js'
 /** The state of an operation when a transaction of admissions ends. */
 export type DisplacedState = {
   readonly state: 'pooled' | 'replaced' | 'dropped'
-  readonly code?: string
+  readonly code?: DropCode
   readonly reason?: string
 }
 

@@ -55,9 +55,9 @@ export function verificationSlack(context: RuleContext, phases: readonly Phase[]
   const { op, entryPoint, limits } = context
   return verificationLimits(op).flatMap(({ party, field, limit }) => {
     const paidBy = phases.filter(({ name }) =>
-      entryPoint.paymasterSharesVerificationGas || name !== 'paymaster'
-        ? party.role === 'account'
-        : party.role === 'paymaster',
+      entryPoint.hasPaymasterLimits && name === 'paymaster'
+        ? party.role === 'paymaster'
+        : party.role === 'account',
     )
     const used = BigInt(paidBy.reduce((sum, { gasUsed }) => sum + gasUsed, 0))
     const required = used + limits.verificationGasSlack

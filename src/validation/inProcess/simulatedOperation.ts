@@ -1,5 +1,11 @@
 import type { Address, Hex } from 'viem'
-import type { EntryPoint, Failure, Log, OperationOutcome } from '../../entrypoint/entryPoint.js'
+import type {
+  AaCode,
+  EntryPoint,
+  Failure,
+  Log,
+  OperationOutcome,
+} from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { splitValidationData } from '../../entrypoint/validationData.js'
 import { type CallResult, type EvmLog, toHex } from '../../evm/index.js'
@@ -38,7 +44,7 @@ export function refusal(
   const failure = entryPoint.decodeFailure(revertData)
   if (failure !== undefined) return failure
   const isMissing = (address: Address) => state.account(address)?.code.length === 0
-  const failed = (code: string, message: string) => ({ index: 0, code, message, revertData })
+  const failed = (code: AaCode, message: string) => ({ index: 0, code, message, revertData })
   if (op.factory === undefined && isMissing(op.sender)) {
     return failed('AA20', 'AA20 account not deployed')
   }

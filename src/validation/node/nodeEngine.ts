@@ -111,13 +111,8 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
   }
 }
 
-/** Whether a node can simulate operations of this EntryPoint: only v0.6 has its simulations deployed. */
-export function simulatesOnNode({ version }: EntryPoint): boolean {
-  return version === '0.6'
-}
-
 function requireV06(entryPoint: EntryPoint): void {
-  if (simulatesOnNode(entryPoint)) return
+  if (entryPoint.hasSimulations) return
   throw new Error(`EntryPoint v${entryPoint.version} cannot be simulated on a node; only v0.6 can`)
 }
 

@@ -29,7 +29,7 @@ const decision = z.object({
   validAfter: z.string(),
   validUntil: z.string(),
   policyId: id.nullable(),
-  /** What each policy and budget said. */
+  /** The verdict of each policy and budget. */
   details: z.record(z.string(), z.unknown()),
   createdAt: time,
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { address, operation, receipt, word } from '../../../../test/support/http/apiFixtures.js'
-import { joinPaymasterSignature } from '../../../entrypoint/paymasterSignature.js'
-import { FeeTooLowError } from '../../../errors/operationErrors.js'
-import { standard } from './standard.js'
+import { address, operation, receipt, word } from '../../../test/support/http/apiFixtures.js'
+import { joinPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
+import { FeeTooLowError } from '../../errors/operationErrors.js'
+import { standard } from '../dialects/dialect.js'
+import { methods } from './methodList.js'
 
-const { encoders } = standard
 const checksummed = '0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789'
 const decision = { decisionId: 'd', sponsored: true, code: 'sponsored', message: 'Yes.' }
 const sponsored = {
@@ -15,8 +15,10 @@ const sponsored = {
 }
 
 test('quantities are hex and the EntryPoints checksummed', () => {
-  expect(encoders.eth_chainId(31_337)).toBe('0x7a69')
-  expect(encoders.eth_supportedEntryPoints([receipt.entryPoint])).toEqual([checksummed])
+  expect(methods.eth_chainId.encode.standard(31_337)).toBe('0x7a69')
+  expect(methods.eth_supportedEntryPoints.encode.standard([receipt.entryPoint])).toEqual([
+    checksummed,
+  ])
 })
 
 test('an estimate is hex, without bounds, with paymaster limits where there is one', () => {
@@ -38,13 +40,13 @@ test('an estimate is hex, without bounds, with paymaster limits where there is o
     maxFeePerGas: '0x7',
     maxPriorityFeePerGas: '0x0',
   }
-  expect(encoders.eth_estimateUserOperationGas(estimate)).toEqual({
+  expect(methods.eth_estimateUserOperationGas.encode.standard(estimate)).toEqual({
     ...limits,
     paymasterVerificationGasLimit: '0x7530',
     paymasterPostOpGasLimit: '0x0',
   })
   expect(
-    encoders.eth_estimateUserOperationGas({
+    methods.eth_estimateUserOperationGas.encode.standard({
       ...estimate,
       paymasterVerificationGasLimit: undefined,
       paymasterPostOpGasLimit: undefined,
@@ -65,7 +67,9 @@ test("a receipt has a boolean, hex, and the operation's own logs", () => {
     removed: false,
   }
   const event = { ...log, address: receipt.entryPoint, logIndex: '0x2' }
-  expect(encoders.eth_getUserOperationReceipt({ ...receipt, reason: '0x08c379a0' })).toEqual({
+  expect(
+    methods.eth_getUserOperationReceipt.encode.standard({ ...receipt, reason: '0x08c379a0' }),
+  ).toEqual({
     userOpHash: word('a'),
     entryPoint: checksummed,
     sender: address('1'),
@@ -93,7 +97,7 @@ test("a receipt has a boolean, hex, and the operation's own logs", () => {
       type: '0x2',
     },
   })
-  expect(encoders.eth_getUserOperationReceipt(undefined)).toBeNull()
+  expect(methods.eth_getUserOperationReceipt.encode.standard(undefined)).toBeNull()
 })
 
 test('an operation by its hash is nested, with null block fields while pending', () => {
@@ -105,7 +109,7 @@ test('an operation by its hash is nested, with null block fields while pending',
     blockHash: undefined,
     transactionHash: undefined,
   }
-  expect(encoders.eth_getUserOperationByHash(pending)).toEqual({
+  expect(methods.eth_getUserOperationByHash.encode.standard(pending)).toEqual({
     userOperation: {
       sender: address('1'),
       nonce: '0x5',
@@ -135,7 +139,7 @@ test('a status carries the standard receipt', () => {
     transactionHash: word('c'),
     receipt,
   }
-  expect(encoders.biconomy_getUserOperationStatus(done)).toMatchObject({
+  expect(methods.biconomy_getUserOperationStatus.encode.standard(done)).toMatchObject({
     message: 'Transaction is confirmed',
     userOperationReceipt: { success: true, entryPoint: checksummed },
   })
@@ -151,11 +155,11 @@ test('paymaster data has the shape of the version and the limits that were signe
     ...({ mode: 'SPONSORED', decision, operation: sponsored, separateSignature: false } as const),
     paymasterAndData: '0x77abcd' as const,
   }
-  expect(encoders.pm_getPaymasterData({ ...result, version: '0.6' })).toEqual({
+  expect(methods.pm_getPaymasterData.encode.standard({ ...result, version: '0.6' })).toEqual({
     paymasterAndData: '0x77abcd',
     ...limits,
   })
-  expect(encoders.pm_getPaymasterData({ ...result, version: '0.8' })).toEqual({
+  expect(methods.pm_getPaymasterData.encode.standard({ ...result, version: '0.8' })).toEqual({
     paymaster: address('7'),
     paymasterVerificationGasLimit: '0x7530',
     paymasterPostOpGasLimit: '0x0',
@@ -172,11 +176,11 @@ test('a stub has the shape of the version and is not final', () => {
     paymasterPostOpGasLimit: 0n,
   }
   const form = { payer: stub, separateSignature: false, isFinal: false }
-  expect(encoders.pm_getPaymasterStubData({ ...form, version: '0.6' })).toEqual({
+  expect(methods.pm_getPaymasterStubData.encode.standard({ ...form, version: '0.6' })).toEqual({
     paymasterAndData: `${address('7')}ffff`,
     isFinal: false,
   })
-  expect(encoders.pm_getPaymasterStubData({ ...form, version: '0.7' })).toEqual({
+  expect(methods.pm_getPaymasterStubData.encode.standard({ ...form, version: '0.7' })).toEqual({
     paymaster: address('7'),
     paymasterData: '0xffff',
     paymasterVerificationGasLimit: '0x1',
@@ -196,12 +200,12 @@ test('a late signature stands apart for who asked so, else behind the data', () 
   const apart = { paymasterData: '0xabcd', paymasterSignature: '0x010203' }
   for (const separateSignature of [true, false]) {
     const form = { version: '0.9', separateSignature } as const
-    const stub = encoders.pm_getPaymasterStubData({ payer, ...form, isFinal: true })
+    const stub = methods.pm_getPaymasterStubData.encode.standard({ payer, ...form, isFinal: true })
     expect(stub).toMatchObject({
       isFinal: true,
       ...(separateSignature ? apart : { paymasterData }),
     })
-    const data = encoders.pm_getPaymasterData({
+    const data = methods.pm_getPaymasterData.encode.standard({
       decision,
       operation: { ...sponsored, ...payer },
       paymasterAndData: '0x',
@@ -216,11 +220,11 @@ test('a late signature stands apart for who asked so, else behind the data', () 
 test('without a paymaster the operation is told to offer nothing', () => {
   const form = { payer: undefined, separateSignature: false, isFinal: false }
   const fees = { maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }
-  expect(encoders.pm_getPaymasterStubData({ ...form, version: '0.7' })).toEqual({
+  expect(methods.pm_getPaymasterStubData.encode.standard({ ...form, version: '0.7' })).toEqual({
     ...fees,
     isFinal: false,
   })
-  expect(encoders.pm_getPaymasterStubData({ ...form, version: '0.6' })).toEqual({
+  expect(methods.pm_getPaymasterStubData.encode.standard({ ...form, version: '0.6' })).toEqual({
     ...fees,
     paymasterAndData: '0x',
     isFinal: false,
@@ -233,7 +237,7 @@ test('without a paymaster the operation is told to offer nothing', () => {
       ...({ mode: 'SPONSORED', version: '0.6', separateSignature: false } as const),
     }
     for (const name of ['pm_sponsorUserOperation', 'pm_getPaymasterData'] as const) {
-      const answer = encoders[name](result) as Record<string, unknown>
+      const answer = methods[name].encode.standard(result) as Record<string, unknown>
       expect(answer.maxFeePerGas).toBe(sponsored ? '0x0' : undefined)
     }
   }
@@ -243,7 +247,7 @@ test('a sponsorship has hex limits, both modes and the decision', () => {
   const form = { mode: 'SPONSORED', version: '0.6', separateSignature: false } as const
   const result = { ...form, decision, operation: { ...operation, paymaster: address('7') } }
   for (const name of ['pm_sponsorUserOperation', 'pm_getFeeQuoteOrData'] as const)
-    expect(encoders[name]({ ...result, paymasterAndData: '0xabcd' })).toEqual({
+    expect(methods[name].encode.standard({ ...result, paymasterAndData: '0xabcd' })).toEqual({
       mode: 'SPONSORED',
       MODE: 'SPONSORED',
       paymasterAndData: '0xabcd',

@@ -8,7 +8,7 @@ import { encodeBigNumberFields, encodeNumber } from './numbers.js'
  * The interface's receipt. The outer `logs` holds only the UserOperationEvent, `receipt.logs` all
  * logs of the transaction. `reason` is additive and only there after a failure.
  */
-export function encodeReceipt(receipt: OperationReceipt) {
+export function encodeClassicReceipt(receipt: OperationReceipt) {
   return {
     userOpHash: receipt.userOpHash,
     entryPoint: receipt.entryPoint,
@@ -24,16 +24,16 @@ export function encodeReceipt(receipt: OperationReceipt) {
   }
 }
 
-export function encodeStatus({ state, message, transactionHash, receipt }: OperationStatus) {
+export function encodeClassicStatus({ state, message, transactionHash, receipt }: OperationStatus) {
   return {
     state,
     ...(message !== undefined && { message }),
     ...(transactionHash !== undefined && { transactionHash }),
-    ...(receipt !== undefined && { userOperationReceipt: encodeReceipt(receipt) }),
+    ...(receipt !== undefined && { userOperationReceipt: encodeClassicReceipt(receipt) }),
   }
 }
 
-/** As ethers v5 gives it; `byzantium` says that the receipt has a status. */
+/** A transaction's receipt as ethers v5 gives it; `byzantium` says that the receipt has a status. */
 function encodeTransactionReceipt(receipt: TransactionReceipt, confirmations: number) {
   return {
     to: receipt.to,

@@ -1,11 +1,11 @@
 import { getAddress } from 'viem'
 import { expect, test } from 'vitest'
-import { address, operation, receipt, word } from '../../../../test/support/http/apiFixtures.js'
-import { memoryToken } from '../../../../test/support/http/memoryServices.js'
-import { FeeTooLowError, OperationNotFoundError } from '../../../errors/operationErrors.js'
-import { classic } from './classic.js'
+import { address, operation, receipt, word } from '../../../test/support/http/apiFixtures.js'
+import { memoryToken } from '../../../test/support/http/memoryServices.js'
+import { FeeTooLowError, OperationNotFoundError } from '../../errors/operationErrors.js'
+import { classic } from '../dialects/dialect.js'
+import { methods } from './methodList.js'
 
-const { encoders } = classic
 const big = 2n ** 64n
 
 const estimate = {
@@ -21,7 +21,7 @@ const estimate = {
 }
 
 test('an estimate: numbers, decimal fees, BigNumber bounds, nothing null', () => {
-  expect(encoders.eth_estimateUserOperationGas(estimate)).toEqual({
+  expect(methods.eth_estimateUserOperationGas.encode.classic(estimate)).toEqual({
     callGasLimit: 100_000,
     verificationGasLimit: 70_000,
     preVerificationGas: 50_000,
@@ -34,7 +34,9 @@ test('an estimate: numbers, decimal fees, BigNumber bounds, nothing null', () =>
 
 test('an estimate of v0.7 has the two limits of the paymaster', () => {
   const paymaster = { paymasterVerificationGasLimit: 9n, paymasterPostOpGasLimit: 0n }
-  expect(encoders.eth_estimateUserOperationGas({ ...estimate, ...paymaster })).toMatchObject({
+  expect(
+    methods.eth_estimateUserOperationGas.encode.classic({ ...estimate, ...paymaster }),
+  ).toMatchObject({
     paymasterVerificationGasLimit: 9,
     paymasterPostOpGasLimit: 0,
   })
@@ -51,7 +53,7 @@ test("a receipt has the interface's field types", () => {
     logIndex: 2,
     blockHash: word('b'),
   }
-  expect(encoders.eth_getUserOperationReceipt(receipt)).toEqual({
+  expect(methods.eth_getUserOperationReceipt.encode.classic(receipt)).toEqual({
     userOpHash: word('a'),
     entryPoint: '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
     sender: address('1'),
@@ -88,7 +90,7 @@ test("a receipt has the interface's field types", () => {
 
 test('a failed operation has success "false" and its reason', () => {
   const failed = { ...receipt, success: false, reason: '0x08c379a0' as const }
-  expect(encoders.eth_getUserOperationReceipt(failed)).toMatchObject({
+  expect(methods.eth_getUserOperationReceipt.encode.classic(failed)).toMatchObject({
     success: 'false',
     reason: '0x08c379a0',
   })
@@ -97,16 +99,20 @@ test('a failed operation has success "false" and its reason', () => {
 test('numbers that JSON would round are exact hex strings', () => {
   const nonce = (1n << 64n) + 1n
   expect(
-    encoders.eth_getUserOperationReceipt({ ...receipt, nonce, actualGasCost: 2n ** 53n }),
+    methods.eth_getUserOperationReceipt.encode.classic({
+      ...receipt,
+      nonce,
+      actualGasCost: 2n ** 53n,
+    }),
   ).toMatchObject({ nonce: '0x10000000000000001', actualGasCost: '0x20000000000000' })
-  expect(encoders.eth_getUserOperationReceipt({ ...receipt, nonce: 2n ** 53n - 1n })).toMatchObject(
-    { nonce: Number.MAX_SAFE_INTEGER },
-  )
+  expect(
+    methods.eth_getUserOperationReceipt.encode.classic({ ...receipt, nonce: 2n ** 53n - 1n }),
+  ).toMatchObject({ nonce: Number.MAX_SAFE_INTEGER })
 })
 
 test('an unknown receipt or operation is null', () => {
-  expect(encoders.eth_getUserOperationReceipt(undefined)).toBeNull()
-  expect(encoders.eth_getUserOperationByHash(undefined)).toBeNull()
+  expect(methods.eth_getUserOperationReceipt.encode.classic(undefined)).toBeNull()
+  expect(methods.eth_getUserOperationByHash.encode.classic(undefined)).toBeNull()
 })
 
 test('an operation by its hash stands flat and nested', () => {
@@ -131,7 +137,7 @@ test('an operation by its hash stands flat and nested', () => {
     paymasterAndData: '0x',
     signature: '0xab',
   }
-  expect(encoders.eth_getUserOperationByHash(found)).toEqual({
+  expect(methods.eth_getUserOperationByHash.encode.classic(found)).toEqual({
     ...fields,
     userOperation: fields,
     entryPoint: receipt.entryPoint,
@@ -150,7 +156,7 @@ test('a pending operation by its hash has null block fields', () => {
     blockHash: undefined,
     transactionHash: undefined,
   }
-  expect(encoders.eth_getUserOperationByHash(found)).toMatchObject({
+  expect(methods.eth_getUserOperationByHash.encode.classic(found)).toMatchObject({
     blockNumber: null,
     blockHash: null,
     transactionHash: null,
@@ -164,9 +170,11 @@ test('a status leaves away what there is not', () => {
     transactionHash: undefined,
     receipt: undefined,
   }
-  expect(encoders.biconomy_getUserOperationStatus(pending)).toEqual({ state: 'BUNDLER_MEMPOOL' })
+  expect(methods.biconomy_getUserOperationStatus.encode.classic(pending)).toEqual({
+    state: 'BUNDLER_MEMPOOL',
+  })
   const done = { ...pending, state: 'CONFIRMED' as const, transactionHash: word('c'), receipt }
-  expect(encoders.biconomy_getUserOperationStatus(done)).toMatchObject({
+  expect(methods.biconomy_getUserOperationStatus.encode.classic(done)).toMatchObject({
     state: 'CONFIRMED',
     transactionHash: word('c'),
     userOperationReceipt: { success: 'true' },
@@ -176,7 +184,11 @@ test('a status leaves away what there is not', () => {
 test('fees are flat for old clients and in tiers for new ones', () => {
   const fees = (maxFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas: 1n })
   expect(
-    encoders.biconomy_getGasFeeValues({ slow: fees(2n), standard: fees(big), fast: fees(4n) }),
+    methods.biconomy_getGasFeeValues.encode.classic({
+      slow: fees(2n),
+      standard: fees(big),
+      fast: fees(4n),
+    }),
   ).toEqual({
     maxFeePerGas: '18446744073709551616',
     maxPriorityFeePerGas: '1',
@@ -192,7 +204,7 @@ const decision = { decisionId: 'd', sponsored: true, code: 'sponsored', message:
 test('a sponsorship has both modes, a text and two numbers', () => {
   const result = { ...packed, decision, operation: { ...operation, paymaster: address('7') } }
   for (const name of ['pm_sponsorUserOperation', 'pm_getFeeQuoteOrData'] as const)
-    expect(encoders[name]({ ...result, paymasterAndData: '0xabcd' })).toEqual({
+    expect(methods[name].encode.classic({ ...result, paymasterAndData: '0xabcd' })).toEqual({
       mode: 'SPONSORED',
       MODE: 'SPONSORED',
       paymasterAndData: '0xabcd',
@@ -206,7 +218,7 @@ test('a sponsorship has both modes, a text and two numbers', () => {
 test('a refusal keeps usable limits and says why', () => {
   const refused = { decisionId: 'd', sponsored: false, code: 'tank_empty', message: 'Fill it.' }
   expect(
-    encoders.pm_sponsorUserOperation({
+    methods.pm_sponsorUserOperation.encode.classic({
       ...packed,
       decision: refused,
       operation,
@@ -218,7 +230,7 @@ test('a refusal keeps usable limits and says why', () => {
 test('a sponsorship of v0.7 has the paymaster fields beside', () => {
   const sponsored = { ...operation, paymaster: address('7'), paymasterVerificationGasLimit: 30n }
   expect(
-    encoders.pm_sponsorUserOperation({
+    methods.pm_sponsorUserOperation.encode.classic({
       mode: 'SPONSORED',
       version: '0.7',
       separateSignature: false,
@@ -246,7 +258,7 @@ const payment = {
 }
 
 test('a token payment has both modes, the limits as signed and what it may cost', () => {
-  expect(encoders.pm_sponsorUserOperation(payment)).toEqual({
+  expect(methods.pm_sponsorUserOperation.encode.classic(payment)).toEqual({
     mode: 'ERC20',
     MODE: 'ERC20',
     tokenPayment: {
@@ -273,7 +285,7 @@ test('a quote has every field that the SDKs read, amounts in whole tokens', () =
     quotes: [{ token, maxCharge, rate: 3_000_000_000n, validUntil }],
     nativePrice: 3_000_000_000n,
   }
-  expect(encoders.pm_getFeeQuoteOrData(answer)).toEqual({
+  expect(methods.pm_getFeeQuoteOrData.encode.classic(answer)).toEqual({
     mode: 'ERC20',
     MODE: 'ERC20',
     paymasterAddress: getAddress(address('7')),
@@ -299,7 +311,10 @@ test('a rate above what a JSON number holds is exact text, a USD price unknown i
   const rate = 232_808_808_808_808_800_000n
   const quotes = [{ token: memoryToken, maxCharge: 1n, rate, validUntil: 1 }]
   const answer = { mode: 'QUOTES', paymaster: address('7'), unsupported: [], quotes } as const
-  const { feeQuotes } = encoders.pm_getFeeQuoteOrData({ ...answer, nativePrice: undefined }) as {
+  const { feeQuotes } = methods.pm_getFeeQuoteOrData.encode.classic({
+    ...answer,
+    nativePrice: undefined,
+  }) as {
     feeQuotes: object[]
   }
   expect(feeQuotes[0]).toMatchObject({ exchangeRate: '232808808808808800000' })

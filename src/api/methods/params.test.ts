@@ -4,10 +4,10 @@ import {
   entryPointNamed,
   rpcOperation06,
   rpcOperation07,
-} from '../../../../test/support/http/apiFixtures.js'
-import { canonicalAddresses } from '../../../entrypoint/createEntryPoint.js'
-import type { Version } from '../../../entrypoint/entryPoint.js'
-import { decoders } from './params.js'
+} from '../../../test/support/http/apiFixtures.js'
+import { canonicalAddresses } from '../../entrypoint/createEntryPoint.js'
+import type { Version } from '../../entrypoint/entryPoint.js'
+import { methods } from './methodList.js'
 
 function chainWith(...versions: Version[]) {
   return {
@@ -20,12 +20,12 @@ const all = chainWith('0.6', '0.8', '0.7')
 describe('the EntryPoint parameter', () => {
   test('may have any case and selects the version', () => {
     const checksummed = '0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789'
-    const decoded = decoders.eth_sendUserOperation([rpcOperation06, checksummed], all)
+    const decoded = methods.eth_sendUserOperation.decode([rpcOperation06, checksummed], all)
     expect(decoded.entryPoint.version).toBe('0.6')
   })
 
   test('that is not served is refused with those that are', () => {
-    const decode = () => decoders.eth_sendUserOperation([rpcOperation06, address('9')], all)
+    const decode = () => methods.eth_sendUserOperation.decode([rpcOperation06, address('9')], all)
     expect(decode).toThrow(
       expect.objectContaining({
         code: -32602,
@@ -36,7 +36,7 @@ describe('the EntryPoint parameter', () => {
   })
 
   test.each([[undefined], [null], [5], ['0x']])('of %s is refused', (value) => {
-    expect(() => decoders.eth_estimateUserOperationGas([rpcOperation06, value], all)).toThrow(
+    expect(() => methods.eth_estimateUserOperationGas.decode([rpcOperation06, value], all)).toThrow(
       /^params\[1\]: /,
     )
   })
@@ -44,7 +44,7 @@ describe('the EntryPoint parameter', () => {
 
 describe('simulation options', () => {
   const decode = (options: unknown) =>
-    decoders.eth_sendUserOperation([rpcOperation06, canonicalAddresses['0.6'], options], all)
+    methods.eth_sendUserOperation.decode([rpcOperation06, canonicalAddresses['0.6'], options], all)
       .simulateExecution
 
   test.each([
@@ -66,7 +66,8 @@ describe('simulation options', () => {
 })
 
 describe('the mode object', () => {
-  const decode = (mode: unknown) => decoders.pm_sponsorUserOperation([rpcOperation06, mode], all)
+  const decode = (mode: unknown) =>
+    methods.pm_sponsorUserOperation.decode([rpcOperation06, mode], all)
 
   test('of the SDK is read', () => {
     const mode = {
@@ -151,7 +152,8 @@ describe('the mode object', () => {
   })
 
   test('may be missing when quotes are asked, which tokenInfo shows', () => {
-    const quote = (mode: unknown) => decoders.pm_getFeeQuoteOrData([rpcOperation06, mode], all)
+    const quote = (mode: unknown) =>
+      methods.pm_getFeeQuoteOrData.decode([rpcOperation06, mode], all)
     expect(quote({})).toMatchObject({ mode: 'SPONSORED' })
     expect(quote({ tokenInfo: {} })).toMatchObject({ mode: 'ERC20', tokens: [] })
     expect(quote({ mode: 'SPONSORED', tokenInfo: {} })).toMatchObject({ mode: 'SPONSORED' })
@@ -160,7 +162,7 @@ describe('the mode object', () => {
 
   test('a token alone is the context of an ERC-7677 client that pays with it', () => {
     const ask = (context: unknown) =>
-      decoders.pm_getPaymasterData(
+      methods.pm_getPaymasterData.decode(
         [rpcOperation06, canonicalAddresses['0.6'], 31_337, context],
         all,
       )
@@ -170,7 +172,7 @@ describe('the mode object', () => {
 })
 
 describe('pm_sponsorUserOperation with an EntryPoint, as clients of other services send it', () => {
-  const decode = (...params: unknown[]) => decoders.pm_sponsorUserOperation(params, all)
+  const decode = (...params: unknown[]) => methods.pm_sponsorUserOperation.decode(params, all)
 
   test.each([
     ['0.8', rpcOperation07],
@@ -191,7 +193,10 @@ describe('pm_sponsorUserOperation with an EntryPoint, as clients of other servic
 
 describe('pm_sponsorUserOperation infers the EntryPoint', () => {
   const versionFor = (operation: object, chain: ReturnType<typeof chainWith>) => {
-    const decoded = decoders.pm_sponsorUserOperation([operation, { mode: 'SPONSORED' }], chain)
+    const decoded = methods.pm_sponsorUserOperation.decode(
+      [operation, { mode: 'SPONSORED' }],
+      chain,
+    )
     return decoded.mode === 'SPONSORED' && decoded.entryPoint.version
   }
 
@@ -207,7 +212,7 @@ describe('pm_sponsorUserOperation infers the EntryPoint', () => {
 })
 
 describe('ERC-7677 parameters', () => {
-  const decode = (...params: unknown[]) => decoders.pm_getPaymasterData(params, all)
+  const decode = (...params: unknown[]) => methods.pm_getPaymasterData.decode(params, all)
   const entryPoint = canonicalAddresses['0.7']
 
   test('name the EntryPoint and the chain, and may lack the context', () => {
@@ -236,12 +241,12 @@ describe('the signing phase (EntryPoint v0.9)', () => {
   ]
 
   test('commit drops the paymaster of the client, finalize keeps it as signed', () => {
-    expect(decoders.pm_getPaymasterStubData(params('commit'), late)).toMatchObject({
+    expect(methods.pm_getPaymasterStubData.decode(params('commit'), late)).toMatchObject({
       signingPhase: 'commit',
       separateSignature: true,
       draft: { paymaster: undefined, paymasterData: '0x' },
     })
-    expect(decoders.pm_getPaymasterData(params('finalize'), late)).toMatchObject({
+    expect(methods.pm_getPaymasterData.decode(params('finalize'), late)).toMatchObject({
       signingPhase: 'finalize',
       draft: {
         paymaster: rpcOperation07.paymaster.toLowerCase(),
@@ -254,10 +259,10 @@ describe('the signing phase (EntryPoint v0.9)', () => {
   test('finalize needs every limit, and no signature', () => {
     const [operation, ...rest] = params('finalize')
     const { signature: _, ...unsigned } = operation as typeof rpcOperation07
-    const decoded = decoders.pm_getPaymasterData([unsigned, ...rest], late)
+    const decoded = methods.pm_getPaymasterData.decode([unsigned, ...rest], late)
     expect(decoded).toMatchObject({ draft: { signature: '0x' } })
     const { callGasLimit: __, ...lacking } = unsigned
-    expect(() => decoders.pm_getPaymasterData([lacking, ...rest], late)).toThrow(
+    expect(() => methods.pm_getPaymasterData.decode([lacking, ...rest], late)).toThrow(
       'params[0].callGasLimit: is missing',
     )
   })
@@ -267,18 +272,18 @@ describe('the signing phase (EntryPoint v0.9)', () => {
     ['pm_getPaymasterData', 'commit', '0.9', 'must be "finalize" here'],
     ['pm_getPaymasterData', 'now', '0.9', 'must be "commit" or "finalize"'],
   ] as const)('%s refuses %s', (name, phase, version, message) => {
-    expect(() => decoders[name](params(phase, version), late)).toThrow(
+    expect(() => methods[name].decode(params(phase, version), late)).toThrow(
       `params[3].signingPhase: ${message}`,
     )
   })
 
   test('needs v0.9, and one of the two methods of ERC-7677', () => {
     const [, ...rest] = params('finalize', '0.8')
-    expect(() => decoders.pm_getPaymasterData([rpcOperation07, ...rest], late)).toThrow(
+    expect(() => methods.pm_getPaymasterData.decode([rpcOperation07, ...rest], late)).toThrow(
       'params[3].signingPhase: needs EntryPoint v0.9',
     )
     const mode = { mode: 'SPONSORED', signingPhase: 'commit' }
-    expect(() => decoders.pm_sponsorUserOperation([rpcOperation06, mode], all)).toThrow(
+    expect(() => methods.pm_sponsorUserOperation.decode([rpcOperation06, mode], all)).toThrow(
       'params[1].signingPhase: belongs to',
     )
   })

@@ -5,7 +5,7 @@ import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
 import type { Log } from '../../../entrypoint/entryPoint.js'
 
 /** ERC-7769: the outer logs are all of the operation's own. */
-export function encodeReceipt(receipt: OperationReceipt) {
+export function encodeStandardReceipt(receipt: OperationReceipt) {
   return {
     userOpHash: receipt.userOpHash,
     entryPoint: getAddress(receipt.entryPoint),
@@ -21,12 +21,17 @@ export function encodeReceipt(receipt: OperationReceipt) {
   }
 }
 
-export function encodeStatus({ state, message, transactionHash, receipt }: OperationStatus) {
+export function encodeStandardStatus({
+  state,
+  message,
+  transactionHash,
+  receipt,
+}: OperationStatus) {
   return {
     state,
     ...(message !== undefined && { message }),
     ...(transactionHash !== undefined && { transactionHash }),
-    ...(receipt !== undefined && { userOperationReceipt: encodeReceipt(receipt) }),
+    ...(receipt !== undefined && { userOperationReceipt: encodeStandardReceipt(receipt) }),
   }
 }
 
