@@ -55,14 +55,15 @@ export function createReadState(
   }
 
   async function readBoth(reads: readonly Read[], head: Head, pin: BlockId): Promise<BlockAnswers> {
-    const [answers, tried] = [noAnswers(), noAnswers()]
+    const [answers, jointAnswers] = [noAnswers(), noAnswers()]
     const joint = reads.filter(isJoint)
     const joints = encodeJoint(joint, pin)
     const calls = reads.flatMap((read) => encodeRead(read, head, pin))
     const settled = await batch([...calls, ...joints.map(({ call }) => call)])
     decodeReads(reads, settled.slice(0, calls.length), answers)
-    for (const [i, each] of joints.entries()) decodeJoint(each, settled[calls.length + i], tried)
-    support = compare(joint, answers, tried)
+    for (const [i, each] of joints.entries())
+      decodeJoint(each, settled[calls.length + i], jointAnswers)
+    support = compare(joint, answers, jointAnswers)
     return answers
   }
 
@@ -83,7 +84,7 @@ export function createReadState(
 function compare(
   reads: readonly JointRead[],
   known: BlockAnswers,
-  tried: BlockAnswers,
+  jointAnswers: BlockAnswers,
 ): OverrideSupport {
   let proof = 0
   for (const read of reads) {
@@ -91,7 +92,7 @@ function compare(
     const valueIn = ({ slots, balances }: BlockAnswers) =>
       isSlot ? slots.get(storageKey(read.address, read.slot)) : balances.get(read.address)
     const value = valueIn(known)
-    if (valueIn(tried) !== value) return 'refused'
+    if (valueIn(jointAnswers) !== value) return 'refused'
     if (isSlot && value !== 0n) proof++
   }
   return proof > 0 ? 'trusted' : 'untried'

@@ -87,8 +87,8 @@ describe.each(VERSIONS)('a SimpleAccount on EntryPoint v%s, all unstaked', (vers
 
   it('breaks none when it exists, with the tank and without', async () => {
     await deployed
-    const own = await account.sign(draft({ nonce: 1n }))
-    expect(checkHandled(own).violations).toEqual([])
+    const selfPaid = await account.sign(draft({ nonce: 1n }))
+    expect(checkHandled(selfPaid).violations).toEqual([])
     const sponsored = await account.sign(await sponsor(chain, draft({ nonce: 1n }), tank))
     const { violations, entities } = checkHandled(sponsored)
     expect(violations).toEqual([])
