@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { ExecutorSigner } from '../signing/executorSigner.js'

@@ -59,8 +59,8 @@ export function createGasWatch(context: GasWatchContext): GasWatch {
   let underWay = 0
 
   function take(hash: Hex): EntityGas {
-    const gas = noted.get(hash) ?? NO_GAS
-    if (gas.size > 0) noted.set(hash, NO_GAS)
+    const gas = noted.get(hash) ?? noGas
+    if (gas.size > 0) noted.set(hash, noGas)
     return gas
   }
 
@@ -74,7 +74,7 @@ export function createGasWatch(context: GasWatchContext): GasWatch {
     const ops = entryPoint.decodeHandleOps(toHex(root.input))
     if (ops?.length !== second.length) return 'unanswered'
     const used = gasInBundle(entryPoint, ops, root)
-    const saversByOperation = second.map((validated, i) => savers(validated, used[i] ?? NO_GAS))
+    const saversByOperation = second.map((validated, i) => savers(validated, used[i] ?? noGas))
     const entities = [...new Set(saversByOperation.flat())]
     for (const address of entities) {
       const first = saversByOperation.findIndex((addresses) => addresses.includes(address))
@@ -107,7 +107,7 @@ export function createGasWatch(context: GasWatchContext): GasWatch {
   }
 }
 
-const NO_GAS: EntityGas = new Map()
+const noGas: EntityGas = new Map()
 
 async function throttle(
   { chainId, database, logger }: GasWatchContext,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { ChainDefinition } from './definition.js'
+import type { ChainDefinition } from './definition/chainDefinition.js'
 import type { Head } from './head.js'
 import { advance } from './heads/advance.js'
 import { followAnnouncedHeads } from './heads/announcedHeads.js'

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { ConfigError } from '../errors/configError.js'
-import type { ChainDefinition } from './definition.js'
+import type { ChainDefinition } from './definition/chainDefinition.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 import { getCode } from './nodeReads.js'

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Address, Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { TransactionFailedError } from '../errors/tankErrors.js'
-import type { ChainDefinition } from './definition.js'
+import type { ChainDefinition } from './definition/chainDefinition.js'
 import { adviseFees } from './fees.js'
 import type { NodeClient } from './nodeClient.js'
 import {

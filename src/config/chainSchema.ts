@@ -1,7 +1,11 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
-import type { ChainDefinition } from '../chain/definition.js'
-import { engineChoices, limitProfileNames, ruleModes } from '../chain/validationSettings.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import {
+  engineChoices,
+  limitProfileNames,
+  ruleModes,
+} from '../chain/definition/validationSettings.js'
 import { tankFactoryAddress } from '../contracts/deployments.js'
 import { canonicalAddresses } from '../entrypoint/createEntryPoint.js'
 import { DEFAULT_VERSION, versions } from '../entrypoint/versionFacts.js'

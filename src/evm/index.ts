@@ -36,4 +36,4 @@ export {
   type State,
 } from './state/state.js'
 export type { OnMiss } from './state/world.js'
-export { type Transaction, transact } from './transact.js'
+export { type EvmTransaction, transact } from './transact.js'

@@ -10,10 +10,10 @@ import {
 } from '../../test/evm/harness.js'
 import type { BlockEnv } from './block.js'
 import { overlay } from './state/state.js'
-import { type Transaction, transact } from './transact.js'
+import { type EvmTransaction, transact } from './transact.js'
 
 const BALANCE = 10n ** 18n
-const TX: Transaction = {
+const TX: EvmTransaction = {
   from: SENDER,
   to: CONTRACT,
   nonce: 0n,
@@ -24,7 +24,11 @@ const TX: Transaction = {
   maxPriorityFeePerGas: 3n,
 }
 
-function run(tx: Partial<Transaction>, code: `0x${string}` = '0x', block: Partial<BlockEnv> = {}) {
+function run(
+  tx: Partial<EvmTransaction>,
+  code: `0x${string}` = '0x',
+  block: Partial<BlockEnv> = {},
+) {
   const state = worldOf({ [SENDER]: { balance: BALANCE }, [CONTRACT]: { code } })
   const setting = contextOn(state, { block: { ...TEST_BLOCK, ...block } })
   return { state, outcome: transact(setting, { ...TX, ...tx }) }
@@ -68,7 +72,7 @@ describe('transact: fees', () => {
 
 describe('transact: refusals', () => {
   const authorization = { chainId: 1n, address: CONTRACT, nonce: 0n, yParity: 0, r: 1n, s: 1n }
-  const cases: [string, Partial<Transaction>, Partial<BlockEnv>?][] = [
+  const cases: [string, Partial<EvmTransaction>, Partial<BlockEnv>?][] = [
     ['nonce', { nonce: 1n }],
     ['balance', { value: BALANCE }],
     ['base fee', { maxFeePerGas: 9n, maxPriorityFeePerGas: 0n }],

@@ -1,5 +1,5 @@
 import { greatest, smallest } from '../base/bigints.js'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { FeeAdvice } from '../chain/feeAdvice.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { StateOverride } from '../chain/stateOverride.js'

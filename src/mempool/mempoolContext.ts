@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { BundleShare } from '../gas/preVerificationGas.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
-import type { TokenDefinition } from '../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { describeRevert } from '../entrypoint/revertReason.js'

@@ -1,5 +1,5 @@
 import { formatUnits } from 'viem/utils'
-import type { TokenDefinition } from '../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
 
 /** An amount for people, such as `12.5 USDC`. */
 export function formatTokens(units: bigint, { decimals, symbol }: TokenDefinition): string {

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { TokenDefinition } from '../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'

@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
-import type { NodeClient } from '../chain/nodeClient.js'
 import type {
   PriceSourceDefinition,
   SequencerDefinition,
   TokenDefinition,
-} from '../chain/tokenDefinition.js'
+} from '../chain/definition/tokenDefinition.js'
+import type { NodeClient } from '../chain/nodeClient.js'
 import { TokenPriceError } from '../errors/tokenErrors.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { agree } from './agree.js'

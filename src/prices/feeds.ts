@@ -1,12 +1,12 @@
 import type { Address } from 'viem'
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils'
-import { ethCall } from '../chain/ethCall.js'
-import type { NodeClient } from '../chain/nodeClient.js'
 import type {
   FeedDefinition,
   PriceSourceDefinition,
   SequencerDefinition,
-} from '../chain/tokenDefinition.js'
+} from '../chain/definition/tokenDefinition.js'
+import { ethCall } from '../chain/ethCall.js'
+import type { NodeClient } from '../chain/nodeClient.js'
 import { ONE, perNativeOf } from './perNative.js'
 import { checkRound, checkSequencer, type PriceOrReason, type Round } from './round.js'
 

@@ -1,4 +1,4 @@
-import type { PriceSourceDefinition } from '../chain/tokenDefinition.js'
+import type { PriceSourceDefinition } from '../chain/definition/tokenDefinition.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { parseFixed18 } from './perNative.js'
 import type { PriceOrReason } from './round.js'

@@ -1,4 +1,4 @@
-import type { FeedDefinition, SequencerDefinition } from '../chain/tokenDefinition.js'
+import type { FeedDefinition, SequencerDefinition } from '../chain/definition/tokenDefinition.js'
 import { toFixed18 } from './perNative.js'
 
 /** The answer of a feed's latestRoundData. Times in Unix seconds. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { type HeadFollower, startHeadFollower } from '../chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../chain/nodeClient.js'
 import { requireChain } from '../chain/requireChain.js'

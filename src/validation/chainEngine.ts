@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
+import type { EngineChoice } from '../chain/definition/validationSettings.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import {
   createStateProvider,
   type StateProvider,
   type StateProviderContext,
 } from '../chain/stateProvider.js'
-import type { EngineChoice } from '../chain/validationSettings.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../errors/simulationErrors.js'
 import { checkOperation, checkOverride } from './check/checkOperation.js'

@@ -1,4 +1,4 @@
-import type { RuleMode } from '../chain/validationSettings.js'
+import type { RuleMode } from '../chain/definition/validationSettings.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { Observed } from './engine.js'

@@ -1,4 +1,4 @@
-import type { ValidationSettings } from '../chain/validationSettings.js'
+import type { ValidationSettings } from '../chain/definition/validationSettings.js'
 import type { RuleSettings } from './checkRules.js'
 import { limitProfiles } from './erc7562/index.js'
 

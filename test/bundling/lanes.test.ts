@@ -1,7 +1,7 @@
 import { type Hex, numberToHex, parseEther, parseGwei, parseTransaction } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import { executorStatus } from '../../src/bundling/executorStatus.js'
-import type { ChainDefinition } from '../../src/chain/definition.js'
+import type { ChainDefinition } from '../../src/chain/definition/chainDefinition.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { abandonBundle } from '../../src/store/outbox/outbox.js'
 import { requestCancellation } from '../../src/store/pool/cancellations.js'

@@ -10,16 +10,10 @@ import { openDatabase } from '../../src/store/database.js'
 import { lockedAt } from '../../src/store/ledger/payers.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import {
-  alice,
-  bob,
-  budgetClaim,
-  entryPoint,
-  tank,
-  toReservation,
-} from '../support/database/ledger.js'
+import { budgetClaim, toReservation } from '../support/database/ledger.js'
 import { usedOf } from '../support/database/usedOf.js'
 import { silent } from '../support/logger.js'
+import { alice, bob, entryPoint, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 const now = 1_000_000

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { useDatabase } from '../support/database/database.js'
-import { askLedger, budgetClaim, tank } from '../support/database/ledger.js'
+import { askLedger, budgetClaim } from '../support/database/ledger.js'
+import { tank } from '../support/operations/inclusionOf.js'
 
 const postgres = useDatabase()
 function database() {

@@ -14,7 +14,7 @@ import type { ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { createRandom, type Random } from '../evm/random.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import { entryPoint, inclusionOf } from '../support/database/ledger.js'
+import { entryPoint, inclusionOf } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

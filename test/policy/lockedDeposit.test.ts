@@ -7,15 +7,8 @@ import { lockedAt, type Moment } from '../../src/store/ledger/payers.js'
 import type { Payer, ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import {
-  alice,
-  bob,
-  entryPoint,
-  inclusionOf,
-  sumLocked,
-  tank,
-  toReservation,
-} from '../support/database/ledger.js'
+import { sumLocked, toReservation } from '../support/database/ledger.js'
+import { alice, bob, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 import { randomRuns } from '../support/runs.js'
 
 const testDatabase = useDatabase()

@@ -16,9 +16,10 @@ import { grantedFees, putGrants } from '../../src/store/ledger/grants.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import { alice, askLedger, bob, budgetClaim, entryPoint, tank } from '../support/database/ledger.js'
+import { askLedger, budgetClaim } from '../support/database/ledger.js'
 import { usedOf } from '../support/database/usedOf.js'
 import { silent } from '../support/logger.js'
+import { alice, bob, entryPoint, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

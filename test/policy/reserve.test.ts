@@ -12,16 +12,9 @@ import type { ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { listWebhookCalls, type NewWebhookCall } from '../../src/store/ledger/webhookCalls.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import {
-  alice,
-  askLedger,
-  bob,
-  budgetClaim,
-  entryPoint,
-  inclusionOf,
-  tank,
-} from '../support/database/ledger.js'
+import { askLedger, budgetClaim } from '../support/database/ledger.js'
 import { usedOf } from '../support/database/usedOf.js'
+import { alice, bob, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -11,14 +11,8 @@ import { counterName } from '../../src/store/ledger/budgetCounters.js'
 import { lockedAt } from '../../src/store/ledger/payers.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import {
-  alice,
-  bob,
-  budgetClaim,
-  entryPoint,
-  tank,
-  toReservation,
-} from '../support/database/ledger.js'
+import { budgetClaim, toReservation } from '../support/database/ledger.js'
+import { alice, bob, entryPoint, tank } from '../support/operations/inclusionOf.js'
 import { randomRuns } from '../support/runs.js'
 
 const testDatabase = useDatabase()

@@ -7,7 +7,8 @@ import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { putInclusions } from '../../src/store/pool/inclusions.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import { alice, askLedger, entryPoint, inclusionOf, tank } from '../support/database/ledger.js'
+import { askLedger } from '../support/database/ledger.js'
+import { alice, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -6,16 +6,8 @@ import { forgetChain } from '../../src/store/outbox/rollBack.js'
 import type { BudgetUnit } from '../../src/store/schema.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import {
-  type Answered,
-  alice,
-  askLedger,
-  bob,
-  budgetClaim,
-  entryPoint,
-  inclusionOf,
-  tank,
-} from '../support/database/ledger.js'
+import { type Answered, askLedger, budgetClaim } from '../support/database/ledger.js'
+import { alice, bob, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

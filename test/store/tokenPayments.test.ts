@@ -14,14 +14,14 @@ import { insertTokenQuote, promisedTokens } from '../../src/store/ledger/tokenQu
 import { rollBack } from '../../src/store/outbox/rollBack.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
+import { askLedger } from '../support/database/ledger.js'
 import {
   alice,
-  askLedger,
   bob,
   entryPoint,
   tank as gasTank,
   inclusionOf,
-} from '../support/database/ledger.js'
+} from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -5,7 +5,8 @@ import { lockedAt } from '../../src/store/ledger/payers.js'
 import { migrate, migrations } from '../../src/store/migrate.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import { alice, bob, entryPoint, sumLocked, tank } from '../support/database/ledger.js'
+import { sumLocked } from '../support/database/ledger.js'
+import { alice, bob, entryPoint, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

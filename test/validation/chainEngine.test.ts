@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { EngineChoice } from '../../src/chain/validationSettings.js'
+import type { EngineChoice } from '../../src/chain/definition/validationSettings.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
 import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
 import { alarms, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'

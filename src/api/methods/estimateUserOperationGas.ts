@@ -4,7 +4,7 @@ import { encodeBigNumber, encodeNumber } from '../dialects/classic/numbers.js'
 import { decodeEntryPoint } from '../dialects/decode/entryPoint.js'
 import { decodeDraft } from '../dialects/decode/operation.js'
 import { decodeStateOverride } from '../dialects/decode/stateOverride.js'
-import { exampleEntryPoint, exampleOperationJson } from './examples.js'
+import { EXAMPLE_ENTRY_POINT, exampleOperationJson } from './examples/examples.js'
 import { method } from './method.js'
 import { simulationErrors } from './methodErrors.js'
 
@@ -33,7 +33,7 @@ export const estimateUserOperationGas = method({
   example: {
     params: [
       { ...exampleOperationJson, callGasLimit: '0x0' },
-      exampleEntryPoint,
+      EXAMPLE_ENTRY_POINT,
       { [exampleOperationJson.sender]: { balance: '0xde0b6b3a7640000' } },
     ],
     outcome: {

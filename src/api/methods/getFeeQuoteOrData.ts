@@ -4,7 +4,7 @@ import { inferEntryPoint, withOperation } from '../dialects/decode/paymasterRequ
 import type { QuotesAnswer, VersionedSponsorship } from '../dialects/paymasterAnswer.js'
 import { encodeQuotes } from '../dialects/paymasterData.js'
 import { encodeStandardSponsorship } from '../dialects/standard/standardSponsorship.js'
-import { exampleOperationJson, exampleTank } from './examples.js'
+import { EXAMPLE_TANK, exampleOperationJson } from './examples/examples.js'
 import { method } from './method.js'
 import { paymasterErrors } from './methodErrors.js'
 import { requestSponsorship } from './requestPaymaster.js'
@@ -39,7 +39,7 @@ export const getFeeQuoteOrData = method({
     params: [exampleOperationJson, { mode: 'ERC20', tokenInfo: { tokenList: [] } }],
     outcome: {
       mode: 'QUOTES',
-      paymaster: exampleTank,
+      paymaster: EXAMPLE_TANK,
       quotes: [
         {
           token: {

@@ -1,7 +1,7 @@
 import { decodePaymasterParams } from '../dialects/decode/paymasterRequest.js'
 import { encodePaymasterData } from '../dialects/paymasterData.js'
-import { exampleSponsorship } from './exampleSponsorship.js'
-import { examplePaymasterParams, exampleSponsored, exampleTank } from './examples.js'
+import { exampleSponsorship } from './examples/exampleSponsorship.js'
+import { EXAMPLE_TANK, examplePaymasterParams, exampleSponsored } from './examples/examples.js'
 import { method } from './method.js'
 import { paymasterErrors } from './methodErrors.js'
 import { requestPaymaster } from './requestPaymaster.js'
@@ -22,7 +22,7 @@ export const getPaymasterData = method({
     outcome: exampleSponsorship,
     result: {
       both: {
-        paymaster: exampleTank,
+        paymaster: EXAMPLE_TANK,
         paymasterData: exampleSponsored.paymasterData,
         paymasterVerificationGasLimit: '0x7530',
         paymasterPostOpGasLimit: '0x0',

@@ -1,7 +1,7 @@
 import { decodePaymasterParams } from '../dialects/decode/paymasterRequest.js'
 import type { VersionedStub } from '../dialects/paymasterAnswer.js'
 import { encodeStub } from '../dialects/paymasterData.js'
-import { examplePaymasterParams, exampleSponsored, exampleTank } from './examples.js'
+import { EXAMPLE_TANK, examplePaymasterParams, exampleSponsored } from './examples/examples.js'
 import { method } from './method.js'
 import { paymasterErrors } from './methodErrors.js'
 
@@ -31,7 +31,7 @@ export const getPaymasterStubData = method({
     params: examplePaymasterParams,
     outcome: {
       payer: {
-        paymaster: exampleTank,
+        paymaster: EXAMPLE_TANK,
         paymasterData: exampleSponsored.paymasterData,
         paymasterVerificationGasLimit: 30_000n,
         paymasterPostOpGasLimit: 0n,
@@ -42,7 +42,7 @@ export const getPaymasterStubData = method({
     },
     result: {
       both: {
-        paymaster: exampleTank,
+        paymaster: EXAMPLE_TANK,
         paymasterData: exampleSponsored.paymasterData,
         paymasterVerificationGasLimit: '0x7530',
         paymasterPostOpGasLimit: '0x0',

@@ -4,13 +4,13 @@ import type { Version } from '../../entrypoint/entryPoint.js'
 import { encodeNumber } from '../dialects/classic/numbers.js'
 import { decodeHashParams } from '../dialects/decode/hashParams.js'
 import { encodeOperation } from '../dialects/operationFields.js'
-import { exampleBlock, exampleTransaction } from './exampleReceipt.js'
+import { exampleBlock, exampleTransaction } from './examples/exampleReceipt.js'
 import {
-  exampleEntryPoint,
-  exampleHash,
+  EXAMPLE_ENTRY_POINT,
+  EXAMPLE_HASH,
   exampleOperation,
   exampleOperationJson,
-} from './examples.js'
+} from './examples/examples.js'
 import { method } from './method.js'
 
 /** An operation with the version in whose shape it is written. */
@@ -38,11 +38,11 @@ export const getUserOperationByHash = method({
     standard: (known) => (known ? encodeStandardOperation(known) : null),
   },
   example: {
-    params: [exampleHash],
+    params: [EXAMPLE_HASH],
     outcome: {
       operation: exampleOperation,
       version: '0.7',
-      entryPoint: exampleEntryPoint,
+      entryPoint: EXAMPLE_ENTRY_POINT,
       blockNumber: 117n,
       blockHash: exampleBlock,
       transactionHash: exampleTransaction,
@@ -51,7 +51,7 @@ export const getUserOperationByHash = method({
       classic: {
         ...exampleOperationJson,
         userOperation: exampleOperationJson,
-        entryPoint: exampleEntryPoint,
+        entryPoint: EXAMPLE_ENTRY_POINT,
         blockNumber: 117,
         blockHash: exampleBlock,
         transactionHash: exampleTransaction,

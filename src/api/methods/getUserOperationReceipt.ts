@@ -1,8 +1,12 @@
 import { encodeClassicReceipt } from '../dialects/classic/classicReceipt.js'
 import { decodeHashParams } from '../dialects/decode/hashParams.js'
 import { encodeStandardReceipt } from '../dialects/standard/standardReceipt.js'
-import { exampleClassicReceipt, exampleReceipt, exampleStandardReceipt } from './exampleReceipt.js'
-import { exampleHash } from './examples.js'
+import {
+  exampleClassicReceipt,
+  exampleReceipt,
+  exampleStandardReceipt,
+} from './examples/exampleReceipt.js'
+import { EXAMPLE_HASH } from './examples/examples.js'
 import { method } from './method.js'
 
 /** No receipt is a result too: clients poll, and an error would end their wait. */
@@ -21,7 +25,7 @@ export const getUserOperationReceipt = method({
     standard: (receipt) => (receipt ? encodeStandardReceipt(receipt) : null),
   },
   example: {
-    params: [exampleHash],
+    params: [EXAMPLE_HASH],
     outcome: exampleReceipt,
     result: { classic: exampleClassicReceipt, standard: exampleStandardReceipt },
   },

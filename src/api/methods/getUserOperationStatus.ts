@@ -2,7 +2,7 @@ import { OperationNotFoundError } from '../../errors/operationErrors.js'
 import { encodeClassicStatus } from '../dialects/classic/classicReceipt.js'
 import { decodeHashParams } from '../dialects/decode/hashParams.js'
 import { encodeStandardStatus } from '../dialects/standard/standardReceipt.js'
-import { exampleHash } from './examples.js'
+import { EXAMPLE_HASH } from './examples/examples.js'
 import { method } from './method.js'
 
 export const getUserOperationStatus = method({
@@ -21,7 +21,7 @@ export const getUserOperationStatus = method({
   },
   encode: { classic: encodeClassicStatus, standard: encodeStandardStatus },
   example: {
-    params: [exampleHash],
+    params: [EXAMPLE_HASH],
     outcome: {
       state: 'DROPPED_FROM_BUNDLER_MEMPOOL',
       message: 'cancelled by the operator',

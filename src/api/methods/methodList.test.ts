@@ -3,18 +3,18 @@ import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import { errorCodes } from '../../errors/errorCodes.js'
 import { type DialectName, dialectNames } from '../dialects/dialect.js'
 import {
-  exampleChainId,
-  exampleEntryPoint,
-  exampleHash,
+  EXAMPLE_CHAIN_ID,
+  EXAMPLE_ENTRY_POINT,
+  EXAMPLE_HASH,
   exampleOperation,
   exampleOperationJson,
-} from './examples.js'
+} from './examples/examples.js'
 import { commonErrors } from './methodErrors.js'
 import { isMethodName, type MethodName, methodNames, methods } from './methodList.js'
 
-const entryPoint = createEntryPoint('0.7', exampleEntryPoint)
+const entryPoint = createEntryPoint('0.7', EXAMPLE_ENTRY_POINT)
 const chain = {
-  chainId: exampleChainId,
+  chainId: EXAMPLE_CHAIN_ID,
   entryPoints: new Map([[entryPoint.address, entryPoint]]),
 }
 
@@ -55,11 +55,11 @@ function encodeExample<Name extends MethodName>(name: Name, dialect: DialectName
 
 test('the operation of the examples has the hash of the examples', () => {
   const { operation } = methods.eth_sendUserOperation.decode(
-    [exampleOperationJson, exampleEntryPoint],
+    [exampleOperationJson, EXAMPLE_ENTRY_POINT],
     chain,
   )
   expect(operation).toEqual(exampleOperation)
-  expect(entryPoint.hash(operation, exampleChainId)).toBe(exampleHash)
+  expect(entryPoint.hash(operation, EXAMPLE_CHAIN_ID)).toBe(EXAMPLE_HASH)
 })
 
 test('debug methods are those of the debug scope, and no others', () => {

@@ -2,7 +2,7 @@ import { InvalidParamsError } from '../../errors/requestErrors.js'
 import { decodeEntryPoint } from '../dialects/decode/entryPoint.js'
 import { decodeObject, member } from '../dialects/decode/members.js'
 import { decodeOperation } from '../dialects/decode/operation.js'
-import { exampleEntryPoint, exampleHash, exampleOperationJson } from './examples.js'
+import { EXAMPLE_ENTRY_POINT, EXAMPLE_HASH, exampleOperationJson } from './examples/examples.js'
 import { method } from './method.js'
 import { admissionErrors } from './methodErrors.js'
 
@@ -29,11 +29,11 @@ export const sendUserOperation = method({
   example: {
     params: [
       exampleOperationJson,
-      exampleEntryPoint,
+      EXAMPLE_ENTRY_POINT,
       { simulation_type: 'validation_and_execution' },
     ],
-    outcome: exampleHash,
-    result: { both: exampleHash },
+    outcome: EXAMPLE_HASH,
+    result: { both: EXAMPLE_HASH },
   },
 })
 

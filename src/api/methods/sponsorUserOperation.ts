@@ -7,8 +7,8 @@ import {
   exampleClassicSponsorship,
   exampleSponsorship,
   exampleStandardSponsorship,
-} from './exampleSponsorship.js'
-import { exampleOperationJson } from './examples.js'
+} from './examples/exampleSponsorship.js'
+import { exampleOperationJson } from './examples/examples.js'
 import { method } from './method.js'
 import { paymasterErrors } from './methodErrors.js'
 import { requestPaymaster } from './requestPaymaster.js'

@@ -1,5 +1,5 @@
 import { getAddress } from 'viem/utils'
-import { exampleEntryPoint } from './examples.js'
+import { EXAMPLE_ENTRY_POINT } from './examples/examples.js'
 import { method } from './method.js'
 
 /** The preferred EntryPoint comes first (ERC-7769). */
@@ -16,7 +16,7 @@ export const supportedEntryPoints = method({
   encode: { both: (addresses) => addresses.map((address) => getAddress(address)) },
   example: {
     params: [],
-    outcome: [exampleEntryPoint],
+    outcome: [EXAMPLE_ENTRY_POINT],
     result: { both: ['0x0000000071727De22E5E9d8BAf0edAc6f37da032'] },
   },
 })

@@ -1,7 +1,7 @@
 import { InvalidParamsError } from '../../errors/requestErrors.js'
 import { decodePaymasterParams } from '../dialects/decode/paymasterRequest.js'
 import { encodePreview } from '../dialects/paymasterData.js'
-import { examplePaymasterParams } from './examples.js'
+import { examplePaymasterParams } from './examples/examples.js'
 import { method } from './method.js'
 import { paymasterErrors } from './methodErrors.js'
 

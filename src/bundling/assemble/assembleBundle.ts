@@ -1,5 +1,5 @@
 import type { Hex, SignedAuthorization } from 'viem'
-import type { ChainDefinition } from '../../chain/definition.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { acceptedTip, adviseFees } from '../../chain/fees.js'
 import { getBlock } from '../../chain/nodeReads.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'

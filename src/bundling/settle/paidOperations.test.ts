@@ -7,7 +7,12 @@ import {
   zeroAddress,
 } from 'viem'
 import { expect, test } from 'vitest'
-import { alice, bob, entryPoint, inclusionOf } from '../../../test/support/database/ledger.js'
+import {
+  alice,
+  bob,
+  entryPoint,
+  inclusionOf,
+} from '../../../test/support/operations/inclusionOf.js'
 import type { Included } from '../../store/pool/inclusions.js'
 import { paidOperations } from './paidOperations.js'
 

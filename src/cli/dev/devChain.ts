@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { createPublicClient, http } from 'viem'
-import type { ChainDefinition } from '../../chain/definition.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { Config } from '../../config/options.js'
 import { anvilClient } from '../../devnet/anvilClient.js'
 import {

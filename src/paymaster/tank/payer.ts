@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { ChainDefinition } from '../../chain/definition.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { getCode } from '../../chain/nodeReads.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
+import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import type { Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
 import type { Database, Transaction } from '../../store/database.js'
 import { collectingTanks } from '../../store/ledger/tokenPayments.js'
 import { lockToken, promisedTokens } from '../../store/ledger/tokenQuotes.js'

@@ -1,5 +1,5 @@
 import { toFunctionSelector } from 'viem/utils'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { PurserError } from '../../errors/purserError.js'
 import type { Refusal } from '../../errors/refusal.js'

@@ -1,5 +1,5 @@
 import { unixNow } from '../../base/unixNow.js'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import { zeroAddress } from '../../encoding/constants.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'

@@ -1,4 +1,4 @@
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { type Reserved, reserve } from '../../policy/reserve.js'
 import { insertTokenQuote } from '../../store/ledger/tokenQuotes.js'

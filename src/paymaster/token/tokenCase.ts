@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { unixNow } from '../../base/unixNow.js'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import { zeroAddress } from '../../encoding/constants.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { MissingTokenError, UnsupportedTokenError } from '../../errors/tokenErrors.js'

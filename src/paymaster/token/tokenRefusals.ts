@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { TokenPaymentError } from '../../errors/tokenErrors.js'
 import { formatTokens } from '../formatUnits.js'

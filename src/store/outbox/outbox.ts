@@ -109,8 +109,8 @@ export function blameOperations(
   return takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
 }
 
-const cancelledCode: DropCode = 'CANCELLED'
-const failedCode: DropCode = 'BUNDLE_FAILED'
+const CANCELLED_CODE: DropCode = 'CANCELLED'
+const FAILED_CODE: DropCode = 'BUNDLE_FAILED'
 
 /** Takes the operations that are still in a bundle out of it; returns their hashes. */
 async function takeOut(
@@ -123,8 +123,8 @@ async function takeOut(
   const { rows } = await sql<{ hash: Hex; chain_id: bigint; state: string }>`
     update operations o set
       state = case when ${isCancelled} or ${isSpent} then 'dropped' else 'pooled' end,
-      reason_code = case when ${isCancelled} then ${cancelledCode}::text
-        when ${isSpent} then ${failedCode}::text end,
+      reason_code = case when ${isCancelled} then ${CANCELLED_CODE}::text
+        when ${isSpent} then ${FAILED_CODE}::text end,
       reason = case when ${isCancelled} then 'cancelled by the operator'
         when ${isSpent} then 'the bundles with this operation failed ' || (o.attempts + 1) || ' times'
         end,

@@ -41,7 +41,7 @@ export async function rollBack(trx: Transaction, chainId: number, fork: bigint):
   return excluded
 }
 
-const chainReset: DropCode = 'CHAIN_RESET'
+const CHAIN_RESET: DropCode = 'CHAIN_RESET'
 
 /**
  * Forgets a chain that began anew (a development chain was reset). Open bundles are abandoned, and
@@ -52,7 +52,7 @@ export async function forgetChain(trx: Transaction, chainId: number): Promise<vo
     where chain_id = ${chainId} and state = 'signed'`.execute(trx)
   await sql`update operations set state = 'pooled', bundle_id = null, updated_at = now()
     where chain_id = ${chainId} and state = 'bundled'`.execute(trx)
-  await sql`update operations set state = 'dropped', reason_code = ${chainReset}, bundle_id = null,
+  await sql`update operations set state = 'dropped', reason_code = ${CHAIN_RESET}, bundle_id = null,
     reason = 'the chain was reset after this operation was included', updated_at = now()
     where chain_id = ${chainId} and state = 'included'`.execute(trx)
   await forgetAbove(trx, chainId, -1n)

@@ -6,7 +6,7 @@ import type { DropCode } from '../dropCode.js'
 /** A nonce is `key << 64 | sequence`. */
 export const nonceKeyUnit = sql.raw(`${2n ** 64n}::numeric`)
 
-const predecessorDropped: DropCode = 'PREDECESSOR_DROPPED'
+const PREDECESSOR_DROPPED: DropCode = 'PREDECESSOR_DROPPED'
 
 /**
  * Drops the pooled operations that wait behind operations that were just dropped: same account, same
@@ -20,7 +20,7 @@ export async function dropSuccessors(
 ): Promise<Hex[]> {
   if (hashes.length === 0) return []
   const { rows } = await sql<{ hash: Hex }>`
-    update operations s set state = 'dropped', reason_code = ${predecessorDropped},
+    update operations s set state = 'dropped', reason_code = ${PREDECESSOR_DROPPED},
       reason = 'operation ' || p.hash || ' with nonce ' || p.nonce
         || ' of the same account had to go first and was dropped ('
         || coalesce(p.reason, p.reason_code) || '): send that nonce again, then this operation',

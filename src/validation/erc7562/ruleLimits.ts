@@ -1,4 +1,4 @@
-import type { LimitProfile } from '../../chain/validationSettings.js'
+import type { LimitProfile } from '../../chain/definition/validationSettings.js'
 
 /** The numbers behind the LIM rules. Sizes in bytes. */
 export type RuleLimits = {

@@ -10,11 +10,11 @@ export function collectorSource(entryPoint: Address, innerHandleOp: Hex): string
   return `{
   entryPoint: '${entryPoint}',
   innerHandleOp: '${innerHandleOp}',
-${members}}`
+${MEMBERS}}`
 }
 
 /** The state and the methods of the tracer, as the members of an object literal. */
-const members = `  frames: [],
+const MEMBERS = `  frames: [],
   keccak: [],
   executing: false,
   hex: function (number, digits) {

@@ -15,7 +15,7 @@ import type { OperationReceipt, OperationStatus } from '../../../src/bundling/op
 import { followChain, keepLanes } from '../../../src/bundling/send/followChain.js'
 import { sendBundles } from '../../../src/bundling/send/sendBundles.js'
 import type { ViewContext } from '../../../src/bundling/viewContext.js'
-import type { ChainDefinition } from '../../../src/chain/definition.js'
+import type { ChainDefinition } from '../../../src/chain/definition/chainDefinition.js'
 import { type HeadFollower, startHeadFollower } from '../../../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../../../src/chain/nodeClient.js'
 import { tankFactoryAddress } from '../../../src/contracts/deployments.js'

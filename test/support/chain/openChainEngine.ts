@@ -1,7 +1,7 @@
 import { pino } from 'pino'
+import type { EngineChoice } from '../../../src/chain/definition/validationSettings.js'
 import { startHeadFollower } from '../../../src/chain/headFollower.js'
 import { createNodeClient } from '../../../src/chain/nodeClient.js'
-import type { EngineChoice } from '../../../src/chain/validationSettings.js'
 import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
 import { createChainEngine, type ValidatedBy } from '../../../src/validation/chainEngine.js'
 import type { Compared } from '../../../src/validation/nodeWatch.js'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Address } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
-import type { ChainDefinition } from '../../../src/chain/definition.js'
+import type { ChainDefinition } from '../../../src/chain/definition/chainDefinition.js'
 import { adviseFees } from '../../../src/chain/fees.js'
 import type { HeadFollower } from '../../../src/chain/headFollower.js'
 import type { NodeClient } from '../../../src/chain/nodeClient.js'

@@ -1,7 +1,7 @@
 import { decodeEntryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodeList } from '../../dialects/decode/list.js'
 import { decodeOperation } from '../../dialects/decode/operation.js'
-import { exampleEntryPoint, exampleOperationJson } from '../examples.js'
+import { EXAMPLE_ENTRY_POINT, exampleOperationJson } from '../examples/examples.js'
 import { method } from '../method.js'
 import { debugOf } from './debugOf.js'
 
@@ -24,7 +24,7 @@ export const debugAddUserOps = method({
     debugOf(chain).addOperations(entryPoint, operations, appId),
   encode: { both: () => 'ok' },
   example: {
-    params: [[exampleOperationJson], exampleEntryPoint],
+    params: [[exampleOperationJson], EXAMPLE_ENTRY_POINT],
     outcome: undefined,
     result: { both: 'ok' },
   },

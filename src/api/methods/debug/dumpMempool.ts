@@ -1,6 +1,10 @@
 import { decodeEntryPointParams } from '../../dialects/decode/entryPoint.js'
 import { encodeOperation } from '../../dialects/operationFields.js'
-import { exampleEntryPoint, exampleOperation, exampleOperationJson } from '../examples.js'
+import {
+  EXAMPLE_ENTRY_POINT,
+  exampleOperation,
+  exampleOperationJson,
+} from '../examples/examples.js'
 import { method } from '../method.js'
 import { debugOf } from './debugOf.js'
 
@@ -22,7 +26,7 @@ export const debugDumpMempool = method({
       operations.map((operation) => encodeOperation(operation, version)),
   },
   example: {
-    params: [exampleEntryPoint],
+    params: [EXAMPLE_ENTRY_POINT],
     outcome: { version: '0.7', operations: [exampleOperation] },
     result: { both: [exampleOperationJson] },
   },

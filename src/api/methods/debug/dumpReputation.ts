@@ -1,6 +1,6 @@
 import { getAddress, numberToHex } from 'viem/utils'
 import { decodeEntryPointParams } from '../../dialects/decode/entryPoint.js'
-import { exampleEntryPoint, exampleTank } from '../examples.js'
+import { EXAMPLE_ENTRY_POINT, EXAMPLE_TANK } from '../examples/examples.js'
 import { method } from '../method.js'
 import { debugOf } from './debugOf.js'
 
@@ -27,8 +27,8 @@ export const debugDumpReputation = method({
       })),
   },
   example: {
-    params: [exampleEntryPoint],
-    outcome: [{ address: exampleTank, opsSeen: 100, opsIncluded: 0, status: 'throttled' }],
+    params: [EXAMPLE_ENTRY_POINT],
+    outcome: [{ address: EXAMPLE_TANK, opsSeen: 100, opsIncluded: 0, status: 'throttled' }],
     result: {
       both: [
         {

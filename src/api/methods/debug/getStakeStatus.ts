@@ -1,7 +1,7 @@
 import { getAddress } from 'viem/utils'
 import { decodeAddress } from '../../dialects/decode/bytes.js'
 import { decodeEntryPoint } from '../../dialects/decode/entryPoint.js'
-import { exampleEntryPoint, exampleTank } from '../examples.js'
+import { EXAMPLE_ENTRY_POINT, EXAMPLE_TANK } from '../examples/examples.js'
 import { method } from '../method.js'
 import { debugOf } from './debugOf.js'
 
@@ -30,8 +30,8 @@ export const debugGetStakeStatus = method({
     }),
   },
   example: {
-    params: [exampleTank, exampleEntryPoint],
-    outcome: { address: exampleTank, stake: 10n ** 18n, unstakeDelay: 86_400n, isStaked: true },
+    params: [EXAMPLE_TANK, EXAMPLE_ENTRY_POINT],
+    outcome: { address: EXAMPLE_TANK, stake: 10n ** 18n, unstakeDelay: 86_400n, isStaked: true },
     result: {
       both: {
         stakeInfo: {

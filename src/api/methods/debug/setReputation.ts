@@ -4,7 +4,7 @@ import { decodeEntryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodeList } from '../../dialects/decode/list.js'
 import { decodeObject, member } from '../../dialects/decode/members.js'
 import { decodeInteger } from '../../dialects/decode/quantity.js'
-import { exampleEntryPoint, exampleTank } from '../examples.js'
+import { EXAMPLE_ENTRY_POINT, EXAMPLE_TANK } from '../examples/examples.js'
 import { method } from '../method.js'
 import { debugOf } from './debugOf.js'
 
@@ -24,7 +24,7 @@ export const debugSetReputation = method({
     debugOf(chain).setReputation(entryPoint, entities),
   encode: { both: () => 'ok' },
   example: {
-    params: [[{ address: exampleTank, opsSeen: '0x64', opsIncluded: 90 }], exampleEntryPoint],
+    params: [[{ address: EXAMPLE_TANK, opsSeen: '0x64', opsIncluded: 90 }], EXAMPLE_ENTRY_POINT],
     outcome: undefined,
     result: { both: 'ok' },
   },

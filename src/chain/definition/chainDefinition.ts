@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
-import type { Version } from '../entrypoint/entryPoint.js'
-import type { KeySource } from '../signing/openSigner.js'
+import type { Version } from '../../entrypoint/entryPoint.js'
+import type { KeySource } from '../../signing/openSigner.js'
 import type { SequencerDefinition, TokenDefinition } from './tokenDefinition.js'
 import type { ValidationSettings } from './validationSettings.js'
 

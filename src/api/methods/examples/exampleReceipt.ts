@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
-import type { OperationReceipt } from '../../bundling/operationViews.js'
-import type { Log } from '../../entrypoint/entryPoint.js'
-import { exampleEntryPoint, exampleHash, exampleOperation } from './examples.js'
+import type { OperationReceipt } from '../../../bundling/operationViews.js'
+import type { Log } from '../../../entrypoint/entryPoint.js'
+import { EXAMPLE_ENTRY_POINT, EXAMPLE_HASH, exampleOperation } from './examples.js'
 
 export const exampleTransaction: Hex = `0x${'7e'.repeat(32)}`
 export const exampleBlock: Hex = `0x${'b1'.repeat(32)}`
@@ -11,10 +11,10 @@ const NO_PAYMASTER = '0x0000000000000000000000000000000000000000'
 const NO_BLOOM: Hex = `0x${'00'.repeat(256)}`
 
 const event: Log = {
-  address: exampleEntryPoint,
+  address: EXAMPLE_ENTRY_POINT,
   topics: [
     '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f',
-    exampleHash,
+    EXAMPLE_HASH,
     `0x${'00'.repeat(12)}${exampleOperation.sender.slice(2)}`,
     `0x${'00'.repeat(32)}`,
   ],
@@ -28,7 +28,7 @@ const event: Log = {
 
 /** The receipt of the example's operation, included alone and paid by its account. */
 export const exampleReceipt: OperationReceipt = {
-  userOpHash: exampleHash,
+  userOpHash: EXAMPLE_HASH,
   sender: exampleOperation.sender,
   nonce: 5n,
   paymaster: NO_PAYMASTER,
@@ -38,7 +38,7 @@ export const exampleReceipt: OperationReceipt = {
   reason: '0x',
   event,
   logs: [event],
-  entryPoint: exampleEntryPoint,
+  entryPoint: EXAMPLE_ENTRY_POINT,
   confirmations: 3,
   receipt: {
     transactionHash: exampleTransaction,
@@ -46,7 +46,7 @@ export const exampleReceipt: OperationReceipt = {
     blockHash: exampleBlock,
     blockNumber: 117n,
     from: EXECUTOR,
-    to: exampleEntryPoint,
+    to: EXAMPLE_ENTRY_POINT,
     contractAddress: null,
     cumulativeGasUsed: 410_000n,
     gasUsed: 112_000n,
@@ -61,8 +61,8 @@ export const exampleReceipt: OperationReceipt = {
 const classicLog = { ...event, blockNumber: 117 }
 
 export const exampleClassicReceipt = {
-  userOpHash: exampleHash,
-  entryPoint: exampleEntryPoint,
+  userOpHash: EXAMPLE_HASH,
+  entryPoint: EXAMPLE_ENTRY_POINT,
   sender: exampleOperation.sender,
   nonce: 5,
   success: 'true',
@@ -71,7 +71,7 @@ export const exampleClassicReceipt = {
   actualGasUsed: 91_000,
   logs: [classicLog],
   receipt: {
-    to: exampleEntryPoint,
+    to: EXAMPLE_ENTRY_POINT,
     from: EXECUTOR,
     contractAddress: null,
     transactionIndex: 3,
@@ -99,7 +99,7 @@ const standardLog = {
 }
 
 export const exampleStandardReceipt = {
-  userOpHash: exampleHash,
+  userOpHash: EXAMPLE_HASH,
   entryPoint: '0x0000000071727De22E5E9d8BAf0edAc6f37da032',
   sender: exampleOperation.sender,
   nonce: '0x5',
@@ -114,7 +114,7 @@ export const exampleStandardReceipt = {
     blockHash: exampleBlock,
     blockNumber: '0x75',
     from: EXECUTOR,
-    to: exampleEntryPoint,
+    to: EXAMPLE_ENTRY_POINT,
     contractAddress: null,
     cumulativeGasUsed: '0x64190',
     gasUsed: '0x1b580',

@@ -1,14 +1,14 @@
 import type { Address, Hex } from 'viem'
-import type { Operation } from '../../entrypoint/operation.js'
+import type { Operation } from '../../../entrypoint/operation.js'
 
 /*
  * One operation for the examples of all methods: it sends nothing to 0x…a11ce, on EntryPoint v0.7 of
  * chain 10.
  */
 
-export const exampleChainId = 10
+export const EXAMPLE_CHAIN_ID = 10
 
-export const exampleEntryPoint: Address = '0x0000000071727de22e5e9d8baf0edac6f37da032'
+export const EXAMPLE_ENTRY_POINT: Address = '0x0000000071727de22e5e9d8baf0edac6f37da032'
 
 /** The operation as clients send it, and as it is answered. */
 export const exampleOperationJson = {
@@ -43,14 +43,15 @@ export const exampleOperation: Operation = {
 }
 
 /** The userOpHash of the operation. */
-export const exampleHash: Hex = '0x86a6c69d0e3469a39406ccca05d9f8756ebc5cd3321f9425d66117bd0070571d'
+export const EXAMPLE_HASH: Hex =
+  '0x86a6c69d0e3469a39406ccca05d9f8756ebc5cd3321f9425d66117bd0070571d'
 
-export const exampleTank: Address = '0x7a11c0de00000000000000000000000000000007'
+export const EXAMPLE_TANK: Address = '0x7a11c0de00000000000000000000000000000007'
 
 /** The operation as a tank sponsors it. */
 export const exampleSponsored: Operation = {
   ...exampleOperation,
-  paymaster: exampleTank,
+  paymaster: EXAMPLE_TANK,
   paymasterVerificationGasLimit: 30_000n,
   paymasterData: `0x${'c4'.repeat(77)}`,
 }
@@ -65,7 +66,7 @@ export const exampleDecision = {
 /** The parameters of ERC-7677. */
 export const examplePaymasterParams = [
   exampleOperationJson,
-  exampleEntryPoint,
+  EXAMPLE_ENTRY_POINT,
   '0xa',
   { mode: 'SPONSORED' },
 ] as const

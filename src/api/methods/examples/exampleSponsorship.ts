@@ -1,5 +1,5 @@
-import type { VersionedSponsorship } from '../dialects/paymasterAnswer.js'
-import { exampleDecision, exampleSponsored, exampleTank } from './examples.js'
+import type { VersionedSponsorship } from '../../dialects/paymasterAnswer.js'
+import { EXAMPLE_TANK, exampleDecision, exampleSponsored } from './examples.js'
 
 const { paymasterData } = exampleSponsored
 
@@ -10,7 +10,7 @@ export const exampleSponsorship: VersionedSponsorship = {
   separateSignature: false,
   decision: exampleDecision,
   operation: exampleSponsored,
-  paymasterAndData: `${exampleTank}${'0'.repeat(28)}7530${'0'.repeat(32)}${paymasterData.slice(2)}`,
+  paymasterAndData: `${EXAMPLE_TANK}${'0'.repeat(28)}7530${'0'.repeat(32)}${paymasterData.slice(2)}`,
 }
 
 const { paymasterAndData } = exampleSponsorship
@@ -20,7 +20,7 @@ export const exampleClassicSponsorship = {
   MODE: 'SPONSORED',
   sponsorship: exampleDecision,
   paymasterAndData,
-  paymaster: exampleTank,
+  paymaster: EXAMPLE_TANK,
   paymasterData,
   paymasterVerificationGasLimit: 30_000,
   paymasterPostOpGasLimit: 0,
@@ -34,7 +34,7 @@ export const exampleStandardSponsorship = {
   MODE: 'SPONSORED',
   sponsorship: exampleDecision,
   paymasterAndData,
-  paymaster: exampleTank,
+  paymaster: EXAMPLE_TANK,
   paymasterData,
   paymasterVerificationGasLimit: '0x7530',
   paymasterPostOpGasLimit: '0x0',
