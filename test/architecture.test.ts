@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
@@ -76,6 +77,30 @@ describe('walls', () => {
     expect(tableInPage(), 'PURSER_WRITE_DOCS=1 npx vitest run test/architecture.test.ts').toBe(
       table,
     )
+  })
+})
+
+describe('documents', () => {
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    ...readdirSync('docs')
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`),
+  ]
+
+  /** The file that a new EntryPoint version would have. */
+  const future = ['src/entrypoint/versions/v10.ts']
+
+  test.each(pages)('%s names only files that exist', (page) => {
+    const named = readFileSync(page, 'utf8').matchAll(
+      /`((?:[a-z0-9]+\/)+[A-Za-z0-9.-]+\.(?:ts|mjs|sol|md))`/g,
+    )
+    const missing = [...named]
+      .map(([, path = '']) => path)
+      .filter((path) => !future.includes(path))
+      .filter((path) => !existsSync(path) && !existsSync(`src/${path}`))
+    expect(missing).toEqual([])
   })
 })
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { webhookDeadline } from '../webhook/webhookDeadline.js'
-import { methodNames } from './methods/methodList.js'
 
 export const id = z.uuid()
 export const time = z.iso.datetime()
@@ -48,27 +47,6 @@ export const app = z.object({
   revokedAt: time.nullable(),
 })
 
-const range = z
-  .string()
-  .refine(
-    (text) => z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).safeParse(text).success,
-    'must be an IP address or a CIDR range',
-  )
-const origin = z
-  .string()
-  .max(300)
-  .refine(
-    (text) => URL.canParse(text) && new URL(text).origin === text,
-    'must be an origin such as https://dapp.example',
-  )
-
-export const keyLimits = z.strictObject({
-  scopes: z.array(z.enum(['bundler', 'paymaster'])).min(1),
-  methods: z.array(z.enum(methodNames)).min(1).max(50).nullable(),
-  allowedOrigins: z.array(origin).min(1).max(50).nullable(),
-  allowedIps: z.array(range).min(1).max(50).nullable(),
-  expiresAt: time.nullable(),
-})
 export const key = z.object({
   id,
   appId: id,

@@ -1,4 +1,4 @@
-import { keyLimits } from '../api/adminSchemas.js'
+import { keyLimits } from '../api/keyLimits.js'
 import { defined } from '../base/defined.js'
 import { ConfigError } from '../errors/configError.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'

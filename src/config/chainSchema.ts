@@ -7,7 +7,7 @@ import {
   ruleModes,
 } from '../chain/definition/validationSettings.js'
 import { tankFactoryAddress } from '../contracts/deployments.js'
-import { canonicalAddresses } from '../entrypoint/createEntryPoint.js'
+import { canonicalAddresses } from '../entrypoint/canonicalAddresses.js'
 import { DEFAULT_VERSION, versions } from '../entrypoint/versionFacts.js'
 import type { KeySource } from '../signing/openSigner.js'
 import { address } from './address.js'

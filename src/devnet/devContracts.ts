@@ -12,7 +12,7 @@ import {
   zeroHash,
 } from 'viem'
 import { type Deployment, deployment } from '../contracts/deployments.js'
-import { canonicalAddresses } from '../entrypoint/createEntryPoint.js'
+import { canonicalAddresses } from '../entrypoint/canonicalAddresses.js'
 import { type Version, versions } from '../entrypoint/versionFacts.js'
 
 /** Every version, the preferred one first. */

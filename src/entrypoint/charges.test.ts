@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arbitraryOperation } from '../../test/support/operations/arbitraryOperation.js'
-import { canonicalAddresses, createEntryPoint } from './createEntryPoint.js'
+import { canonicalAddresses } from './canonicalAddresses.js'
+import { createEntryPoint } from './createEntryPoint.js'
 import type { Version } from './entryPoint.js'
 import type { Operation } from './operation.js'
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { canonicalAddresses, createEntryPoint } from './createEntryPoint.js'
+import { canonicalAddresses } from './canonicalAddresses.js'
+import { createEntryPoint } from './createEntryPoint.js'
 import { DEFAULT_VERSION, versionFacts, versions } from './versionFacts.js'
 
 test.each(versions)('EntryPoint v%s says its version, its address and what it can', (version) => {

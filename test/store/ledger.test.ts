@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { type Address, type Hex, zeroAddress } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { settleLedger, undoLedger } from '../../src/store/ledger/ledger.js'
 import { hasOpenReservations } from '../../src/store/ledger/reservations.js'
@@ -14,6 +15,8 @@ function database() {
   return testDatabase().database
 }
 
+/** Of no operation that we have seen. */
+const unknownHash: Hex = `0x${'99'.repeat(32)}`
 const now = 1_000_000
 const until = BigInt(now + 300)
 let appId = ''
@@ -52,7 +55,13 @@ function sponsor(given: Given = {}): Promise<Answered> {
   })
 }
 
-type Event = { hash: `0x${string}`; cost: bigint; block: bigint; nonce?: bigint }
+type Event = {
+  hash: Hex
+  cost: bigint
+  block: bigint
+  nonce?: bigint
+  paymaster?: Address
+}
 
 function include(...events: Event[]) {
   return database()
@@ -161,12 +170,23 @@ describe('an inclusion', () => {
     expect(await books()).toEqual([40n, 40n])
   })
 
-  test('of an operation that was not sponsored frees the nonce at no cost', async () => {
+  test('of an operation that the reserved tank did not pay frees the nonce at no cost', async () => {
     await sponsor()
-    await include({ hash: `0x${'99'.repeat(32)}`, cost: 60n, block: 5n })
+    await include({ hash: unknownHash, cost: 60n, block: 5n, paymaster: zeroAddress })
     expect([await states(), await books()]).toEqual([['included 0'], [100n, 0n]])
     await reach(15n)
     expect(await books()).toEqual([0n, 0n])
+  })
+
+  test('that the reserved tank paid under an unknown hash is charged to all who sponsored it', async () => {
+    await sponsor()
+    const otherPolicy = randomUUID()
+    await sponsor({ policy: otherPolicy, unit: 'count', amount: 1n })
+    await include({ hash: unknownHash, cost: 60n, block: 5n })
+    expect([await states(), await books()]).toEqual([['included 60'], [100n, 60n]])
+    expect(await books(otherPolicy)).toEqual([1n, 1n])
+    await reach(15n)
+    expect(await books()).toEqual([60n, 60n])
   })
 
   test('found only after its reservation was released is charged all the same', async () => {

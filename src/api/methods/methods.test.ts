@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { address, rpcOperation06, rpcOperation07 } from '../../../test/support/http/apiFixtures.js'
 import { rpcPath, useApi } from '../../../test/support/http/useApi.js'
-import { canonicalAddresses } from '../../entrypoint/createEntryPoint.js'
+import { canonicalAddresses } from '../../entrypoint/canonicalAddresses.js'
 
 const { call, memory, post } = useApi()
 

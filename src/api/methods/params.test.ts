@@ -5,7 +5,7 @@ import {
   rpcOperation06,
   rpcOperation07,
 } from '../../../test/support/http/apiFixtures.js'
-import { canonicalAddresses } from '../../entrypoint/createEntryPoint.js'
+import { canonicalAddresses } from '../../entrypoint/canonicalAddresses.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import { methods } from './methodList.js'
 

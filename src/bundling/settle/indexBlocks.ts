@@ -8,6 +8,7 @@ import {
   type RawReceipt,
   type TransactionReceipt,
 } from '../../chain/transactionReceipt.js'
+import type { Log } from '../../entrypoint/entryPoint.js'
 import { hasOpenReservations } from '../../store/ledger/reservations.js'
 import { openBundles } from '../../store/outbox/bundles.js'
 import {
@@ -17,7 +18,11 @@ import {
   putBlock,
 } from '../../store/outbox/chainBlocks.js'
 import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
-import { hasLiveOperations, knownHashes } from '../../store/pool/operations.js'
+import {
+  hashesToSettle,
+  hasLiveOperations,
+  type SeenInclusion,
+} from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { findForkPoint } from './findForkPoint.js'
 import { noReceipt, USER_OPERATION_EVENT_TOPIC } from './searchInclusion.js'
@@ -123,10 +128,12 @@ async function readReceipts(context: BundlingContext, from: bigint, to: bigint) 
       toBlock: to,
     }),
   ])
-  const hashOf = ({ topics }: { topics: readonly Hex[] }) => topics[1] ?? '0x'
-  const ourHashes = await knownHashes(database, chainId, [...new Set(events.map(hashOf))])
+  const seen = events.map(toSeenInclusion)
+  const ourHashes = await hashesToSettle(database, chainId, seen)
   const including = new Set(
-    events.filter((event) => ourHashes.has(hashOf(event))).map((event) => event.transactionHash),
+    events
+      .filter((_, index) => ourHashes.has(seen[index]?.userOpHash ?? '0x'))
+      .map((event) => event.transactionHash),
   )
   const otherReceipts = await fetchReceipts(
     node,
@@ -140,6 +147,12 @@ async function readReceipts(context: BundlingContext, from: bigint, to: bigint) 
   const [missing] = including
   if (missing) throw new NodeUnavailableError(noReceipt(missing))
   return receipts
+}
+
+/** The indexed members of a UserOperationEvent: its hash, sender and paymaster. */
+function toSeenInclusion({ address, topics }: Pick<Log, 'address' | 'topics'>): SeenInclusion {
+  const [, userOpHash = '0x', , paymaster = '0x'] = topics
+  return { entryPoint: address, userOpHash, paymaster: `0x${paymaster.slice(-40)}` }
 }
 
 async function fetchReceipts(

@@ -8,7 +8,7 @@ import { ownTransactions } from '../../store/outbox/bundles.js'
 import { indexedBlocks } from '../../store/outbox/chainBlocks.js'
 import { blameOperations, closeBundle, releaseOperations } from '../../store/outbox/outbox.js'
 import { putInclusions, putReceipt } from '../../store/pool/inclusions.js'
-import { knownHashes } from '../../store/pool/operations.js'
+import { hashesToSettle } from '../../store/pool/operations.js'
 import { countReputations } from '../../store/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { paidOperations } from './paidOperations.js'
@@ -38,8 +38,15 @@ export async function settleReceipts(
         .map((outcome) => ({ entryPoint: entryPoint.address, outcome })),
     ),
   )
-  const hashes = outcomes.map(({ outcome }) => outcome.userOpHash)
-  const ourHashes = await knownHashes(trx, chainId, hashes)
+  const ourHashes = await hashesToSettle(
+    trx,
+    chainId,
+    outcomes.map(({ entryPoint, outcome: { userOpHash, paymaster } }) => ({
+      entryPoint,
+      userOpHash,
+      paymaster,
+    })),
+  )
   const ourTransactions = await ownTransactions(
     trx,
     chainId,

@@ -11,7 +11,6 @@ import { createKey, endKey, rotateKey } from '../../tenancy/manageKeys.js'
 import { commandActor } from '../commandActor.js'
 import { onStore } from '../onStore.js'
 import { parseName } from '../parseFlags.js'
-import { parseKeyLimits } from '../parseKeyLimits.js'
 import { printTable } from '../printTable.js'
 
 function unknown(what: string, id: string | undefined): ConfigError {
@@ -106,6 +105,8 @@ export function defineKeyCommand(key: Command): void {
       .option('--ips <list>', 'addresses and CIDR ranges; any when absent')
       .option('--expires <time>', 'such as 2030-01-31T12:00:00Z; never when absent'),
     async ({ store, flags }) => {
+      // Loaded for this command only: the limits name all methods, which load most of the service.
+      const { parseKeyLimits } = await import('../parseKeyLimits.js')
       const newKey = { name: parseName(flags.name), ...parseKeyLimits(flags) }
       const made = await audited(store.database, commandActor(), (change) =>
         createKey(change, flags.app ?? '', newKey),

@@ -23,7 +23,8 @@ import {
   arbitraryOperation,
 } from '../../../test/support/operations/arbitraryOperation.js'
 import { toPackedStruct, toStructV06 } from '../../../test/support/operations/viemStructs.js'
-import { canonicalAddresses, createEntryPoint } from '../createEntryPoint.js'
+import { canonicalAddresses } from '../canonicalAddresses.js'
+import { createEntryPoint } from '../createEntryPoint.js'
 import type { Version } from '../entryPoint.js'
 import type { Operation } from '../operation.js'
 

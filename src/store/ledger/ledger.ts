@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { zeroAddress } from '../../encoding/constants.js'
 import type { Transaction } from '../database.js'
 import { emitReservationEvents } from '../events.js'
 import type { Included } from '../pool/inclusions.js'
@@ -123,31 +124,40 @@ function rowsOf(included: readonly SettledInclusion[]) {
     ${included.map(({ outcome }) => outcome.sender)}::text[],
     ${included.map(({ outcome }) => outcome.nonce)}::numeric[],
     ${included.map(({ outcome }) => outcome.userOpHash)}::text[],
+    ${included.map(({ outcome }) => outcome.paymaster)}::text[],
     ${included.map(({ outcome, cost = outcome.actualGasCost }) => cost)}::numeric[],
     ${included.map(({ outcome }) => outcome.event.blockNumber)}::bigint[]
-  ) as e (entry_point, sender, nonce, hash, cost, block_number)`
+  ) as e (entry_point, sender, nonce, hash, paymaster, cost, block_number)`
 }
 
-/** Ends reservations by the inclusions that took their nonces, and settles their charges. */
+/**
+ * Ends reservations by the inclusions that took their nonces, and settles their charges. An inclusion
+ * costs what the chain says when it is a sponsorship of the reservation, or when the reserved tank paid
+ * for it under a hash that we do not know: then every sponsorship of the reservation is charged, because
+ * any of them may have been given the other form.
+ */
 async function include(
   trx: Transaction,
   ids: readonly bigint[],
   included: readonly SettledInclusion[],
 ): Promise<void> {
   if (ids.length === 0) return
+  const isSponsorship = sql`exists (select from decisions s
+    where s.reservation_id = r.id and s.user_op_hash = e.hash)`
+  const isPaidByTank = sql`(r.paymaster = e.paymaster and r.paymaster <> ${zeroAddress})`
+  const isOfSlot = sql`(r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)`
   await sql`update reservations r set block_number = e.block_number, user_op_hash = e.hash,
       state = case state when 'released' then 'settled' else 'included' end, updated_at = now(),
-      actual_cost = case when exists (select from decisions d
-        where d.reservation_id = r.id and d.user_op_hash = e.hash) then e.cost else 0 end
+      actual_cost = case when ${isSponsorship} or ${isPaidByTank} then e.cost else 0 end
     from ${rowsOf(included)}
-    where r.id = any(${ids}::bigint[])
-      and (r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)`.execute(trx)
+    where r.id = any(${ids}::bigint[]) and ${isOfSlot}`.execute(trx)
   await sql`update charges c set settled = case
-      when d.user_op_hash is distinct from r.user_op_hash then 0
+      when d.user_op_hash is distinct from e.hash
+        and (${isSponsorship} or not ${isPaidByTank}) then 0
       when c.unit = 'count' then 1
       when c.unit = 'wei' then r.actual_cost
       else div(r.actual_cost * c.price + 999999999999999999, 1000000000000000000) end
-    from reservations r, decisions d
+    from reservations r join ${rowsOf(included)} on ${isOfSlot}, decisions d
     where c.reservation_id = any(${ids}::bigint[]) and r.id = c.reservation_id
       and d.id = c.decision_id`.execute(trx)
 }

@@ -257,18 +257,39 @@ export async function clearPool(db: Database, chainId: number): Promise<void> {
     .execute()
 }
 
-/** Those of these hashes that belong to operations that we stored, in any state, or sponsored. */
-export async function knownHashes(
+/** The part of a UserOperationEvent that tells whether it is any business of ours. */
+export type SeenInclusion = {
+  readonly entryPoint: Address
+  readonly userOpHash: Hex
+  /** The zero address when the sender paid. */
+  readonly paymaster: Address
+}
+
+/**
+ * The hashes of inclusions that our books must know: of operations that we stored, in any state, or
+ * sponsored, and of all that a tank of ours paid. An account can give a sponsorship another form that
+ * the tank accepts too: the hash is then unknown, but the tank's money is spent.
+ */
+export async function hashesToSettle(
   db: Database,
   chainId: number,
-  hashes: readonly Hex[],
+  seen: readonly SeenInclusion[],
 ): Promise<Set<Hex>> {
-  if (hashes.length === 0) return new Set()
+  if (seen.length === 0) return new Set()
+  const hashes = seen.map(({ userOpHash }) => userOpHash)
   const { rows } = await sql<{ hash: Hex }>`
     select hash from operations where chain_id = ${chainId} and hash = any(${hashes}::text[])
     union
     select user_op_hash from decisions
-    where chain_id = ${chainId} and user_op_hash = any(${hashes}::text[])`.execute(db)
+    where chain_id = ${chainId} and user_op_hash = any(${hashes}::text[])
+    union
+    select e.hash from unnest(
+        ${hashes}::text[],
+        ${seen.map(({ entryPoint }) => entryPoint)}::text[],
+        ${seen.map(({ paymaster }) => paymaster)}::text[]
+      ) as e (hash, entry_point, paymaster)
+      where exists (select from tanks t where t.chain_id = ${chainId}
+        and t.entry_point = e.entry_point and t.address = e.paymaster)`.execute(db)
   return new Set(rows.map((row) => row.hash))
 }
 

@@ -31,14 +31,17 @@ function ensureTemplate(admin: Database, connection: SocketConnection): Promise<
   })
 }
 
+/** The server of the run, joined once by each worker: the next file uses it, and the run's end ends it. */
+let joined: ReturnType<typeof startEmbeddedPostgres> | undefined
+
 /** A fresh, migrated database for all tests of a file; gone afterwards. */
 export function useDatabase(): () => TestDatabase {
   let admin: Database | undefined
   let made: TestDatabase | undefined
   const name = `test_${randomUUID()}`
   beforeAll(async () => {
-    // Not stopped: the next file uses it, and the run's end ends it.
-    const { connection: server } = await startEmbeddedPostgres(inject('databaseFolder'), silent)
+    joined ??= startEmbeddedPostgres(inject('databaseFolder'), silent)
+    const { connection: server } = await joined
     if (!('socketFolder' in server)) throw new Error('The embedded database has a socket.')
     admin = openDatabase(server, silent, 1)
     await ensureTemplate(admin, server)

@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { OperationReceipt } from '../../../src/bundling/operationViews.js'
-import { canonicalAddresses, createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
+import { canonicalAddresses } from '../../../src/entrypoint/canonicalAddresses.js'
+import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
 import type { EntryPoint, Log, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 

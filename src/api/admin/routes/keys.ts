@@ -4,16 +4,8 @@ import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { findKey, type KeyRestrictions, listKeys } from '../../../store/tenants/keys.js'
 import { changeKey, createKey, endKey, rotateKey } from '../../../tenancy/manageKeys.js'
-import {
-  appParams,
-  done,
-  id,
-  key,
-  keyLimits,
-  keyWithSecret,
-  listOf,
-  name,
-} from '../../adminSchemas.js'
+import { appParams, done, id, key, keyWithSecret, listOf, name } from '../../adminSchemas.js'
+import { keyLimits } from '../../keyLimits.js'
 import { type Route, route } from '../route.js'
 
 const params = appParams.extend({ keyId: id })

@@ -15,7 +15,7 @@ import { expect, test } from 'vitest'
 import { address, receipt } from '../../../../test/support/http/apiFixtures.js'
 import { memoryKeys } from '../../../../test/support/http/memoryServices.js'
 import { useApi } from '../../../../test/support/http/useApi.js'
-import { canonicalAddresses } from '../../../entrypoint/createEntryPoint.js'
+import { canonicalAddresses } from '../../../entrypoint/canonicalAddresses.js'
 import { ValidationRejectedError } from '../../../errors/operationErrors.js'
 
 const { memory, url } = useApi()

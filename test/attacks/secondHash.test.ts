@@ -1,0 +1,124 @@
+import {
+  type Address,
+  concatHex,
+  createWalletClient,
+  type Hex,
+  http,
+  parseEventLogs,
+  sliceHex,
+  type TransactionReceipt,
+} from 'viem'
+import {
+  createBundlerClient,
+  createPaymasterClient,
+  entryPoint08Abi,
+  type SmartAccount,
+  toPackedUserOperation,
+  type UserOperation,
+} from 'viem/account-abstraction'
+import { privateKeyToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { describe, expect, test } from 'vitest'
+import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import type { Version } from '../../src/entrypoint/entryPoint.js'
+import { withBooks } from '../support/database/books.js'
+import { TARGET } from '../support/service/devAccount.js'
+import { fund, nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
+import { until } from '../support/until.js'
+
+/*
+ * The attacker asks for one sponsorship, gives the signed data another form that the tank accepts as
+ * well, so that the operation gets another userOpHash, and carries it to the chain himself. The tank
+ * pays; the ledger must charge him as for the operation that it knows.
+ */
+
+const purser = useRunningPurser()
+
+/** Bytes of the time range in front of the tank's signature. */
+const RANGE_BYTES = 12
+/** Length of a paymasterSignature (65) and the magic value by which v0.9 knows one. */
+const SIGNATURE_SUFFIX: Hex = '0x004122e325a297439656'
+
+async function sponsoredOperation(account: SmartAccount) {
+  const { info } = purser()
+  const client = createBundlerClient({
+    chain: foundry,
+    client: nodeClient(info),
+    transport: http(info.standardUrl),
+    paymaster: createPaymasterClient({ transport: http(info.standardUrl) }),
+    paymasterContext: { mode: 'SPONSORED' },
+  })
+  const calls = [{ to: TARGET, value: 0n, data: '0x' as Hex }]
+  const { account: _, ...operation } = await client.prepareUserOperation({ account, calls })
+  return operation as UserOperation<'0.7'>
+}
+
+/**
+ * The same sponsorship with the marker of a paymasterSignature behind the tank's signature. On v0.9 the
+ * EntryPoint then leaves that signature out of the hash.
+ */
+function inOtherForm(operation: UserOperation<'0.7'>, version: Version): UserOperation<'0.7'> {
+  const { paymasterData = '0x', ...others } = operation
+  if (version !== '0.9')
+    return { ...others, paymasterData: concatHex([paymasterData, SIGNATURE_SUFFIX]) }
+  const paymasterSignature = sliceHex(paymasterData, RANGE_BYTES)
+  return {
+    ...others,
+    paymasterData: sliceHex(paymasterData, 0, RANGE_BYTES),
+    paymasterSignature,
+  } as UserOperation<'0.7'>
+}
+
+/** Carries `operation` to the chain as any stranger can. */
+async function carry(
+  operation: UserOperation<'0.7'>,
+  entryPoint: Address,
+): Promise<TransactionReceipt> {
+  const { info } = purser()
+  const stranger = privateKeyToAccount(keyFromSeed('stranger'))
+  await fund(info, stranger.address)
+  const wallet = createWalletClient({
+    account: stranger,
+    chain: foundry,
+    transport: http(info.rpcUrl),
+  })
+  const hash = await wallet.writeContract({
+    address: entryPoint,
+    abi: entryPoint08Abi,
+    functionName: 'handleOps',
+    args: [[toPackedUserOperation(operation)], stranger.address],
+  })
+  return nodeClient(info).waitForTransactionReceipt({ hash })
+}
+
+describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
+  test('an operation carried under a second hash costs its sponsor what the chain charged', async () => {
+    const { info, dataFolder } = purser()
+    const account = await simpleSmartAccount(info, version, `second hash ${version}`)
+    const known = await sponsoredOperation(account)
+    const changed = inOtherForm(known, version)
+    const signature = await account.signUserOperation(changed)
+    const { address } = account.entryPoint
+    const receipt = await carry({ ...changed, signature }, address)
+
+    const [event] = parseEventLogs({
+      abi: entryPoint08Abi,
+      eventName: 'UserOperationEvent',
+      logs: receipt.logs,
+    })
+    expect(event?.args.paymaster.toLowerCase()).toBe(info.tanks[version])
+    const reservation = await until(() =>
+      withBooks(dataFolder, (database) =>
+        database
+          .selectFrom('reservations')
+          .select(['state', 'actual_cost', 'user_op_hash'])
+          .where('sender', '=', account.address.toLowerCase() as Address)
+          .where('state', '<>', 'open')
+          .executeTakeFirst(),
+      ),
+    )
+    expect(reservation.user_op_hash).toBe(event?.args.userOpHash)
+    expect(reservation.actual_cost).toBe(event?.args.actualGasCost)
+  })
+})
