@@ -24,7 +24,12 @@ export type RunKind = RunSubject & {
   readonly creators: readonly Address[]
 }
 
-export type Provided = { readonly result: CallResult; readonly view: BlockView }
+export type Provided = {
+  readonly result: CallResult
+  readonly view: BlockView
+  /** Reads more of the same block's state into `view`. Throws BlockGone once the node lacks the block. */
+  readonly readMore: (misses: readonly Miss[]) => Promise<void>
+}
 
 /** Runs messages of our EVM on the state of the latest block, read from a node as needed. */
 export type StateProvider = {
@@ -182,9 +187,14 @@ export async function createStateProvider(context: StateProviderContext): Promis
       if (asked && !rules.rules.readsByHash) await requireCanonical(known.head)
       const isNews = !isLearnt || reads > 0
       if (asked && isNews) learn(kind, known, touched, outcome.record)
-      return { result: outcome, view: known }
+      return { result: outcome, view: known, readMore: (misses) => readMore(known, misses) }
     }
     throw new CannotSimulateError(`its state is not known after ${MAX_ROUNDS} rounds of reading`)
+  }
+
+  async function readMore(known: BlockView, misses: readonly Miss[]): Promise<void> {
+    const asked = await known.fetch(misses)
+    if (asked && !rules.rules.readsByHash) await requireCanonical(known.head)
   }
 
   async function requireCanonical({ number, hash }: Head): Promise<void> {

@@ -1,3 +1,4 @@
+import { BlockGone } from '../../chain/blockReads.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import type { RunOnState, StateProvider } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
@@ -36,10 +37,16 @@ export function createInProcessEngine({ state }: { readonly state: StateProvider
       return result.ok && result.success ? result : newest.execute(...asked)
     },
     async measure(...asked) {
-      const result = await known.measure(...asked)
-      return result.outcome === 'measured' ? result : newest.measure(...asked)
+      const result = await known.measure(...asked).catch(blockGone)
+      if (result?.outcome === 'measured') return result
+      return (await newest.measure(...asked).catch(blockGone)) ?? newest.measure(...asked)
     },
   }
+}
+
+/** Undefined when the block of a search was replaced before all was read of it. */
+function blockGone(error: unknown): undefined {
+  if (!(error instanceof BlockGone)) throw error
 }
 
 function signatureFailed(validation: Validation): boolean {
@@ -55,7 +62,7 @@ export function createEngineOn(runOnState: RunOnState): Engine {
     override?: StateOverride,
   ): Promise<SimulatedOperation> {
     let last: { observed: Observation; stage: SimulationState } | undefined
-    const { result, view } = await runOnState(
+    const { result, view, readMore } = await runOnState(
       kindOf(entryPoint, op, extent),
       (known, { block }) => {
         const stage = { block, state: stateFor(known, op, override) }
@@ -68,7 +75,7 @@ export function createEngineOn(runOnState: RunOnState): Engine {
     if (last === undefined) throw new Error('nothing was run')
     requireEntryPoint(last.stage.state, entryPoint)
     requireDelegations(last.stage.block.fork, op)
-    return { result, ...last, blockHash: view.head.hash }
+    return { result, ...last, blockHash: view.head.hash, readMore }
   }
 
   return {

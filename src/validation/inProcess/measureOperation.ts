@@ -5,8 +5,9 @@ import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
 import { refusal, type SimulatedOperation, timeRangeOf } from './readSimulation.js'
-import { type SimulationState, simulateOperation } from './simulateOperation.js'
-import { smallestLimit } from './smallestLimit.js'
+import { settleSearch } from './settleSearch.js'
+import { simulateOperation } from './simulateOperation.js'
+import { type LimitSearch, smallestLimit } from './smallestLimit.js'
 
 /** Gas limits of one run. Those of the paymaster count where the version has them. */
 type TrialLimits = {
@@ -21,8 +22,8 @@ type TrialRun = (op: Operation, extent: Extent) => Promise<SimulatedOperation>
 
 /**
  * Gas limits by search. Ample limits come first; each limit is then narrowed by whole runs of
- * handleOps, on the state that the first run needed, so that every rule of the EntryPoint holds as it
- * will on the chain. A limit counts only if the run uses as much gas as under ample ones: one that uses
+ * handleOps, on the state of one block, so that every rule of the EntryPoint holds as it will on the
+ * chain. A limit counts only if the run uses as much gas as under ample ones: one that uses
  * less has swallowed a call that ran out. Each lies at most 1.6 % (and 64 gas) above the smallest.
  *
  * Verification is measured under realistic limits: whether an account must pay a prefund depends on
@@ -39,15 +40,15 @@ export async function measureOperation(
   const refused = refusedBy(entryPoint, op, first)
   if (refused !== undefined) return refused
 
-  const { observed, stage } = first
-  const subject: Subject = { entryPoint, op, stage }
+  const { observed } = first
+  const subject: Subject = { entryPoint, op, simulated: first }
   const callGasLimit = await callLimit(subject, observed, 'call', call, (limit) => ({
     ...ample,
     call: limit,
   }))
   const limits = { ...ample, call: callGasLimit }
   const realistic = await runRealistic(run, entryPoint, op, limits, first)
-  const found = await verificationLimits({ ...subject, stage: realistic.stage }, realistic)
+  const found = await verificationLimits(subject, realistic)
   const narrow = { ...limits, ...found }
   const isGiven = postOp !== verification
   const searched = (limit: bigint) =>
@@ -98,31 +99,35 @@ function hasPaymasterLimits(entryPoint: EntryPoint, op: Operation): boolean {
   return entryPoint.hasPaymasterLimits && op.paymaster !== undefined
 }
 
-/** What is searched, and on which state; nothing more is read. */
+/** An operation whose limits are searched, on the state of a run that has been simulated. */
 type Subject = {
   readonly entryPoint: EntryPoint
   readonly op: Operation
-  readonly stage: SimulationState
+  readonly simulated: SimulatedOperation
 }
+
+/** One run under `limits`; undefined when our EVM cannot run it. */
+type Attempt = (limits: TrialLimits, extent: Extent) => Promise<Observation | undefined>
 
 /** A run of so much gas takes milliseconds; others get their turn after it. */
 const HEAVY_GAS = 1_000_000
 
-/**
- * One run under `limits`. Undefined when it needs state that no run under ample limits needed: then it
- * does something else, and the limits do not do.
- */
-async function attempt(
-  { entryPoint, op, stage }: Subject,
-  limits: TrialLimits,
-  extent: Extent,
-): Promise<Observation | undefined> {
-  const how = { onMiss: 'stop', record: false } as const
-  const limited = withLimits(entryPoint, op, limits)
-  const { outcome, observed } = simulateOperation(stage, entryPoint, limited, extent, how)
-  if (outcome.kind !== 'done') return undefined
-  if (outcome.executionGas > HEAVY_GAS) await nextTurn()
-  return observed
+/** What `search` finds by attempts on the state of `simulated`. */
+function searchLimit(
+  { entryPoint, op, simulated: { stage, readMore } }: Subject,
+  search: (attempt: Attempt) => Promise<bigint>,
+): Promise<bigint> {
+  const how = { onMiss: 'guess', record: false } as const
+  return settleSearch(readMore, (onMisses) =>
+    search(async (limits, extent) => {
+      const limited = withLimits(entryPoint, op, limits)
+      const { outcome, observed } = simulateOperation(stage, entryPoint, limited, extent, how)
+      if (outcome.kind === 'missing') onMisses(outcome.misses)
+      else if (outcome.kind !== 'done') return undefined
+      if (outcome.kind === 'missing' || outcome.executionGas > HEAVY_GAS) await nextTurn()
+      return observed
+    }),
+  )
 }
 
 /** The smallest limit of the call of the account or of postOp; 0 when there is none. */
@@ -137,10 +142,11 @@ async function callLimit(
   if (ample === undefined) return 0n
   const used = BigInt(ample.gasUsed)
   const search = { floor: used - 1n, ceiling, guess: used, tolerance: tolerated(used) }
-  return smallestLimit(search, async (limit) => {
-    const ended = (await attempt(subject, limitsAt(limit), 'execution'))?.[name]
-    return endsAs(ended, ample)
-  })
+  return searchLimit(subject, (attempt) =>
+    smallestLimit(search, async (limit) =>
+      endsAs((await attempt(limitsAt(limit), 'execution'))?.[name], ample),
+    ),
+  )
 }
 
 function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
@@ -150,8 +156,7 @@ function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
 /** Limits that do, and what verification does under them. */
 type Verification = {
   readonly limits: TrialLimits
-  readonly observed: Observation
-  readonly stage: SimulationState
+  readonly simulated: SimulatedOperation
   /** Gas of verification, without preVerificationGas. */
   readonly used: bigint
 }
@@ -161,15 +166,15 @@ async function runRealistic(
   entryPoint: EntryPoint,
   op: Operation,
   limits: TrialLimits,
-  { observed, stage }: SimulatedOperation,
+  first: SimulatedOperation,
 ): Promise<Verification> {
-  const used = verificationUsed(observed, op) ?? 0n
+  const used = verificationUsed(first.observed, op) ?? 0n
   const likely = used + used / 16n + 4096n
   const closer = { ...limits, verification: likely, paymasterVerification: likely }
   const second = await run(withLimits(entryPoint, op, closer), 'validation')
   const usedNow = verificationUsed(second.observed, op)
-  if (usedNow === undefined) return { limits, observed, stage, used }
-  return { limits: closer, observed: second.observed, stage: second.stage, used: usedNow }
+  if (usedNow === undefined) return { limits, simulated: first, used }
+  return { limits: closer, simulated: second, used: usedNow }
 }
 
 function verificationUsed({ validated }: Observation, op: Operation): bigint | undefined {
@@ -177,36 +182,40 @@ function verificationUsed({ validated }: Observation, op: Operation): bigint | u
 }
 
 async function verificationLimits(
-  subject: Subject,
-  { limits, observed, used }: Verification,
+  { entryPoint, op }: Subject,
+  { limits, simulated, used }: Verification,
 ): Promise<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
-  const { entryPoint, op } = subject
-  const does = async (tried: TrialLimits) => {
-    const seen = await attempt(subject, tried, 'validation')
-    const usedNow = seen && verificationUsed(seen, op)
-    return usedNow !== undefined && usedNow >= used
-  }
-  const account = BigInt(observed.accountGas)
-  const paymaster = BigInt(observed.paymasterGas)
+  const subject: Subject = { entryPoint, op, simulated }
+  const smallest = (
+    search: Omit<LimitSearch, 'tolerance'>,
+    limitsAt: (limit: bigint) => TrialLimits,
+  ) =>
+    searchLimit(subject, (attempt) =>
+      smallestLimit({ ...search, tolerance: tolerated(search.floor) }, async (limit) => {
+        const observed = await attempt(limitsAt(limit), 'validation')
+        const usedNow = observed && verificationUsed(observed, op)
+        return usedNow !== undefined && usedNow >= used
+      }),
+    )
+  const account = BigInt(simulated.observed.accountGas)
+  const paymaster = BigInt(simulated.observed.paymasterGas)
   const isSeparate = hasPaymasterLimits(entryPoint, op)
-  const verification = await smallestLimit(
+  const verification = await smallest(
     {
       floor: account - 1n,
       ceiling: limits.verification,
       guess: isSeparate ? used - paymaster - PAYMASTER_OVERHEAD : used,
-      tolerance: tolerated(account),
     },
-    (limit) => does({ ...limits, verification: limit }),
+    (limit) => ({ ...limits, verification: limit }),
   )
   if (!isSeparate) return { verification, paymasterVerification: 0n }
-  const paymasterVerification = await smallestLimit(
+  const paymasterVerification = await smallest(
     {
       floor: paymaster - 1n,
       ceiling: limits.paymasterVerification,
       guess: paymaster + PAYMASTER_OVERHEAD,
-      tolerance: tolerated(paymaster),
     },
-    (limit) => does({ ...limits, verification, paymasterVerification: limit }),
+    (limit) => ({ ...limits, verification, paymasterVerification: limit }),
   )
   return { verification, paymasterVerification }
 }

@@ -6,14 +6,17 @@ import { type CallResult, type EvmLog, toHex } from '../../evm/index.js'
 import type { Validation } from '../engine.js'
 import { unexplained } from '../refusals.js'
 import type { Observation } from './observeOperation.js'
+import type { ReadMore } from './settleSearch.js'
 import type { SimulationState } from './simulateOperation.js'
 
-/** A rehearsal on known state. */
+/** A simulation on known state. */
 export type SimulatedOperation = {
   readonly result: CallResult
   readonly observed: Observation
   readonly stage: SimulationState
   readonly blockHash: Hex
+  /** Reads more of the same block's state into `stage`. Throws BlockGone once the node lacks the block. */
+  readonly readMore: ReadMore
 }
 
 /** What is looked at of a run that was refused. */
