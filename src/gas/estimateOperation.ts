@@ -15,6 +15,7 @@ import { toOperationError } from '../validation/operationFailure.js'
 import type { GasEstimate } from './gasEstimate.js'
 import { fundPayer } from './payerFunds.js'
 import { type BundleShare, preVerificationGas } from './preVerificationGas.js'
+import { withHeadroom } from './verificationHeadroom.js'
 import { widestOperation } from './widestOperation.js'
 
 export type EstimateContext = {
@@ -25,17 +26,18 @@ export type EstimateContext = {
   readonly advice: FeeAdvice
 } & Omit<BundleShare, 'verificationGasUsed'>
 
-/** LIM-030: what verificationGasLimit must exceed the gas used by for other bundlers to take it. */
+/** LIM-030: what a verification limit must exceed the gas used by for other bundlers to take it. */
 const VALIDATION_GAS_SLACK = 4000n
 /** No known signature scheme comes near; it bounds what a validation is asked to read. */
 const MAX_SIGNATURE_BYTES = 8192
 
 /**
- * The smallest gas limits and a sufficient preVerificationGas for `draft`, with fees to pay
- * (`standard` advice where the draft has none). Limits in the draft are not looked at.
+ * Gas limits that do and a sufficient preVerificationGas for `draft`, with fees to pay (`standard` advice
+ * where the draft has none). Limits in the draft are not looked at.
  *
- * - callGasLimit, verificationGasLimit: found by search (see `Engine.measure`), nothing added, but
- *   verificationGasLimit is at least the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp.
+ * - callGasLimit: found by search (see `Engine.measure`), nothing added.
+ * - verificationGasLimit: found by search, with room for a real signature (see `withHeadroom`), at least
+ *   the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp.
  * - Limits of a paymaster (v0.7 and later): the draft's, else found by search; those of verification
  *   then have 4,000 more. A verification limit of 0, with which none can pay, counts as unset. A postOp
  *   limit above 0 is what every run has: paymasters compare it with their data.
@@ -102,8 +104,8 @@ export async function estimateOperation(
     callGasLimit,
     preVerificationGas: share(atLeast(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)),
     ...(hasPaymasterLimits
-      ? separateLimits(measured.gas, draft)
-      : sharedLimits(measured.gas, draft)),
+      ? separateLimits(measured.gas, draft, bounds.verification)
+      : sharedLimits(measured.gas, draft, bounds.verification)),
     ...fees,
     validAfter,
     validUntil,
@@ -115,10 +117,10 @@ type VerificationLimits = Pick<
   'verificationGasLimit' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit'
 >
 
-function sharedLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
+function sharedLimits(gas: GasMeasurement, draft: Draft, ceiling: bigint): VerificationLimits {
   const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = draft
   const withSlack = atLeast(
-    gas.verificationGasLimit,
+    withHeadroom(gas.verificationGasLimit, draft.signature, ceiling),
     gas.verificationGasUsed + VALIDATION_GAS_SLACK,
   )
   const verificationGasLimit = atLeast(withSlack, gas.postOpGasLimit)
@@ -126,9 +128,9 @@ function sharedLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
 }
 
 /** How much of the gas each used is known for both together only, so the slack goes on the limits. */
-function separateLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
+function separateLimits(gas: GasMeasurement, draft: Draft, ceiling: bigint): VerificationLimits {
   return {
-    verificationGasLimit: gas.verificationGasLimit + VALIDATION_GAS_SLACK,
+    verificationGasLimit: withHeadroom(gas.verificationGasLimit, draft.signature, ceiling),
     paymasterVerificationGasLimit:
       draft.paymasterVerificationGasLimit ||
       gas.paymasterVerificationGasLimit + VALIDATION_GAS_SLACK,

@@ -14,9 +14,10 @@ import {
   stubSignature,
 } from '../../src/paymaster/tank/tankData.js'
 import type { TankOperation } from '../../src/paymaster/tank/tankTypedData.js'
-import { SIGNER_A, VERSIONS } from '../support/tanks/tankChain.js'
 import { contextPaymasterCode } from '../support/chain/contextPaymaster.js'
 import { type EngineChain, openEngineChain, senderKinds } from '../support/chain/engineChain.js'
+import { withoutHeadroom } from '../support/operations/withoutHeadroom.js'
+import { SIGNER_A, VERSIONS } from '../support/tanks/tankChain.js'
 
 const range = { validUntil: 0, validAfter: 0 }
 const payers = ['itself', 'a tank', 'a paymaster with postOp'] as const
@@ -112,7 +113,7 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
       const slack = 4000n
       const fields = {
         callGasLimit: callData === '0x' ? 0n : op.callGasLimit,
-        verificationGasLimit: op.verificationGasLimit - slack,
+        verificationGasLimit: withoutHeadroom(op.verificationGasLimit),
         paymasterVerificationGasLimit: isSeparate ? op.paymasterVerificationGasLimit - slack : 0n,
         paymasterPostOpGasLimit: isSeparate ? op.paymasterPostOpGasLimit : 0n,
       }
