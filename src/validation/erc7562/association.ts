@@ -3,11 +3,13 @@ import { type Preimage, toHex } from '../../evm/index.js'
 
 /** A slot lies at most this far behind the hash it is derived from. */
 const MAX_OFFSET = 128n
+/** Bytes: the address as a word, and a word. */
+const MIN_INPUT = 64
 
 /**
  * Tells whether a slot is associated with an address: it is the address itself, or keccak(A ‖ x) + n
- * with x of 32 bytes and n from 0 to 128, as Solidity places mappings by address (their values may
- * be structs). `preimages` are all that the run hashed: a slot whose hash it never computed cannot
+ * with x of 32 bytes or more and n from 0 to 128, as Solidity places mappings by address (their values
+ * may be structs) and accounts their linked lists (Alchemy's Modular Account hashes 128 bytes). `preimages` are all that the run hashed: a slot whose hash it never computed cannot
  * be told to be associated.
  */
 export function createAssociation(
@@ -18,7 +20,7 @@ export function createAssociation(
     let bases = basesByOwner.get(owner)
     if (bases === undefined) {
       bases = preimages
-        .filter(({ input }) => input.length === 64 && startsWith(input, owner))
+        .filter(({ input }) => input.length >= MIN_INPUT && startsWith(input, owner))
         .map(({ hash }) => BigInt(toHex(hash)))
       basesByOwner.set(owner, bases)
     }
