@@ -21,12 +21,15 @@ export type RuleLimits = {
   readonly maxVerificationGas: bigint
   /** LIM-070, gas */
   readonly preVerificationOverheadGas: bigint
+  /** Whether a deployment may look at the size or hash of code that is not there (OP-041). */
+  readonly looksAtNoCode: boolean
 }
 
 /**
  * `canonical` is ERC-7562 to the letter. `lenient` admits what wallets and the public compliance
  * suite send: verification limits of millions or without slack, little preVerificationGas (what it
- * must pay for is computed elsewhere), operations as large as a transaction may be.
+ * must pay for is computed elsewhere), operations as large as a transaction may be, and accounts that
+ * make sure while they are created that their owner is no contract.
  */
 export const limitProfiles = {
   canonical: {
@@ -37,6 +40,7 @@ export const limitProfiles = {
     maxBundleContextSize: 65_536,
     maxVerificationGas: 500_000n,
     preVerificationOverheadGas: 50_000n,
+    looksAtNoCode: false,
   },
   lenient: {
     maxOperationSize: 117_964,
@@ -46,6 +50,7 @@ export const limitProfiles = {
     maxBundleContextSize: 65_536,
     maxVerificationGas: 10_000_000n,
     preVerificationOverheadGas: 0n,
+    looksAtNoCode: true,
   },
 } as const satisfies Readonly<Record<string, RuleLimits>>
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type Play, rulesOf, stages } from '../../../test/support/erc7562/stage.js'
 import { createAddress } from '../../evm/index.js'
 import { limitProfiles, type RuleLimits } from './index.js'
-import { type Play, rulesOf, stages } from '../../../test/support/erc7562/stage.js'
 
 const { canonical, lenient } = limitProfiles
 
