@@ -24,14 +24,17 @@ export const defaultTerms: SponsorshipTerms = {
   maxPriceAge: 3_600,
 }
 
-/** Seconds that a sponsorship lives. Throws InvalidParamsError outside the bounds. */
+/**
+ * Seconds that a sponsorship lives, at most `maxDuration`: SDKs ask for long ones by default, and the
+ * answer tells when it ends. Throws InvalidParamsError for less than `minDuration`.
+ */
 export function durationOf(asked: number | undefined, terms: SponsorshipTerms): number {
   const { minDuration, maxDuration, defaultDuration } = terms
   if (asked === undefined) return Math.min(Math.max(defaultDuration, minDuration), maxDuration)
-  if (Number.isInteger(asked) && asked >= minDuration && asked <= maxDuration) return asked
+  if (Number.isInteger(asked) && asked >= minDuration) return Math.min(asked, maxDuration)
   throw new InvalidParamsError(
     'expiryDuration',
-    `is ${asked}; it must be a whole number of seconds from ${minDuration} to ${maxDuration}.`,
+    `is ${asked}; it must be a whole number of seconds, at least ${minDuration}.`,
   )
 }
 
