@@ -1,8 +1,8 @@
 import { toSafeSmartAccount } from 'permissionless/accounts'
-import type { Address } from 'viem'
+import { type Address, getCreate2Address, zeroHash } from 'viem'
 import type { SmartAccount } from 'viem/account-abstraction'
 import { privateKeyToAccount } from 'viem/accounts'
-import { beforeAll } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
 import { describeAccount } from '../../support/accounts/describeAccount.js'
 import {
@@ -11,6 +11,7 @@ import {
   placeSafe7579,
   SAFE_7579,
   type SafeVersion,
+  safeContracts,
 } from '../../support/accounts/placeSafe.js'
 import { nodeClient } from '../../support/service/smartAccounts.js'
 import { usePurser } from '../../support/service/usePurser.js'
@@ -22,6 +23,14 @@ const info = usePurser()
 beforeAll(async () => {
   await placeSafe(info().rpcUrl)
   await placeSafe7579(info().rpcUrl)
+})
+
+/** Safe's factory of singletons, at this address on public chains. */
+const SINGLETON_FACTORY: Address = '0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7'
+
+test.each(safeContracts())('the code for $address is the one of public chains', (contract) => {
+  const created = { from: SINGLETON_FACTORY, salt: zeroHash, bytecode: contract.code }
+  expect(getCreate2Address(created)).toBe(contract.address)
 })
 
 function open(version: SafeVersion, signers: number, modules: object, seed: string) {

@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import { entryPoint07Address } from 'viem/account-abstraction'
 import { constructAt } from './constructAt.js'
 import { artifactCode, modulekitCode } from './creationCode.js'
@@ -37,14 +37,19 @@ const MODULE: Address = '0x75cf11467937ce3F2f357CE24ffc3DBF8fD5c226'
 export const SAFE_7579: Address = '0x7579EE8307284F293B1927136486880611F20002'
 export const LAUNCHPAD_7579: Address = '0x7579011aB74c46090561ea277Ba79D510c6C00ff'
 
+/** What Safe 1.4.1 and 1.5.0 are made of. */
+export function safeContracts(): readonly { readonly address: Address; readonly code: Hex }[] {
+  return Object.values(SAFES).flatMap(({ build, at }) =>
+    Object.entries(at).map(([path, address]) => {
+      const name = path.split('/').at(-1)
+      return { address, code: artifactCode(`${build}/${path}.sol/${name}.json`) }
+    }),
+  )
+}
+
 /** Safe 1.4.1 and 1.5.0 with module 0.3.0 for EntryPoint v0.7, at their addresses. */
 export async function placeSafe(rpcUrl: string): Promise<void> {
-  for (const { build, at } of Object.values(SAFES)) {
-    for (const [path, address] of Object.entries(at)) {
-      const name = path.split('/').at(-1)
-      await constructAt(rpcUrl, address, artifactCode(`${build}/${path}.sol/${name}.json`))
-    }
-  }
+  for (const { address, code } of safeContracts()) await constructAt(rpcUrl, address, code)
   const moduleCode = (name: string) => artifactCode(`${MODULE_BUILD}/${name}.sol/${name}.json`)
   await constructAt(rpcUrl, MODULE_SETUP, moduleCode('SafeModuleSetup'))
   await constructAt(rpcUrl, MODULE, moduleCode('Safe4337Module'), [entryPoint07Address])
