@@ -1,12 +1,32 @@
 import { defineConfig } from 'vitest/config'
+import Sequencer from './test/support/sequencer.js'
+
+/** Tests that start nothing: no chain, no database, no process. */
+const quick = ['src/**/*.test.ts', 'test/architecture.test.ts']
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts', 'test/support/runFolder.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // A worker keeps the modules that it has loaded: loading them took longer than most tests. No
+    // file may leave behind what another one would notice; each has its own database and chain.
+    isolate: false,
+    setupFiles: ['test/support/seed.ts'],
+    projects: [
+      { extends: true, test: { name: 'quick', include: quick } },
+      {
+        extends: true,
+        test: {
+          name: 'full',
+          include: ['test/**/*.test.ts'],
+          exclude: quick,
+          globalSetup: ['test/support/build.ts', 'test/support/runFolder.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+    sequence: { sequencer: Sequencer },
+    // One more than the cores that it needs: tests of processes mostly wait.
+    maxWorkers: 3,
   },
 })

@@ -1,5 +1,5 @@
 /** Milliseconds of one warm validation on our EVM: SimpleAccount, EntryPoint v0.6. */
-import { call, type EvmRun, toHex } from '../src/evm/index.js'
+import { call, type EvmContext, toHex } from '../src/evm/index.js'
 import { BLOCK, createLocalEntryPoint } from '../test/evm/localEntryPoint.js'
 
 const WARM_UP = 3000
@@ -12,9 +12,9 @@ for (const kind of ['plain', 'init'] as const) {
   const input = await world.simulateValidation(kind)
   const state = kind === 'plain' ? world.deployed : world.empty
   for (const record of [false, true]) {
-    const run: EvmRun = { state, block: BLOCK, onMiss: 'stop', record, maxSteps: 1e7 }
+    const context: EvmContext = { state, block: BLOCK, onMiss: 'stop', record, maxSteps: 1e7 }
     const once = () => {
-      const outcome = call(run, input)
+      const outcome = call(context, input)
       if (outcome.kind === 'done' && toHex(outcome.output).startsWith(VALIDATION_RESULT)) return
       throw new Error(`validation failed: ${outcome.kind}`)
     }

@@ -12,7 +12,7 @@ import type { Draft } from '../src/entrypoint/draft.js'
 import type { OperationOutcome, Version } from '../src/entrypoint/entryPoint.js'
 import type { Operation } from '../src/entrypoint/operation.js'
 import { estimateOperation } from '../src/gas/estimateOperation.js'
-import { noDataGas, preVerificationGas } from '../src/gas/preVerificationGas.js'
+import { preVerificationGas } from '../src/gas/preVerificationGas.js'
 import { complete } from '../src/paymaster/sponsoredDraft.js'
 import { encodeTankData, stubSignature } from '../src/paymaster/tank/tankData.js'
 import { smallestLimit } from '../src/validation/inProcess/smallestLimit.js'
@@ -74,7 +74,6 @@ async function estimate(chain: EngineChain, draft: Draft, bundleSize: number) {
     definition,
     advice,
     bundleSize,
-    dataGas: noDataGas,
     beneficiaryGas: 0,
   }
   return estimateOperation(context, chain.entryPoint, draft)
@@ -200,7 +199,6 @@ async function shareOf(chain: EngineChain, ops: readonly Operation[]) {
       preVerificationGas(entryPoint, op, {
         bundleSize: ops.length,
         verificationGasUsed: metered / count,
-        dataGas: noDataGas,
         beneficiaryGas: 0,
       }),
     ),

@@ -6,9 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { type Address, parseEther } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
-import { devKey } from '../src/devnet/devKeys.js'
+import { parseEther } from 'viem'
 import type { Draft } from '../src/entrypoint/draft.js'
 import { tankStub, withPaymaster } from '../src/paymaster/sponsoredDraft.js'
 import { claimBudgets } from '../src/policy/budget/budget.js'
@@ -18,12 +16,12 @@ import { reserve } from '../src/policy/reserve.js'
 import { type Database, openDatabase } from '../src/store/database.js'
 import { migrate } from '../src/store/migrate.js'
 import { startEmbeddedPostgres } from '../src/store/postgres/embeddedPostgres.js'
-import { TARGET } from '../test/support/tanks/tankChain.js'
-import { createApp } from '../test/support/database/createApp.js'
 import { openEngineChain } from '../test/support/chain/engineChain.js'
-import { alice } from '../test/support/database/ledger.js'
+import { createApp } from '../test/support/database/createApp.js'
 import { silent } from '../test/support/logger.js'
-import { sponsorOn } from '../test/support/service/sponsorOn.js'
+import { alice } from '../test/support/operations/inclusionOf.js'
+import { sponsorWorld } from '../test/support/service/sponsorWorld.js'
+import { TARGET } from '../test/support/tanks/tankChain.js'
 
 const WARM_UP = 40
 const ROUNDS = 100
@@ -85,16 +83,14 @@ const budgets = [
 
 async function bench(database: Database): Promise<Row[]> {
   const chain = await openEngineChain('0.7')
-  const paying = sponsorOn(chain, database)
+  const { entryPoint, chainId, engine } = chain
+  const { node, heads } = engine
+  const definition = { chainId }
+  const world = sponsorWorld({ database, node, heads, entryPoint, definition, engine })
   try {
-    const ownerKey = devKey(1)
-    const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
-    const { entryPoint, chainId } = chain
     const makeApp = async () => {
       const appId = await createApp(database)
-      const tank = await paying.tanks.ensure(appId, entryPoint, owner)
-      await paying.tanks.deploy(tank, entryPoint, ownerKey)
-      await paying.tanks.deposit(tank, parseEther('1000'), ownerKey)
+      const tank = await world.makeTank(appId, parseEther('1000'))
       return { appId, tank }
     }
     const plain = await makeApp()
@@ -125,15 +121,8 @@ async function bench(database: Database): Promise<Row[]> {
     const stubbed = withPaymaster(draft, stub)
     let key = 0n
     const ask = (appId: string) => async () => {
-      const { decision } = await paying.sponsor.sponsor({
-        appId,
-        entryPoint,
-        draft: { ...draft, nonce: ++key << 64n },
-        calculateGasLimits: true,
-        expiryDuration: undefined,
-        webhookData: undefined,
-        signingPhase: undefined,
-      })
+      const request = world.request(appId, { ...draft, nonce: ++key << 64n })
+      const { decision } = await world.sponsor.sponsor(request)
       if (!decision.sponsored) throw new Error(decision.message)
     }
 
@@ -172,14 +161,14 @@ async function bench(database: Database): Promise<Row[]> {
     }
     return await compare(database, {
       // A nonce key of its own each time, as in the sponsorships: what is read there is not known yet.
-      estimate: () => paying.estimate(entryPoint, { ...stubbed, nonce: ++key << 64n }),
+      estimate: () => world.estimate(entryPoint, { ...stubbed, nonce: ++key << 64n }),
       'sponsor, no policies': ask(plain.appId),
       'sponsor, 3 policies of 4 budgets': ask(ruled.appId),
       'ledger alone, no policies': book(plain.appId, false),
       'ledger alone, 3 policies of 4 budgets': book(ruled.appId, true),
     })
   } finally {
-    await paying.close()
+    world.close()
     await chain.close()
   }
 }

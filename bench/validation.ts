@@ -12,9 +12,9 @@ import type { Engine } from '../src/validation/engine.js'
 import { createNodeEngine } from '../src/validation/node/nodeEngine.js'
 import { createTraceEngine } from '../src/validation/trace/traceEngine.js'
 import { findTracer } from '../src/validation/tracer.js'
-import { VERSIONS } from '../test/support/tanks/tankChain.js'
 import { type EngineChain, openEngine, openEngineChain } from '../test/support/chain/engineChain.js'
 import { silent } from '../test/support/logger.js'
+import { VERSIONS } from '../test/support/tanks/tankChain.js'
 
 const WARM_UP = 400
 const ROUNDS = 400

@@ -117,8 +117,8 @@ async function payInTokens(info: DevInfo, account: SimpleAccount): Promise<void>
   if (token === undefined) throw new Error('The development chain has no token.')
   const wallet = await devWallet(info.rpcUrl)
   const data = tokenCall('faucet', account.address, 100n * 10n ** BigInt(token.decimals))
-  const given = await wallet.sendTransaction({ to: token.address, data })
-  await wallet.waitForTransactionReceipt({ hash: given })
+  const faucetHash = await wallet.sendTransaction({ to: token.address, data })
+  await wallet.waitForTransactionReceipt({ hash: faucetHash })
 
   const fees = await ask(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
   const tank = info.tokenTanks['0.6'] as Address
@@ -186,12 +186,12 @@ async function demo(): Promise<void> {
 
   console.log('\n3. A self-paid operation. The account gets 0.1 ETH and pays its own gas.')
   await fundAccount(info.rpcUrl, account.address, parseEther('0.1'))
-  const own = await account.draft({ to: TARGET, value: 1n })
+  const selfPaid = await account.draft({ to: TARGET, value: 1n })
   const estimate = await ask(info.bundlerUrl, 'eth_estimateUserOperationGas', [
-    toInterfaceOperation(own),
+    toInterfaceOperation(selfPaid),
     info.entryPoints['0.6'],
   ])
-  const limited = withAnswer(own, estimate)
+  const limited = withAnswer(selfPaid, estimate)
   sayLimits(limited)
   await send(info, account, limited)
   console.log()

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/store/database.js'
-import { forgetBounds } from '../../src/store/pool/admissions.js'
+import { forgetBounds } from '../../src/store/pool/poolBounds.js'
 import { createApp } from '../../test/support/database/createApp.js'
 
 /** wei per gas: below any base fee, so the operation waits. */
@@ -34,7 +34,7 @@ export async function fillPool(
     from (select * from operations where chain_id = ${chainId} and state = 'included' limit 1) as o,
       generate_series(${from + 1}::int, ${to}::int) as i,
       lateral (select '0xaa' || lpad(to_hex(i), 38, '0') as sender) as new`.execute(database)
-  await forgetBounds(database, chainId)
+  await database.transaction().execute((trx) => forgetBounds(trx, chainId))
   // What the database does in its own time after so many inserts at once.
   await sql`vacuum analyze operations`.execute(database)
 }

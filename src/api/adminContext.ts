@@ -7,10 +7,10 @@ import type { AnsweredCall } from '../webhook/callWebhook.js'
 import type { Webhooks } from '../webhook/manage.js'
 import type { Subscriptions } from '../webhook/subscriptions.js'
 
-/** What the administration API works on. */
+/** The parts of the service that the administration API works on. */
 export type AdminContext = {
   readonly database: Database
-  /** Whose token it is; undefined = unknown or revoked. */
+  /** The owner of a token; undefined = unknown or revoked. */
   authenticateToken(token: string): Promise<{ readonly accountId: string } | undefined>
   isOperator(token: string): boolean
   webhooks(actor: Actor): Webhooks
@@ -19,6 +19,6 @@ export type AdminContext = {
   testWebhook(webhook: StoredWebhook): Promise<AnsweredCall>
   /** wei in the EntryPoint; undefined = the chain is not served. */
   depositOf(chainId: number, entryPoint: Address, tank: Address): Promise<bigint | undefined>
-  /** What an app's operations paid in tokens on the chains that are served. */
+  /** The amounts that an app's operations paid in tokens on the chains that are served. */
   tokenBooks(appId: string): Promise<readonly TokenBook[]>
 }

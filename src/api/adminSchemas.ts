@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { methodCosts } from './gate/methodCosts.js'
-import type { MethodName } from './rpc/signatures.js'
+import { webhookDeadline } from '../webhook/webhookDeadline.js'
+import { methodNames } from './methods/methodList.js'
 
 export const id = z.uuid()
 export const time = z.iso.datetime()
 export const wei = z.string().regex(/^\d{1,78}$/, 'must be wei as a decimal number')
 export const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address')
 
-/** For people; one that spans lines would break lists. */
+/** A name for people; one that spans lines would break lists. */
 export const name = z
   .string()
   .trim()
@@ -29,7 +29,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item) })
 }
 
-/** Of changes that have nothing to tell. */
+/** The answer to changes that have nothing to tell. */
 export const done = z.object({ done: z.literal(true) })
 
 export const account = z.object({
@@ -48,7 +48,6 @@ export const app = z.object({
   revokedAt: time.nullable(),
 })
 
-const methodNames = Object.keys(methodCosts) as [MethodName, ...MethodName[]]
 const range = z
   .string()
   .refine(
@@ -89,7 +88,7 @@ export const keyWithSecret = z.object({ key, apiKey: z.string() })
 export const webhookSettings = z.strictObject({
   payload: z.enum(['plain', 'extended']),
   onFailure: z.enum(['deny', 'approve']),
-  deadlineMs: z.int().min(250).max(5_000),
+  deadlineMs: z.int().min(webhookDeadline.shortest).max(webhookDeadline.longest),
 })
 export const webhook = z.object({
   webhookId: id,
@@ -117,7 +116,7 @@ export const auditEntry = z.object({
   hash: z.string(),
 })
 
-/** What every refusal answers. */
+/** The answer of every refusal. */
 export const failure = z.object({
   statusCode: z.int(),
   message: z.string(),

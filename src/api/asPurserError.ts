@@ -5,7 +5,7 @@ import { PurserError } from '../errors/purserError.js'
 import { InternalError, UnavailableError } from '../errors/requestErrors.js'
 
 /**
- * What the caller is told: our own refusals as they are, a node's refusal as trouble of the
+ * The error that the caller gets: our own refusals as they are, a node's refusal as trouble of the
  * moment, the rest logged under a reference.
  */
 export function asPurserError(error: unknown, logger: Logger): PurserError {

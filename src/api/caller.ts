@@ -1,7 +1,7 @@
 import type { Actor } from '../store/tenants/audit.js'
 import { hashCredential } from '../tenancy/credential.js'
 
-/** Where a request comes from. */
+/** The origin of a request. */
 export type Caller = {
   readonly ip: string
   /** The header Origin. */

@@ -14,14 +14,15 @@ import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
 import { answerWebhook } from './rest/answerWebhook.js'
 import { restError } from './rest/restError.js'
-import { answerRpc, type RpcEdge } from './rpc/answerRpc.js'
+import type { RouteContext } from './routeContext.js'
+import { answerRpc } from './rpc/answerRpc.js'
 import { errorBody } from './rpc/errorBody.js'
 import type { Services } from './services.js'
 
 export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
 
 /** Adds routes of its own to the application. */
-export type Mount = (app: Hono<Env>, door: RpcEdge) => void
+export type Mount = (app: Hono<Env>, shared: RouteContext) => void
 
 const RPC_PATH = '/api/:version{v[123]}/:chainId/:key'
 const WEBHOOK_PATH = '/api/v2/public/sdk/webhook'
@@ -39,7 +40,7 @@ export type AppOptions = {
 export function createApp({ services, mounts, ...options }: AppOptions): Hono<Env> {
   const { limits, metrics } = options
   const gate = createGate(limits.gate)
-  const door: RpcEdge = { ...options, gate }
+  const shared: RouteContext = { ...options, gate }
   const bytesOf = (c: Context<Env>) => readBody(c.env.incoming, limits.bodyBytes)
 
   const app = new Hono<Env>({ strict: false })
@@ -67,7 +68,7 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
     const answer = await answerRpc(
       { version, chainId, key, dialect, caller, readBody: () => bytesOf(c) },
       services,
-      door,
+      shared,
     )
     if (answer.retryAfter !== undefined) c.header('retry-after', String(answer.retryAfter))
     if (answer.body === undefined) return c.body(null, 204)
@@ -95,12 +96,12 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
       metrics.request('webhook', 200)
       return c.json({ statusCode: 200, ...answer })
     } catch (thrown) {
-      const response = restError(c, thrown, door)
+      const response = restError(c, thrown, shared)
       metrics.request('webhook', response.status)
       return response
     }
   })
-  for (const mount of mounts) mount(app, door)
+  for (const mount of mounts) mount(app, shared)
 
   app.on('GET', ['/health', '/health/live'], (c) => c.json({ status: 'ok' }))
   app.get('/health/ready', async (c) => {
@@ -108,7 +109,7 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
     return c.json({ status: ready ? 'ok' : 'unavailable', ...found }, ready ? 200 : 503)
   })
 
-  app.notFound((c) => restError(c, new RouteNotFoundError(), door))
-  app.onError((thrown, c) => restError(c, thrown, door))
+  app.notFound((c) => restError(c, new RouteNotFoundError(), shared))
+  app.onError((thrown, c) => restError(c, thrown, shared))
   return app
 }

@@ -1,6 +1,6 @@
 import type { GateLimits } from './gate/createGate.js'
 
-/** What one request may cost before anything is done for it, and what all of them may. */
+/** Limits of one request before anything is done for it, and of all requests together. */
 export type ApiLimits = {
   readonly bodyBytes: number
   readonly jsonDepth: number

@@ -4,31 +4,31 @@ import { InvalidFieldError, NotFoundError, RouteNotFoundError } from '../errors/
 import { findApp } from '../store/tenants/apps.js'
 import { authenticateAdmin } from './admin/authenticate.js'
 import { openApi } from './admin/openApi.js'
-import type { Asked, Route } from './admin/route.js'
+import type { Route, RouteRequest } from './admin/route.js'
 import { routes } from './admin/routeTable.js'
 import type { AdminContext } from './adminContext.js'
 import type { Env, Mount } from './createApp.js'
 import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
 import { restError } from './rest/restError.js'
-import type { RpcEdge } from './rpc/answerRpc.js'
+import type { RouteContext } from './routeContext.js'
 
 const ADMIN_PATH = '/admin/v1'
 
 /** The administration API: every row of the route table, and the document that describes them. */
 export function mountAdmin(context: AdminContext): Mount {
-  return (app, door) => {
+  return (app, shared) => {
     const document = openApi(routes)
     app.get(`${ADMIN_PATH}/openapi.json`, (c) => c.json(document))
     for (const route of routes) {
       const path = ADMIN_PATH + route.path.replace(/\{(\w+)\}/g, ':$1')
       app.on(route.method, path, async (c) => {
-        const response = await answer(c, route, context, door)
-        door.metrics.request(`${route.method} ${route.path}`, response.status)
+        const response = await answer(c, route, context, shared)
+        shared.metrics.request(`${route.method} ${route.path}`, response.status)
         return response
       })
     }
-    app.all(`${ADMIN_PATH}/*`, (c) => restError(c, new RouteNotFoundError(), door))
+    app.all(`${ADMIN_PATH}/*`, (c) => restError(c, new RouteNotFoundError(), shared))
   }
 }
 
@@ -36,16 +36,16 @@ async function answer(
   c: Context<Env>,
   route: Route,
   context: AdminContext,
-  door: RpcEdge,
+  shared: RouteContext,
 ): Promise<Response> {
   try {
-    const caller = await authenticateAdmin(c, route.who, context, door)
+    const caller = await authenticateAdmin(c, route.who, context, shared)
     const { accountId } = caller
     const params = check(route.params, c.req.param(), (path) => new NotFoundError(thingOf(path)))
     // Before the request is read: a stranger learns nothing from what is wrong with it.
     const app = await findOwnApp(context, accountId, c.req.param('appId'))
-    const raw = route.body && (await bodyOf(c, door))
-    const asked = {
+    const raw = route.body && (await bodyOf(c, shared))
+    const request = {
       context,
       caller,
       accountId,
@@ -56,12 +56,12 @@ async function answer(
       raw,
     }
     // The table's types hold: each row was typed with its own schemas.
-    const result = await (route.run as (asked: unknown) => Promise<unknown>)(
-      asked as Asked<undefined, undefined, undefined>,
+    const result = await (route.run as (request: unknown) => Promise<unknown>)(
+      request as RouteRequest<undefined, undefined, undefined>,
     )
     return c.json(route.answer.parse(plain(result)) as object, route.status)
   } catch (thrown) {
-    return restError(c, thrown, door)
+    return restError(c, thrown, shared)
   }
 }
 
@@ -81,7 +81,7 @@ async function findOwnApp(
   return app
 }
 
-async function bodyOf(c: Context<Env>, { limits }: RpcEdge): Promise<unknown> {
+async function bodyOf(c: Context<Env>, { limits }: RouteContext): Promise<unknown> {
   const bytes = await readBody(c.env.incoming, limits.bodyBytes)
   const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
   if (unstorable.test(JSON.stringify(body)))
@@ -89,7 +89,7 @@ async function bodyOf(c: Context<Env>, { limits }: RpcEdge): Promise<unknown> {
   return body
 }
 
-/** What PostgreSQL has no place for, as JSON.stringify escapes it: not after an escaped backslash. */
+/** The character that PostgreSQL cannot store, as JSON.stringify escapes it: not after an escaped backslash. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
 function check(
@@ -106,7 +106,7 @@ function check(
   throw new InvalidFieldError(path, `is wrong: ${issue?.message ?? 'unexpected'}`)
 }
 
-/** As JSON has it: times as ISO text, wei as decimal text. */
+/** The value as JSON has it: times as ISO text, wei as decimal text. */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_name, item) => (typeof item === 'bigint' ? String(item) : item)),

@@ -23,13 +23,13 @@ import { type RuleOperation, ruleOperations } from './rest/dashboardOperations.j
 import { decodeName } from './rest/decodeRules.js'
 import { restError } from './rest/restError.js'
 import type { WebhookAnswer } from './rest/webhookOperations.js'
-import type { RpcEdge } from './rpc/answerRpc.js'
+import type { RouteContext } from './routeContext.js'
 import type { Services } from './services.js'
 
-/** What the dashboard API of the original service works on. */
+/** The parts of the service that its dashboard API works on. */
 export type DashboardContext = Pick<Services, 'authenticateKey' | 'authenticateToken'> & {
   readonly database: Database
-  /** Of the chains that are served. */
+  /** By id, the chains that are served. */
   readonly chainIds: ReadonlySet<number>
   webhooks(actor: Actor, database: Database): Webhooks
 }
@@ -40,32 +40,32 @@ type Answer = (c: Context<Env>) => Promise<WebhookAnswer>
 
 /** The REST API by which scripts of the original service make apps and their rules. */
 export function mountDashboard(context: DashboardContext): Mount {
-  return (app, door) => {
+  return (app, shared) => {
     const serve = (path: string, operations: Readonly<Record<string, Answer>>) => {
       app.all(`${ROOT}/${path}`, async (c) => {
         const name = path.replace('/:policyId', '')
         try {
-          door.gate.enter(c.get('caller').ip)
+          shared.gate.enter(c.get('caller').ip)
           const operation = operations[c.req.method]
           if (operation === undefined) throw new HttpMethodNotAllowedError(Object.keys(operations))
           const answer = await operation(c)
-          door.metrics.request(name, 200)
+          shared.metrics.request(name, 200)
           return c.json({ statusCode: 200, ...answer })
         } catch (thrown) {
-          const response = restError(c, thrown, door)
-          door.metrics.request(name, response.status)
+          const response = restError(c, thrown, shared)
+          shared.metrics.request(name, response.status)
           return response
         }
       })
     }
     serve('paymaster', {
-      POST: (c) => createPaymaster(c, context, door),
-      GET: (c) => listPaymasters(c, context, door),
+      POST: (c) => createPaymaster(c, context, shared),
+      GET: (c) => listPaymasters(c, context, shared),
     })
     for (const [path, operations] of Object.entries(ruleOperations)) {
       const answers = Object.entries(operations).map(([method, run]): [string, Answer] => [
         method,
-        (c) => answerRule(c, run, context, door),
+        (c) => answerRule(c, run, context, shared),
       ])
       serve(path, Object.fromEntries(answers))
     }
@@ -76,16 +76,16 @@ async function answerRule(
   c: Context<Env>,
   run: RuleOperation,
   context: DashboardContext,
-  door: RpcEdge,
+  shared: RouteContext,
 ): Promise<WebhookAnswer> {
   const caller = c.get('caller')
   const authToken = c.req.header('authToken')
   const apiKey = c.req.header('apiKey')
   if (!authToken || !apiKey)
     throw new UnauthorizedError('Auth token and API key is required in the headers')
-  const owner = await authenticateWebhookCaller({ authToken, apiKey, caller }, context, door.gate)
+  const owner = await authenticateWebhookCaller({ authToken, apiKey, caller }, context, shared.gate)
   const { accountId, appId } = owner
-  const body = await bodyOf(c, door)
+  const body = await bodyOf(c, shared)
   const actor = actorOf('account', authToken, caller)
   return audited(context.database, actor, async (change) => {
     const webhooks = context.webhooks(actor, change.trx)
@@ -111,10 +111,10 @@ async function answerRule(
 async function createPaymaster(
   c: Context<Env>,
   context: DashboardContext,
-  door: RpcEdge,
+  shared: RouteContext,
 ): Promise<WebhookAnswer> {
-  const { accountId, actor } = await accountOf(c, context, door)
-  const body = await bodyOf(c, door)
+  const { accountId, actor } = await accountOf(c, context, shared)
+  const body = await bodyOf(c, shared)
   const name = decodeName(body)
   const chainId = member(body, 'chainId')
   if (typeof chainId !== 'number' || !context.chainIds.has(chainId))
@@ -138,9 +138,9 @@ async function createPaymaster(
 async function listPaymasters(
   c: Context<Env>,
   context: DashboardContext,
-  door: RpcEdge,
+  shared: RouteContext,
 ): Promise<WebhookAnswer> {
-  const { accountId } = await accountOf(c, context, door)
+  const { accountId } = await accountOf(c, context, shared)
   const apps = await listDashboards(context.database, accountId)
   return {
     message: 'DApp list fetched',
@@ -148,7 +148,7 @@ async function listPaymasters(
   }
 }
 
-async function accountOf(c: Context<Env>, context: DashboardContext, { gate }: RpcEdge) {
+async function accountOf(c: Context<Env>, context: DashboardContext, { gate }: RouteContext) {
   const token = c.req.header('authToken')
   if (!token) throw new UnauthorizedError('Auth token is required in the headers')
   const caller = c.get('caller')
@@ -162,7 +162,7 @@ async function accountOf(c: Context<Env>, context: DashboardContext, { gate }: R
   return { ...account, actor: actorOf('account', token, caller) }
 }
 
-async function bodyOf(c: Context<Env>, { limits }: RpcEdge): Promise<Members> {
+async function bodyOf(c: Context<Env>, { limits }: RouteContext): Promise<Members> {
   const bytes = await readBody(c.env.incoming, limits.bodyBytes)
   const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
   if (typeof body !== 'object' || body === null || Array.isArray(body))

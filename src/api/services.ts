@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { DebugBundler } from '../bundling/debugBundler.js'
+import type { DebugBundler } from '../bundling/createDebugBundler.js'
 import type {
   OperationByHash,
   OperationReceipt,
@@ -22,7 +22,7 @@ import type { Actor } from '../store/tenants/audit.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 
 /**
- * What the interface needs of one chain. All arguments are decoded and checked for form; refusals
+ * The services of one chain that the interface needs. All arguments are decoded and checked for form; refusals
  * are thrown as classes of `errors/`, anything else thrown counts as our own fault.
  */
 export type ChainServices = {
@@ -35,7 +35,7 @@ export type ChainServices = {
     stateOverride: StateOverride | undefined,
     appId: string,
   ): Promise<GasEstimate>
-  /** What an operation of the app should offer now. */
+  /** The fees that an operation of the app should offer now. */
   fees(appId: string): Promise<FeeAdvice>
   /** The userOpHash, after a durable commit; the same hash again for a known operation. */
   admit(
@@ -43,7 +43,7 @@ export type ChainServices = {
     op: Operation,
     options: { readonly appId: string; readonly simulateExecution: boolean },
   ): Promise<Hex>
-  /** undefined = never heard of. */
+  /** undefined = unknown. */
   status(hash: Hex): Promise<OperationStatus | undefined>
   /** undefined = unknown or not included. */
   receipt(hash: Hex): Promise<OperationReceipt | undefined>
@@ -59,7 +59,7 @@ export type ChainServices = {
   stub(request: SponsorshipRequest): Promise<PaymasterStub | undefined>
   /** Gas paid with the sender's tokens; what is refused is thrown. */
   readonly tokens: TokenPaymaster
-  /** What `sponsor` would decide; asks, reserves and records nothing. */
+  /** The decision that `sponsor` would make; asks, reserves and records nothing. */
   previewSponsorship(request: SponsorshipRequest): Promise<PolicyPreview>
 }
 
@@ -86,7 +86,7 @@ export type WebhookServices = {
   delete(appId: string, webhookId: string): Promise<boolean>
 }
 
-/** Everything below the interface. `server.ts` wires the real parts. */
+/** Everything below the interface. `service/` wires the real parts. */
 export type Services = {
   /** `purser/1.2.3` */
   readonly clientVersion: string
@@ -96,7 +96,7 @@ export type Services = {
   /** undefined = unknown or revoked. */
   authenticateToken(token: string): Promise<TokenIdentity | undefined>
   readonly webhooks: (actor: Actor) => WebhookServices
-  /** Is every part that a request needs able to work now? */
+  /** Whether every part that a request needs is able to work now. */
   readiness(): Promise<Readiness>
 }
 
@@ -115,9 +115,9 @@ export type ChainReadiness = {
   /** Milliseconds since the node last told its head. */
   readonly headAge: number
   readonly bundlesHere: boolean
-  /** Does any process hold the right to bundle? */
+  /** Whether any process holds the right to bundle. */
   readonly bundled: boolean
-  /** Who sends bundles and who refills them; empty where this process never bundles. */
+  /** The accounts that send bundles and that refill them; empty where this process never bundles. */
   readonly executors: readonly ExecutorReadiness[]
 }
 

@@ -1,6 +1,6 @@
 import { UnavailableError } from '../errors/requestErrors.js'
 
-/** Gives one item to the group and resolves to its result. */
+/** A function that gives one item to the group and resolves to its result. */
 export type Group<Item, Result> = (item: Item) => Promise<Result>
 
 type Waiting<Item, Result> = {
@@ -10,14 +10,14 @@ type Waiting<Item, Result> = {
 }
 
 /**
- * Lets items that come at the same time share one `commit`. An item that comes alone is committed at
- * once; those that come while a commit runs are gathered and make the next one, `most` at a time, in
- * the order in which they came. When a commit of several throws, each is tried by itself, so that one
- * that cannot be committed harms no other; but when the database is away all are told so.
+ * A group whose items share a `commit` when they come at the same time. An item that comes alone is
+ * committed at once; items that come while a commit runs make the next one, at most `maxItems` together,
+ * in the order in which they came. When a commit of several throws, each is tried by itself, so that one
+ * that cannot be committed harms no other; but with UnavailableError all fail without another try.
  */
 export function createGroup<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,
-  most: number,
+  maxItems: number,
 ): Group<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
   let running = false
@@ -28,7 +28,7 @@ export function createGroup<Item, Result>(
       for (const [place, { resolve }] of batch.entries()) resolve(results[place]!)
     } catch (error) {
       if (batch.length > 1 && !(error instanceof UnavailableError))
-        for (const each of batch) await settle([each])
+        for (const item of batch) await settle([item])
       else for (const { reject } of batch) reject(error)
     }
   }
@@ -36,8 +36,8 @@ export function createGroup<Item, Result>(
   const run = async (): Promise<void> => {
     running = true
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, most)
-      waiting = waiting.slice(most)
+      const batch = waiting.slice(0, maxItems)
+      waiting = waiting.slice(maxItems)
       await settle(batch)
     }
     running = false

@@ -1,8 +1,8 @@
-type Defined<Given> = { [Name in keyof Given]: Exclude<Given[Name], undefined> }
+type Defined<Source> = { [Name in keyof Source]: Exclude<Source[Name], undefined> }
 
-/** Without the members that are undefined: what a request left out stays as it is. */
-export function defined<Given extends object>(given: Given): Defined<Given> {
+/** The object without members that are undefined: an update keeps the fields that a request left out. */
+export function defined<Source extends object>(source: Source): Defined<Source> {
   return Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== undefined),
-  ) as Defined<Given>
+    Object.entries(source).filter(([, value]) => value !== undefined),
+  ) as Defined<Source>
 }

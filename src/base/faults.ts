@@ -12,7 +12,7 @@
  *   `sponsorship:committed`: not answered.
  * - `bundle:simulated`: not signed; `bundle:claimed`: signed, not committed; `bundle:committed`.
  * - `broadcast:before`, `broadcast:after`: around eth_sendRawTransaction.
- * - `resubmission:committed`: dearer bytes stored, not sent.
+ * - `resubmission:committed`: a transaction with higher fees stored, not sent.
  * - `receipts:read`: of ours, not stored; `inclusion:settled`: not committed; `inclusion:committed`.
  * - `reorg:undone`: inclusions taken back, the new chain not read yet.
  */
@@ -38,7 +38,7 @@ export type FaultPoint =
   | 'inclusion:committed'
   | 'reorg:undone'
 
-/** What PURSER_FAULT says; undefined in every ordinary process. */
+/** The value of PURSER_FAULT; undefined in every ordinary process. */
 export const armedFault: string | undefined = process.env.PURSER_FAULT || undefined
 
 const [, armedPoint, passing = '1'] = /^(.+?)(?::(\d+))?$/.exec(armedFault ?? '') ?? []

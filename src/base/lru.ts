@@ -1,4 +1,4 @@
-/** A map of at most `capacity` entries; what was not used longest leaves first. */
+/** A map of at most `capacity` entries; the one that was not used for longest leaves first. */
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Value>()
   readonly #capacity: number

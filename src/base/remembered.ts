@@ -1,13 +1,13 @@
-/** `make`, done once for each object, which must not change; the result lives as long as the object. */
+/** A function that calls `make` once per object, which must not change; the result lives as long as it. */
 export function remembered<Key extends object, Value>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {
-  const known = new WeakMap<Key, Value>()
+  const values = new WeakMap<Key, Value>()
   return (key) => {
-    const before = known.get(key)
-    if (before !== undefined) return before
+    const made = values.get(key)
+    if (made !== undefined) return made
     const value = make(key)
-    known.set(key, value)
+    values.set(key, value)
     return value
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { stopAll } from './stopAll.js'
 
-describe('unwind', () => {
+describe('stopAll', () => {
   test('undoes in reverse order, and only once', async () => {
     const done: number[] = []
     const steps = [1, 2, 3].map((step) => async () => void done.push(step))

@@ -1,6 +1,7 @@
 /**
- * Undoes what was started, newest first. A step that fails does not keep the others from running.
- * @throws what the first failing step threw
+ * Runs the steps that stop started parts, the newest first. A step that fails does not keep the others
+ * from running.
+ * @throws the error of the first step that failed
  */
 export async function stopAll(steps: (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = []

@@ -1,19 +1,19 @@
-import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { ExecutorSigner } from '../signing/executorSigner.js'
-import type { BundleState, Schema } from '../store/schema.js'
+import type { Database } from '../store/database.js'
+import type { BundleState } from '../store/schema.js'
 import type { RuleSettings } from '../validation/checkRules.js'
 import type { Engine } from '../validation/engine.js'
-import type { GasWatch } from './gasWatch.js'
+import type { GasWatch } from './createGasWatch.js'
 
-/** What bundling on one chain works with. All state is in the database. */
+/** The parts that bundle on one chain. All state is in the database. */
 export type BundlingContext = {
   readonly definition: ChainDefinition
   readonly entryPoints: readonly EntryPoint[]
-  readonly database: Kysely<Schema>
+  readonly database: Database
   readonly node: NodeClient
   readonly engine: Pick<Engine, 'validate' | 'execute'>
   readonly rules: RuleSettings
@@ -22,8 +22,8 @@ export type BundlingContext = {
   /** The key that refills them. */
   readonly treasury: ExecutorSigner | undefined
   readonly logger: Logger
-  /** Hears how each bundle ended, for the metrics. */
-  readonly onEnd?: (state: Exclude<BundleState, 'signed'>) => void
-  /** Absent where no rules are judged. */
+  /** Called with the final state of each bundle, for the metrics. */
+  readonly onBundleEnded?: (state: Exclude<BundleState, 'signed'>) => void
+  /** Absent where the rules are off. */
   readonly gasWatch?: GasWatch | undefined
 }

@@ -1,11 +1,11 @@
 import type { Address } from 'viem'
-import type { ChainDefinition } from '../chain/definition.js'
-import type { Head } from '../chain/nodeReads.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import type { Head } from '../chain/head.js'
 import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { readExecutorStates } from './send/executorStates.js'
 
-/** How one executor, or the treasury, does. */
+/** The state of one executor, or of the treasury. */
 export type ExecutorStatus = {
   readonly role: 'executor' | 'treasury'
   readonly address: Address
@@ -17,7 +17,7 @@ export type ExecutorStatus = {
   readonly inFlight: number
   /** Milliseconds since the oldest of them was first signed; undefined when there is none. */
   readonly oldestAge: number | undefined
-  /** What to do about it; undefined when nothing. */
+  /** A sentence on what the operator has to do; undefined when nothing. */
   readonly alarm: string | undefined
 }
 
@@ -34,28 +34,28 @@ export async function executorStatus(
   const roles = new Map<Address, ExecutorStatus['role']>()
   if (treasury) roles.set(treasury.address, 'treasury')
   for (const { address } of signers) roles.set(address, 'executor')
-  const [standings, open] = await Promise.all([
+  const [states, open] = await Promise.all([
     readExecutorStates(node, head, [...roles.keys()]),
     openBundles(database, definition.chainId),
   ])
   return [...roles].map(([address, role]) => {
-    const own = open.filter(({ executor }) => executor === address)
-    const { balance = 0n } = standings.get(address) ?? {}
+    const bundles = open.filter(({ executor }) => executor === address)
+    const { balance = 0n } = states.get(address) ?? {}
     const alarm = balanceAlarm(role, balance, definition)
-    const ages = own.map(({ attempts: [first] }) => first.age)
+    const ages = bundles.map(({ attempts: [first] }) => first.age)
     return {
       role,
       address,
       balance,
-      inFlight: own.length,
+      inFlight: bundles.length,
       alarm,
-      state: alarm !== undefined ? 'resting' : own.length > 0 ? 'busy' : 'ready',
+      state: alarm !== undefined ? 'resting' : bundles.length > 0 ? 'busy' : 'ready',
       oldestAge: ages.length > 0 ? Math.max(...ages) : undefined,
     }
   })
 }
 
-/** What is wrong with a balance; undefined when nothing is. */
+/** The alarm that a balance raises; undefined where it is high enough. */
 export function balanceAlarm(
   role: ExecutorStatus['role'],
   balance: bigint,

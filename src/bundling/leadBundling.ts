@@ -7,22 +7,22 @@ import type { Bundler } from './startBundler.js'
 export type Candidacy = {
   readonly database: Database
   readonly chainId: number
-  /** Names this process to people who look at the leases. */
+  /** The name of this process for people who look at the leases. */
   readonly holder: string
   /** Milliseconds after which the others may take a lease that was not renewed. */
   readonly duration: number
-  /** Nobody else runs on the database, so a lease that a killed process left is taken at once. */
+  /** No other process runs on the database, so a lease that a killed process left is taken at once. */
   readonly alone: boolean
   readonly logger: Logger
 }
 
-/** What a reign needs of a bundler. */
-type Reigning = Pick<Bundler, 'wake' | 'stop'>
+/** The part of a bundler that the process with the lease needs. */
+type LeaseBundler = Pick<Bundler, 'wake' | 'stop'>
 
-export type BundlingCandidate = Reigning & {
-  /** Tries for the lease now; called when one was given up. */
+export type BundlingCandidate = LeaseBundler & {
+  /** Tries to take the lease now; called when one was given up. */
   compete(): void
-  /** Does this process bundle? */
+  /** Whether this process bundles. */
   leads(): boolean
 }
 
@@ -30,45 +30,46 @@ export function bundlerLease(chainId: number): string {
   return `bundler ${chainId}`
 }
 
-type Reign = { readonly lease: Lease; readonly bundler: Reigning }
+type Leadership = { readonly lease: Lease; readonly bundler: LeaseBundler }
 
 /**
- * Bundles on one chain whenever this process holds the chain's lease, and competes for it otherwise.
+ * A candidate that bundles on one chain while this process holds the chain's lease, and competes for the
+ * lease otherwise.
  * `start` gets the database through which the bundler must write: another process that has taken over
  * makes its writes fail. A lease that cannot be renewed because the database is away is kept until
  * another process has it; nothing can be written meanwhile.
  */
 export function leadBundling(
   { database, chainId, holder, duration, alone, logger }: Candidacy,
-  start: (database: Database) => Reigning,
+  start: (database: Database) => LeaseBundler,
 ): BundlingCandidate {
   const name = bundlerLease(chainId)
-  let reign: Reign | undefined
+  let leadership: Leadership | undefined
   let stopped: Promise<void> | undefined
   let step: Promise<void> = Promise.resolve()
   let queued = false
   let take: typeof takeLease = alone ? seizeLease : takeLease
 
-  const resign = async ({ bundler }: Reign): Promise<void> => {
-    reign = undefined
+  const resign = async ({ bundler }: Leadership): Promise<void> => {
+    leadership = undefined
     await bundler.stop()
   }
 
   const advance = async (): Promise<void> => {
-    if (reign) {
-      if (await renewLease(database, reign.lease, duration)) return
-      logger.warn({ token: reign.lease.token }, 'another process bundles now')
-      await resign(reign)
+    if (leadership) {
+      if (await renewLease(database, leadership.lease, duration)) return
+      logger.warn({ token: leadership.lease.token }, 'another process bundles now')
+      await resign(leadership)
     }
     const lease = await take(database, name, holder, duration)
     if (!lease) return
-    // Only at first: who takes the lease from us later does so with a right of its own.
+    // Seizing is for the first time only: a process that takes the lease later does so by right.
     take = takeLease
     logger.info({ token: lease.token }, 'this process bundles')
-    reign = { lease, bundler: start(fencedDatabase(database, lease, compete)) }
+    leadership = { lease, bundler: start(fencedDatabase(database, lease, compete)) }
   }
 
-  /** Steps follow each other; those that were asked for before one begins are one. */
+  /** Steps follow each other; requests before a step begins share it. */
   function compete(): void {
     if (queued || stopped) return
     queued = true
@@ -86,9 +87,9 @@ export function leadBundling(
   const stop = async (): Promise<void> => {
     clearInterval(timer)
     await step
-    if (!reign) return
-    const { lease } = reign
-    await resign(reign)
+    if (!leadership) return
+    const { lease } = leadership
+    await resign(leadership)
     try {
       await giveUpLease(database, lease)
     } catch (error) {
@@ -101,8 +102,8 @@ export function leadBundling(
   compete()
   return {
     compete,
-    wake: () => reign?.bundler.wake(),
-    leads: () => reign !== undefined,
+    wake: () => leadership?.bundler.wake(),
+    leads: () => leadership !== undefined,
     stop: () => {
       stopped ??= stop()
       return stopped

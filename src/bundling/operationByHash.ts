@@ -11,9 +11,9 @@ import { searchInclusion } from './settle/searchInclusion.js'
 import type { ViewContext } from './viewContext.js'
 
 /**
- * An operation as it was sent, with the block that included it. Ours come from the database, pending
- * ones too; others from the input of the transaction that included them in the last `logRange` blocks.
- * Undefined when that transaction does not call handleOps itself.
+ * An operation as it was sent, with the block that included it. Operations that were sent to us come
+ * from the database, pending ones too; others from the input of the transaction that included them in
+ * the last `logRange` blocks: undefined when that transaction does not call handleOps itself.
  */
 export async function operationByHash(
   context: ViewContext,
@@ -34,19 +34,19 @@ export async function operationByHash(
 
 async function fromChain(context: ViewContext, hash: Hex): Promise<OperationByHash | undefined> {
   const { heads, node } = context
-  const found = await searchInclusion(context, hash, heads.current().number)
-  if (!found) return undefined
-  const { entryPoint, outcome, receipt } = found
+  const inclusion = await searchInclusion(context, hash, heads.current().number)
+  if (!inclusion) return undefined
+  const { entryPoint, outcome, receipt } = inclusion
   const { transactionHash, blockNumber, blockHash } = receipt
   const transaction = await node.request<{ input: Hex } | null>('eth_getTransactionByHash', [
     transactionHash,
   ])
   const carried = transaction ? entryPoint.decodeHandleOps(transaction.input) : undefined
   const { sender, nonce } = outcome
-  const named = carried?.find((op) => op.sender === sender && op.nonce === nonce)
-  // The calldata proves itself by its hash: a contract may pass other operations on.
-  const isNamed = named && (await hashAt(context, entryPoint, named, blockNumber)) === hash
-  const operation = isNamed ? named : undefined
+  const candidate = carried?.find((op) => op.sender === sender && op.nonce === nonce)
+  // Only the hash proves the calldata: a contract may pass other operations on.
+  const isSame = candidate && (await hashAt(context, entryPoint, candidate, blockNumber)) === hash
+  const operation = isSame ? candidate : undefined
   return (
     operation && {
       operation,

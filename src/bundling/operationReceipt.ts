@@ -7,7 +7,7 @@ import type { ViewContext } from './viewContext.js'
 
 /**
  * The receipt of an included operation, from our index; undefined while there is none. An operation
- * that we do not hold, or gave up, is looked for on the chain, in the last `logRange` blocks.
+ * that we do not hold, or have dropped, is searched on the chain, in the last `logRange` blocks.
  */
 export async function operationReceipt(
   context: ViewContext,
@@ -29,8 +29,8 @@ export async function operationReceipt(
   }
   const operation = await findOperation(context.database, chainId, hash)
   if (operation?.state === 'pooled' || operation?.state === 'bundled') return undefined
-  const found = await searchInclusion(context, hash, context.heads.current().number)
-  return found && toReceipt(context, found)
+  const inclusion = await searchInclusion(context, hash, context.heads.current().number)
+  return inclusion && toReceipt(context, inclusion)
 }
 
 type FoundReceipt = Pick<FoundInclusion, 'outcome' | 'receipt'> & {

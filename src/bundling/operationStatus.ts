@@ -10,9 +10,10 @@ const CONFIRMED = 'Transaction is confirmed'
 const FRONT_RUN = 'Transaction was frontrunned, check the new transaction hash in receipt'
 
 /**
- * Where an operation stands; undefined when neither we nor the recent chain know it. CONFIRMED says
- * that it is on the chain, `receipt.success` whether its call succeeded; FAILED that the bundles that
- * carried it reverted until we gave up; DROPPED_FROM_BUNDLER_MEMPOOL has the reason in `message`.
+ * The state of an operation; undefined when neither the database nor the recent chain has it. CONFIRMED
+ * means that it is on the chain; `receipt.success` tells whether its call succeeded. FAILED means that
+ * the bundles with it reverted until it was dropped. DROPPED_FROM_BUNDLER_MEMPOOL has the reason in
+ * `message`.
  */
 export async function operationStatus(
   context: ViewContext,
@@ -26,7 +27,7 @@ export async function operationStatus(
   }
   const receipt = await operationReceipt(context, hash)
   if (receipt) return included(receipt, stored)
-  return stored && givenUp(context, stored)
+  return stored && dropped(context, stored)
 }
 
 function pending(
@@ -37,16 +38,16 @@ function pending(
 }
 
 function included(receipt: OperationReceipt, stored: StoredOperation | undefined): OperationStatus {
-  const bySomeoneElse = stored !== undefined && stored.bundleId === null
+  const isForeignBundle = stored !== undefined && stored.bundleId === null
   return {
     state: 'CONFIRMED',
-    message: bySomeoneElse ? FRONT_RUN : CONFIRMED,
+    message: isForeignBundle ? FRONT_RUN : CONFIRMED,
     transactionHash: receipt.receipt.transactionHash,
     receipt,
   }
 }
 
-async function givenUp(
+async function dropped(
   { database }: ViewContext,
   { bundleId, reason }: StoredOperation,
 ): Promise<OperationStatus> {

@@ -3,9 +3,7 @@ import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { OperationOutcome } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
-export type { TransactionReceipt }
-
-/** What eth_getUserOperationReceipt answers, before a dialect writes it. */
+/** The answer of eth_getUserOperationReceipt, before a dialect writes it. */
 export type OperationReceipt = OperationOutcome & {
   readonly entryPoint: Address
   readonly receipt: TransactionReceipt
@@ -13,7 +11,7 @@ export type OperationReceipt = OperationOutcome & {
   readonly confirmations: number
 }
 
-/** What eth_getUserOperationByHash answers. Block fields are undefined while pending. */
+/** The answer of eth_getUserOperationByHash, before a dialect writes it. Block fields are undefined while pending. */
 export type OperationByHash = {
   readonly operation: Operation
   readonly entryPoint: Address
@@ -22,7 +20,7 @@ export type OperationByHash = {
   readonly transactionHash: Hex | undefined
 }
 
-/** What biconomy_getUserOperationStatus answers. */
+/** The answer of biconomy_getUserOperationStatus, before a dialect writes it. */
 export type OperationStatus = {
   readonly state:
     | 'BUNDLER_MEMPOOL'

@@ -2,14 +2,14 @@ import type { HeadFollower } from '../chain/headFollower.js'
 import { SendingTimeoutError } from '../errors/bundlingErrors.js'
 import { openBundles } from '../store/outbox/bundles.js'
 import type { BundlingContext } from './bundlingContext.js'
-import { createRounds } from './rounds.js'
+import { createRounds } from './createRounds.js'
+import { createBalanceWatch } from './send/createBalanceWatch.js'
 import type { Followed } from './send/followBundles.js'
 import { followChain, keepLanes } from './send/followChain.js'
 import { sendBundles } from './send/sendBundles.js'
-import { createBalanceWatch } from './send/watchBalances.js'
 
 export type Bundler = {
-  /** Looks at the pool soon; called when operations were announced. */
+  /** Lets a round begin soon; called when operations were announced. */
   wake(): void
   /** `manual`: bundles are sent by `sendNow` only. */
   setMode(mode: 'manual' | 'auto'): void
@@ -22,22 +22,22 @@ export type Bundler = {
   stop(): Promise<void>
 }
 
-/** Milliseconds after which the bundler looks at everything even if nothing woke it. */
-const SLOWEST = 5_000
+/** Milliseconds after which a whole round begins even if nothing woke the bundler. */
+const MAX_ROUND_INTERVAL = 5_000
 
 /** Milliseconds that `sendNow` waits for its bundle to be mined. */
-const LONGEST_SENDING = 60_000
+const SENDING_TIMEOUT = 60_000
 
 /**
- * Bundles on one chain: on each head and on a slow timer a whole round; between them, whenever it is
- * woken, idle executors send. All it knows is in the database; a failed round is logged and the next
- * one starts from there.
+ * The bundler of one chain. On each head and on a slow timer it runs a whole round; between them,
+ * whenever it is woken, idle executors send. All its state is in the database; a failed round is logged
+ * and the next one starts from there.
  */
 export function startBundler(context: BundlingContext, heads: HeadFollower): Bundler {
   const { definition, logger } = context
   const watchBalances = createBalanceWatch(context)
   const rounds = createRounds(round)
-  const wake = rounds.ask
+  const wake = rounds.request
   let turn = 0
   let followWanted = true
   let followed: Followed | undefined
@@ -50,19 +50,19 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
     followWanted = false
     try {
       if (follow) {
-        // Until the chain was followed no other waking may send: its state is not what we know.
+        // Until the chain has been followed no other round may send: the known state is old.
         followed = undefined
         followed = await followChain(context, heads.current())
         if (followed) watchBalances(followed)
       }
       if (!followed) followWanted = true
       else if (forced && follow) {
-        const once = { ...context, signers: context.signers.slice(0, 1) }
-        await sendBundles(once, followed, { turn: turn++, freshHead: false })
+        const firstExecutor = { ...context, signers: context.signers.slice(0, 1) }
+        await sendBundles(firstExecutor, followed, { turn: turn++, freshHead: false })
         forced = false
       } else if (!manual) {
-        const now = { ...followed, head: heads.current() }
-        await sendBundles(context, now, { turn: turn++, freshHead: follow })
+        const atHead = { ...followed, head: heads.current() }
+        await sendBundles(context, atHead, { turn: turn++, freshHead: follow })
       }
       if (follow && followed) await keepLanes(context, followed)
     } catch (error) {
@@ -77,7 +77,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
   }
 
   const unsubscribe = heads.onHead(wakeToFollow)
-  const timer = setInterval(wakeToFollow, Math.min(SLOWEST, definition.resubmitAfter))
+  const timer = setInterval(wakeToFollow, Math.min(MAX_ROUND_INTERVAL, definition.resubmitAfter))
   wake()
   return {
     wake,
@@ -87,7 +87,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
     },
     async sendNow() {
       forced = true
-      for (const deadline = Date.now() + LONGEST_SENDING; !stopped; ) {
+      for (const deadline = Date.now() + SENDING_TIMEOUT; !stopped; ) {
         await heads.refresh()
         wakeToFollow()
         await rounds.idle()
@@ -95,7 +95,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
         if (!forced && inFlight === 0) return
         if (Date.now() >= deadline) {
           forced = false
-          throw new SendingTimeoutError(LONGEST_SENDING, inFlight)
+          throw new SendingTimeoutError(SENDING_TIMEOUT, inFlight)
         }
         await nextHead(heads, definition.pollInterval)
       }

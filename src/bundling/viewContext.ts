@@ -1,8 +1,8 @@
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { BundlingContext } from './bundlingContext.js'
-import type { ReceiptMemory } from './receiptMemory.js'
+import type { ReceiptMemory } from './createReceiptMemory.js'
 
-/** What answering questions about operations of one chain works with. */
+/** The parts with which questions about operations of one chain are answered. */
 export type ViewContext = Omit<
   BundlingContext,
   'logger' | 'engine' | 'rules' | 'signers' | 'treasury'

@@ -1,17 +1,17 @@
 import type { Address, Hex } from 'viem'
 import type { Miss } from '../evm/index.js'
+import { type BlockId, blockParameter, type Head } from './head.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
-import { type BlockId, blockParameter, type Head } from './nodeReads.js'
 
-/** Something to learn about one block. */
+/** A read of the state or the header of one block. */
 export type Read =
   | Miss
-  /** Of an account whose code is known. */
+  /** The balance of an account whose code is known. */
   | { readonly kind: 'balance'; readonly address: Address }
   /** The block's header. */
   | { readonly kind: 'header' }
 
-/** What the header says that a run needs, as far as nodes tell it. */
+/** The parts of a block's header that an execution needs, as far as nodes tell them. */
 export type Header = {
   readonly hash: Hex
   readonly coinbase: Address
@@ -21,7 +21,7 @@ export type Header = {
   readonly blobBaseFee: bigint
 }
 
-/** What was learnt; slots by `slotPosition`. */
+/** The answers to reads of one block; slots by `storageKey`. */
 export type BlockAnswers = {
   header?: Header
   readonly balances: Map<Address, bigint>
@@ -46,11 +46,12 @@ export function noAnswers(): BlockAnswers {
   }
 }
 
-export function slotPosition(address: Address, slot: Hex): string {
+/** The key of a slot of a contract in a map. */
+export function storageKey(address: Address, slot: Hex): string {
   return address + slot
 }
 
-/** The calls for one read, at a block that is named by `pin`. */
+/** The calls for one read, at the block that `pin` names. */
 export function encodeRead(read: Read, head: Head, pin: BlockId): readonly NodeCall[] {
   const block = blockParameter(pin)
   const ask = (method: string, ...params: readonly unknown[]): NodeCall => ({ method, params })
@@ -73,8 +74,8 @@ export function encodeRead(read: Read, head: Head, pin: BlockId): readonly NodeC
 }
 
 /**
- * Adds what the node answered, in the order of the reads. Throws BlockGone when an answer is missing:
- * reads of a block's state fail when the node does not have it.
+ * Adds the node's answers, which are in the order of the reads. Throws BlockGone when one is missing:
+ * reads of a block's state fail when the node does not have the block.
  */
 export function decodeReads(
   reads: readonly Read[],
@@ -95,7 +96,7 @@ export function decodeReads(
         answers.blockHashes.set(read.number, (next() as { hash: Hex }).hash)
         break
       case 'slot':
-        answers.slots.set(slotPosition(read.address, read.slot), nextNumber())
+        answers.slots.set(storageKey(read.address, read.slot), nextNumber())
         break
       case 'balance':
         answers.balances.set(read.address, nextNumber())
@@ -111,7 +112,7 @@ export function decodeReads(
   }
 }
 
-/** @throws BlockGone where there is none */
+/** The result of one call. Throws BlockGone when it is missing. */
 function resultOf(settled: NodeAnswer | undefined): unknown {
   if (settled === undefined) throw new BlockGone('an answer is missing')
   if (!settled.ok) throw new BlockGone(settled.error.message)

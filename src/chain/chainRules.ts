@@ -4,7 +4,7 @@ import { type BlockEnv, type Fork, p256VerifyRip7212 } from '../evm/index.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 
-/** The rules by which a chain runs contracts, as far as our EVM has to be told. */
+/** The rules by which a chain runs contracts, as far as our EVM must know them. */
 export type ChainRules = Pick<BlockEnv, 'fork' | 'chainPrecompiles' | 'unknownPrecompiles'> & {
   /** Whether the node reads state by block hash (EIP-1898), so that reads cannot mix blocks. */
   readonly readsByHash: boolean
@@ -12,7 +12,7 @@ export type ChainRules = Pick<BlockEnv, 'fork' | 'chainPrecompiles' | 'unknownPr
 
 type Probe = { readonly to?: Address; readonly data: Hex; readonly expected: RegExp }
 
-/** What each fork brought that a call can see: the newest that works tells the fork. */
+/** A feature of each fork that a call can see: the newest one that works tells the fork. */
 const probes: Readonly<Record<Fork, Probe>> = {
   // PUSH0; returns nothing.
   shanghai: { data: '0x5f5ff3', expected: /^0x$/ },
@@ -46,19 +46,22 @@ const LAST_FORK_PRECOMPILE = 0x11n
 const P256_ADDRESS = 0x100
 
 /**
- * Asks the node which rules hold at `block`, in one batch: by calls that only a fork's rules let
- * succeed, and by eth_config (EIP-7910) for precompiles of the chain's own. Undefined when the chain is
- * older than Shanghai.
+ * The rules that hold at `block`, by one batch of requests: calls that succeed only by the rules of a
+ * fork, and eth_config (EIP-7910) for precompiles of the chain's own. Undefined when the chain is older
+ * than Shanghai.
  */
 export async function detectChainRules(
   node: NodeClient,
   block: Hex,
 ): Promise<ChainRules | undefined> {
   const tried = [...forksNewestFirst.map((fork) => probes[fork]), p256]
-  const nobody = `0x${'00'.repeat(20)}`
+  const zeroAddress = `0x${'00'.repeat(20)}`
   const [config, byHash, ...answers] = await node.batch([
     { method: 'eth_config', params: [] },
-    { method: 'eth_getBalance', params: [nobody, { blockHash: block, requireCanonical: true }] },
+    {
+      method: 'eth_getBalance',
+      params: [zeroAddress, { blockHash: block, requireCanonical: true }],
+    },
     ...tried.map(encodeProbe),
   ])
   const works = tried.map(({ expected }, at) => succeeded(answers[at], expected))

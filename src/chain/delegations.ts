@@ -1,10 +1,11 @@
 import type { Address, Hex } from 'viem'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
 import type { Operation } from '../entrypoint/operation.js'
+import { type BlockId, blockParameter } from './head.js'
 import type { NodeClient } from './nodeClient.js'
-import { type BlockId, blockParameter, getCode } from './nodeReads.js'
+import { getCode } from './nodeReads.js'
 
-/** What EIP-7702 asks of an account before it applies an authorization of it. */
+/** The parts of an account that decide whether an authorization of it applies (EIP-7702). */
 export type DelegableAccount = {
   /** Its next nonce as an externally owned account. */
   readonly nonce: bigint
@@ -46,7 +47,7 @@ const DESIGNATOR_LENGTH = 48
 
 /**
  * The delegate that an operation's hash covers although it names none: that of a sender which was
- * delegated before (EIP-7702 marker, no authorization). Undefined where the operation says all.
+ * delegated before (EIP-7702 marker, no authorization). Undefined where the operation names all.
  */
 export async function delegateToHash(
   node: NodeClient,

@@ -30,7 +30,7 @@ export function readNonce(
   return readWord(node, entryPoint, `${GET_NONCE}${argument.slice(2)}`)
 }
 
-/** What `account` has locked in the EntryPoint now; nothing once it was unlocked. */
+/** The stake (wei, and seconds of delay) of `account` in the EntryPoint; zero once it was unlocked. */
 export async function readStake(
   node: NodeClient,
   entryPoint: Address,

@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
 import type { Fees } from '../entrypoint/fees.js'
+import { type BlockId, blockParameter } from './head.js'
 import type { NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
-import { type BlockId, blockParameter } from './nodeReads.js'
 import type { StateOverride } from './stateOverride.js'
 
 export type CallRequest = {
@@ -17,7 +17,7 @@ export type CallRequest = {
   readonly fees?: Fees
 }
 
-/** A call that ran: what it returned, or what it reverted with. */
+/** The outcome of a call that ran: its return data, or its revert data. */
 export type CallOutcome =
   | { readonly ok: true; readonly data: Hex }
   | { readonly ok: false; readonly revertData: Hex; readonly message: string }
@@ -41,6 +41,7 @@ export async function ethCall(
   }
 }
 
+/** The eth_call of `request` at `block`. */
 export function encodeEthCall(
   { to, data, from, gas, value, fees }: CallRequest,
   block: BlockId,

@@ -1,4 +1,4 @@
 import type { Fees } from '../entrypoint/fees.js'
 
-/** What biconomy_getGasFeeValues answers, before a dialect writes it. */
+/** Three levels of fees, the result of biconomy_getGasFeeValues before a dialect writes it. */
 export type FeeAdvice = { readonly slow: Fees; readonly standard: Fees; readonly fast: Fees }

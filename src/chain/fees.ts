@@ -1,11 +1,12 @@
 import type { Hex } from 'viem'
+import { compareBigints, greatest } from '../base/bigints.js'
 import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { FeeTooLowError } from '../errors/operationErrors.js'
 import type { FeeAdvice } from './feeAdvice.js'
+import type { Head } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
-import type { Head } from './nodeReads.js'
 
 const HISTORY_BLOCKS = 10
 const percentiles = [25, 50, 75]
@@ -20,11 +21,11 @@ type FeeHistory = {
 const adviceByHead = new WeakMap<NodeClient, { hash: Hex; advice: Promise<FeeAdvice> }>()
 
 /**
- * What to offer per gas (wei) so that a transaction is included soon after `head`.
+ * Fees (wei per gas) with which a transaction is included soon after `head`.
  *
  * Tips are the medians, over the last ten blocks that are not empty, of the 25th, 50th and 75th
- * percentile of tips paid; without any such block, or without eth_feeHistory, what the node suggests
- * (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Zero is a tip like any other.
+ * percentile of tips paid; without any such block, or without eth_feeHistory, the tip that the node
+ * suggests (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Zero is a tip like any other.
  * maxFeePerGas adds the coming block's base fee with room for it to grow: 5/4, 3/2 and 2 times, that
  * is 1, 3 and 5 full blocks. A chain without base fee counts as base fee 0; its tips are its prices.
  */
@@ -40,25 +41,31 @@ export function adviseFees(node: NodeClient, head: Head): Promise<FeeAdvice> {
 }
 
 /**
+ * The least tip (wei per gas) that is accepted: half of the advised `standard` one, so 0 where tips are
+ * 0. An operation must offer it, and no bundle is sent with less while its operations can wait.
+ */
+export function acceptedTip({ standard }: Pick<FeeAdvice, 'standard'>): bigint {
+  return standard.maxPriorityFeePerGas / 2n
+}
+
+/**
  * Refuses an operation whose fees could not pay for its inclusion (FeeTooLowError):
- * - maxPriorityFeePerGas must reach half of the advised `standard` tip, so 0 where the network's is 0;
+ * - maxPriorityFeePerGas must reach the accepted tip;
  * - maxFeePerGas must reach 0.45 of the advised `standard` maxFeePerGas and also cover the head's base
- *   fee plus that half tip: the EntryPoint charges min(maxFee, base fee + tip), so below it the
+ *   fee plus that tip: the EntryPoint charges min(maxFee, base fee + tip), so below it the
  *   executor would pay the difference. Fees need not cover a rise of the base fee; such an operation
  *   waits in the pool until the base fee falls.
  */
 export function requireFees(
   op: Pick<Operation, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
   head: Pick<Head, 'baseFee'>,
-  { standard }: FeeAdvice,
+  advice: FeeAdvice,
 ): void {
-  const tip = standard.maxPriorityFeePerGas / 2n
+  const tip = acceptedTip(advice)
   if (op.maxPriorityFeePerGas < tip) {
     throw new FeeTooLowError('maxPriorityFeePerGas', op.maxPriorityFeePerGas, tip)
   }
-  const share = (standard.maxFeePerGas * 45n) / 100n
-  const inclusion = head.baseFee + tip
-  const required = share > inclusion ? share : inclusion
+  const required = greatest((advice.standard.maxFeePerGas * 45n) / 100n, head.baseFee + tip)
   if (op.maxFeePerGas < required) {
     throw new FeeTooLowError('maxFeePerGas', op.maxFeePerGas, required)
   }
@@ -85,7 +92,7 @@ function fees(tip: bigint, baseFee: bigint): Fees {
   return { maxFeePerGas: baseFee + tip, maxPriorityFeePerGas: tip }
 }
 
-/** Ascending, one per percentile; undefined when every block was empty. */
+/** Tips in wei per gas, ascending, one per percentile; undefined when every block was empty. */
 function paidTips({ reward, gasUsedRatio }: FeeHistory): bigint[] | undefined {
   const rows = (reward ?? []).filter((_, i) => (gasUsedRatio?.[i] ?? 0) > 0)
   if (rows.length === 0) return undefined
@@ -99,7 +106,7 @@ async function suggestedTips(node: NodeClient, head: Head): Promise<bigint[]> {
   return [price > head.baseFee ? price - head.baseFee : 0n]
 }
 
-/** The result of a method that a node may lack or refuse; undefined then. */
+/** The result of a method; undefined when the node does not have it or refuses. */
 async function optional<T>(
   node: NodeClient,
   method: string,
@@ -114,6 +121,6 @@ async function optional<T>(
 }
 
 function median(values: readonly bigint[]): bigint {
-  const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const sorted = [...values].sort(compareBigints)
   return sorted[Math.floor(sorted.length / 2)] ?? 0n
 }

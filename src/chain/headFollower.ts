@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
-import type { ChainDefinition } from './definition.js'
+import type { ChainDefinition } from './definition/chainDefinition.js'
+import type { Head } from './head.js'
 import { advance } from './heads/advance.js'
 import { followAnnouncedHeads } from './heads/announcedHeads.js'
 import { type BlockMemory, remember } from './heads/blockMemory.js'
 import type { NodeClient } from './nodeClient.js'
-import type { Head } from './nodeReads.js'
 
-/** What one look at the chain brought. */
+/** A new head of the chain. */
 export type HeadEvent = {
   readonly head: Head
   /**
@@ -19,9 +19,9 @@ export type HeadEvent = {
 /** Follows the head that the nodes of one chain agree on, by polling, and at once where a new one is announced. */
 export type HeadFollower = {
   current(): Head
-  /** Milliseconds since the node last told its head: how stale `current()` may be. */
+  /** Milliseconds since the nodes last told their head: `current()` may be so old. */
   age(): number
-  /** `listener` hears of each new head, in order. Returns how to stop it. */
+  /** Calls `listener` for each new head, in order. Returns a function that ends it. */
   onHead(listener: (event: HeadEvent) => void): () => void
   /** Asks the node now and resolves to the head known after that. Node trouble is thrown. */
   refresh(): Promise<Head>
@@ -33,7 +33,7 @@ type Options = {
   readonly node: NodeClient
   readonly definition: Pick<ChainDefinition, 'chainId' | 'pollInterval'>
   readonly logger: Logger
-  /** Where a node announces its new heads (ws:// or wss://), so that they are heard of sooner. */
+  /** Endpoint at which a node announces new heads (ws:// or wss://), so that they are known sooner. */
   readonly headsUrl?: string | undefined
 }
 

@@ -1,8 +1,9 @@
 import { NodeRpcError } from './nodeErrors.js'
 
+/** A JSON-RPC call of a node. */
 export type NodeCall = { readonly method: string; readonly params: readonly unknown[] }
 
-/** How one call of a batch ended. */
+/** The end of one call of a batch. */
 export type NodeAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: NodeRpcError }

@@ -4,8 +4,8 @@ import { PurserError } from '../errors/purserError.js'
 /** No endpoint of the chain gave a usable answer in time: transport trouble, never a refusal. */
 export class NodeUnavailableError extends PurserError {
   override readonly name = 'NodeUnavailableError'
-  constructor(what: string, cause?: unknown) {
-    super(`The chain's node is not available (${what}). Try again shortly.`, {
+  constructor(request: string, cause?: unknown) {
+    super(`The chain's node is not available (${request}). Try again shortly.`, {
       code: -32005,
       status: 503,
       cause,
@@ -43,6 +43,6 @@ function findRevertData(data: unknown): Hex | undefined {
 }
 
 function revertDataInText(text: string): Hex | undefined {
-  const found = /\bReverted (0x(?:[0-9a-fA-F]{2})*)(?![0-9a-fA-F])/i.exec(text)
-  return found ? (found[1]?.toLowerCase() as Hex) : undefined
+  const match = /\bReverted (0x(?:[0-9a-fA-F]{2})*)(?![0-9a-fA-F])/i.exec(text)
+  return match ? (match[1]?.toLowerCase() as Hex) : undefined
 }

@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { Log } from '../entrypoint/entryPoint.js'
+import { type BlockId, blockParameter, decodeHead, type Head, headRequest } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 import {
   decodeLog,
@@ -8,53 +9,6 @@ import {
   type RawReceipt,
   type TransactionReceipt,
 } from './transactionReceipt.js'
-
-/** A block's header as Purser follows it. `baseFee` in wei per gas, 0 on a chain without base fee. */
-export type Head = {
-  readonly number: bigint
-  readonly hash: Hex
-  readonly parentHash: Hex
-  /** Unix seconds */
-  readonly timestamp: number
-  readonly baseFee: bigint
-}
-
-/** A block by name, by number, or by hash (32 bytes). */
-export type BlockId = 'latest' | 'pending' | bigint | Hex
-
-/** Reads by hash pin the block and refuse one that left the canonical chain (EIP-1898). */
-export function blockParameter(block: BlockId): unknown {
-  if (typeof block === 'bigint') return `0x${block.toString(16)}`
-  if (block === 'latest' || block === 'pending') return block
-  return { blockHash: block, requireCanonical: true }
-}
-
-type RawBlock = {
-  readonly number: Hex
-  readonly hash: Hex
-  readonly parentHash: Hex
-  readonly timestamp: Hex
-  readonly baseFeePerGas?: Hex
-}
-
-export function headRequest(block: BlockId) {
-  const byHash = typeof block === 'string' && block.startsWith('0x')
-  return byHash
-    ? { method: 'eth_getBlockByHash', params: [block, false] }
-    : { method: 'eth_getBlockByNumber', params: [blockParameter(block), false] }
-}
-
-export function decodeHead(raw: unknown): Head | undefined {
-  if (raw === null || raw === undefined) return undefined
-  const { number, hash, parentHash, timestamp, baseFeePerGas } = raw as RawBlock
-  return {
-    number: BigInt(number),
-    hash,
-    parentHash,
-    timestamp: Number(timestamp),
-    baseFee: BigInt(baseFeePerGas ?? 0),
-  }
-}
 
 /** The header of `block`; undefined when the node has no such block. */
 export async function getBlock(node: NodeClient, block: BlockId): Promise<Head | undefined> {

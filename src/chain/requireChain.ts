@@ -1,12 +1,13 @@
 import type { Hex } from 'viem'
 import { ConfigError } from '../errors/configError.js'
-import type { ChainDefinition } from './definition.js'
+import type { ChainDefinition } from './definition/chainDefinition.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 import { getCode } from './nodeReads.js'
 
 /**
- * Is it the chain that the definition means, at every node that answers? A wrong one would take our transactions for its own.
+ * Checks that every node that answers serves the chain of the definition: a node of another chain would
+ * accept our transactions as its own.
  * @throws ConfigError when the chain id is another or an EntryPoint is missing; node trouble
  */
 export async function requireChain(

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Address, Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { TransactionFailedError } from '../errors/tankErrors.js'
-import type { ChainDefinition } from './definition.js'
+import type { ChainDefinition } from './definition/chainDefinition.js'
 import { adviseFees } from './fees.js'
 import type { NodeClient } from './nodeClient.js'
 import {
@@ -30,8 +30,8 @@ export type TransactionRequest = {
 const DEFAULT_PATIENCE = 120_000
 
 /**
- * Sends one transaction for an operator's command and waits until it is in a block. It keeps
- * nothing and repeats nothing: not for the traffic of executors. Throws NodeRpcError when the node
+ * Sends one transaction for an operator's command and waits until it is in a block. It
+ * stores nothing and repeats nothing: executors do not use it. Throws NodeRpcError when the node
  * refuses it (it would revert, or the key has too little ether), TransactionFailedError when it
  * reverts all the same or takes too long.
  */

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 
-/** State override set of eth_call: what the node shall pretend. */
+/** State override set of eth_call: the state that the node is to pretend. */
 export type StateOverride = {
   readonly [address: Address]: {
     readonly balance?: Hex

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 
 type Entry = {
   readonly description: string
-  /** What gives the command its own commands, flags and actions. */
+  /** Loads the function that gives the command its own commands, flags and actions. */
   readonly load: () => Promise<(command: Command) => void>
 }
 
@@ -10,11 +10,11 @@ const entries: Readonly<Record<string, Entry>> = {
   dev: {
     description:
       'run everything at once: chain, database, contracts, an app with keys, the service',
-    load: async () => (await import('./commands/dev.js')).defineDevCommand,
+    load: async () => (await import('./commands/devCommand.js')).defineDevCommand,
   },
   serve: {
     description: 'run the service for the chains of the configuration',
-    load: async () => (await import('./commands/serve.js')).defineServeCommand,
+    load: async () => (await import('./commands/serveCommand.js')).defineServeCommand,
   },
   account: {
     description: 'who owns apps',
@@ -50,7 +50,8 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   subscription: {
     description: "where an app's events are delivered",
-    load: async () => (await import('./commands/eventCommands.js')).defineSubscriptionCommand,
+    load: async () =>
+      (await import('./commands/subscriptionCommands.js')).defineSubscriptionCommand,
   },
   audit: {
     description: 'who changed what',
@@ -58,19 +59,19 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   migrate: {
     description: 'bring the database schema up to date (every start does it too)',
-    load: async () => (await import('./commands/migrate.js')).defineMigrateCommand,
+    load: async () => (await import('./commands/migrateCommand.js')).defineMigrateCommand,
   },
 }
 
 /**
- * Adds all commands by name, and only to the first one that the words name what it consists of: the
- * code of all takes over a second to load.
- * @param words of the command line, `help tank` say
+ * Adds every command with its name and description. Only the command that the user called also gets
+ * its flags and actions, because loading the code of all commands takes over a second.
+ * @param words - the command line, for example `help tank`
  */
 export async function addCommands(program: Command, words: readonly string[]): Promise<void> {
-  const named = words.find((word) => Object.hasOwn(entries, word))
+  const calledName = words.find((word) => Object.hasOwn(entries, word))
   for (const [name, { description, load }] of Object.entries(entries)) {
     const command = program.command(name).description(description)
-    if (name === named) (await load())(command)
+    if (name === calledName) (await load())(command)
   }
 }

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 
-/** Percent of what lived after the last full collection by which the heap may grow until the next. */
+/** Percent by which the heap may grow between full collections. */
 const GROWTH = 100
 
 /**

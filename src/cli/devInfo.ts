@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import type { DevToken } from '../devnet/devTokens.js'
 import type { Version } from '../entrypoint/entryPoint.js'
 
-/** What `purser dev` writes to DIR/dev.json when it is ready; scripts and tests find it there. */
+/** The content of DIR/dev.json, which `purser dev` writes for scripts and tests when it is ready. */
 export type DevInfo = {
   readonly url: string
   readonly chainId: number

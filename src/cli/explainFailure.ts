@@ -6,7 +6,7 @@ import { PurserError } from '../errors/purserError.js'
 import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
 import { SignerUnavailableError } from '../errors/signerErrors.js'
 
-/** Their messages are written for whoever started the command. */
+/** Errors whose messages are written for the user of the command. */
 const expected = [
   ConfigError,
   ListenError,
@@ -16,7 +16,7 @@ const expected = [
   SignerUnavailableError,
 ]
 
-/** What a command that failed says: one line, never a stack. */
+/** The message of a command that failed: one line, never a stack. */
 export function explainFailure(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
   if (expected.some((kind) => error instanceof kind)) return line

@@ -22,7 +22,7 @@ async function connectionOf(config: Config, logger: Logger) {
   return { connection: { url: config.databaseUrl }, stop: async () => {} }
 }
 
-/** Where the database is, without what in a URL may be secret. */
+/** The place of the database, without the parts of a URL that may be secret. */
 function placeOf({ databaseUrl, data }: Config): string {
   if (databaseUrl === undefined) return data
   const { host, searchParams } = new URL(databaseUrl)

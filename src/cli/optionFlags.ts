@@ -3,11 +3,30 @@ import { loadConfig } from '../config/loadConfig.js'
 import { type Config, flagOf, type OptionName, options, variableOf } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
 
-/** Who may ask how much, for every command that serves. */
-export const edgeOptions = [
-  ...(['operatorToken', 'trustedProxies', 'keyRate', 'ipRate', 'senderRate'] as const),
-  ...(['simulationsPerKey', 'simulations'] as const),
-] as const
+/** The options of every command that serves. */
+export const serviceOptions: readonly OptionName[] = [
+  'data',
+  'port',
+  'host',
+  'databaseUrl',
+  'masterKey',
+  'logLevel',
+  'chains',
+  'blockTime',
+  'webhookAllow',
+  'debugMethods',
+  'minSponsorshipSeconds',
+  'maxSponsorshipSeconds',
+  'operatorToken',
+  'trustedProxies',
+  'keyRate',
+  'ipRate',
+  'senderRate',
+  'simulationsPerKey',
+  'simulations',
+  'nativePrices',
+  'decisionRetentionDays',
+]
 
 function describeDefault(name: OptionName): string {
   const parsed = options[name].schema.safeParse(undefined)

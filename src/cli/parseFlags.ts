@@ -3,46 +3,46 @@ import { isAddress, parseEther } from 'viem/utils'
 import { ConfigError } from '../errors/configError.js'
 
 /** A name for people; one that spans lines would break the lists. */
-export function parseName(given = '', flag = '--name'): string {
-  const name = given.trim()
+export function parseName(text = '', flag = '--name'): string {
+  const name = text.trim()
   if (name === '' || name.length > 100 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name))
     throw new ConfigError(`${flag} must have 1 to 100 printable characters.`)
   return name
 }
 
 /** wei */
-export function parseAmount(given = ''): bigint {
-  if (!/^\d{1,12}(\.\d{1,18})?$/.test(given) || parseEther(given) === 0n)
+export function parseAmount(text = ''): bigint {
+  if (!/^\d{1,12}(\.\d{1,18})?$/.test(text) || parseEther(text) === 0n)
     throw new ConfigError('--amount must be a positive number of ether, e.g. 0.5.')
-  return parseEther(given)
+  return parseEther(text)
 }
 
 /** wei; 0 = none */
-export function parseBound(given: string): bigint {
-  if (!/^\d{1,12}(\.\d{1,18})?$/.test(given))
+export function parseBound(text: string): bigint {
+  if (!/^\d{1,12}(\.\d{1,18})?$/.test(text))
     throw new ConfigError('--below must be a number of ether, e.g. 0.5, or 0 for never.')
-  return parseEther(given)
+  return parseEther(text)
 }
 
 /** Whole days; 0 = none */
-export function parseDays(given: string): number {
-  if (!/^\d{1,4}$/.test(given))
+export function parseDays(text: string): number {
+  if (!/^\d{1,4}$/.test(text))
     throw new ConfigError('--days must be a whole number of days, or 0 for never.')
-  return Number(given)
+  return Number(text)
 }
 
 /** A private key, given itself or by the variable that holds it; the error never shows it. */
 export function parseKey(
-  given: string,
+  value: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): Hex {
-  const text = given.startsWith('env:') ? (environment[given.slice('env:'.length)] ?? '') : given
+  const text = value.startsWith('env:') ? (environment[value.slice('env:'.length)] ?? '') : value
   if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text as Hex
   throw new ConfigError('--key must be a private key (0x and 64 hex digits) or env:NAME.')
 }
 
 /** Mixed case must be a right checksum: money goes there. */
-export function parseAddress(flag: string, given: string): Address {
-  if (!isAddress(given)) throw new ConfigError(`${flag} must be an address.`)
-  return given.toLowerCase() as Address
+export function parseAddress(flag: string, text: string): Address {
+  if (!isAddress(text)) throw new ConfigError(`${flag} must be an address.`)
+  return text.toLowerCase() as Address
 }

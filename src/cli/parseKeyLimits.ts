@@ -2,7 +2,7 @@ import { keyLimits } from '../api/adminSchemas.js'
 import { defined } from '../base/defined.js'
 import { ConfigError } from '../errors/configError.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
-import type { Flags } from './storeCommand.js'
+import type { Flags } from './onStore.js'
 
 /** Each limit by the flag that gives it. */
 const flagOf = {

@@ -1,7 +1,14 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import {
+  engineChoices,
+  limitProfileNames,
+  ruleModes,
+} from '../chain/definition/validationSettings.js'
 import { tankFactoryAddress } from '../contracts/deployments.js'
+import { canonicalAddresses } from '../entrypoint/createEntryPoint.js'
+import { DEFAULT_VERSION, versions } from '../entrypoint/versionFacts.js'
 import type { KeySource } from '../signing/openSigner.js'
 import { address } from './address.js'
 import { sequencerSchema, tokenSchema, toTokenDefinition } from './tokenSchema.js'
@@ -48,8 +55,6 @@ const treasurySchema = z
     path: ['refillTo'],
   })
 
-const ENTRY_POINT_06 = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
-
 function isDistinct(tokens: readonly { readonly address: string }[]): boolean {
   return new Set(tokens.map(({ address }) => address)).size === tokens.length
 }
@@ -61,9 +66,9 @@ export const chainSchema = z.strictObject({
   rpcUrls: z.array(z.url({ protocol: /^https?$/ })).min(1),
   headsUrl: z.url({ protocol: /^wss?$/ }).optional(),
   entryPoints: z
-    .array(z.strictObject({ version: z.enum(['0.6', '0.7', '0.8', '0.9']), address }))
+    .array(z.strictObject({ version: z.enum(versions), address }))
     .min(1)
-    .default([{ version: '0.6', address: ENTRY_POINT_06 }]),
+    .default([{ version: DEFAULT_VERSION, address: canonicalAddresses[DEFAULT_VERSION] }]),
   tankFactory: address.default(tankFactoryAddress.address),
   executorKeys: z.array(keySchema).default([]),
   executorMinBalance: coins.default(0n),
@@ -82,10 +87,10 @@ export const chainSchema = z.strictObject({
   maxOperationsPerSender: z.int().positive().default(16),
   maxOperationsPerApp: z.int().positive().default(20_000),
   maxOperations: z.int().positive().default(100_000),
-  rules: z.enum(['full', 'partial', 'off']).default('full'),
-  validationEngine: z.enum(['auto', 'inProcess', 'node']).default('auto'),
+  rules: z.enum(ruleModes).default('full'),
+  validationEngine: z.enum(engineChoices).default('auto'),
   comparedShare: z.number().min(0).max(1).default(0.01),
-  limitProfile: z.enum(['canonical', 'lenient']).default('lenient'),
+  limitProfile: z.enum(limitProfileNames).default('lenient'),
   minimumStake: wei.default(10n ** 18n),
   minimumUnstakeDelay: z.int().nonnegative().default(86_400),
   tokens: z.array(tokenSchema).max(50).refine(isDistinct, 'must name a token once').default([]),

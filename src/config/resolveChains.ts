@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Hex } from 'viem'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { ConfigError } from '../errors/configError.js'
 import type { KmsCredentials } from '../signing/kmsSigner.js'
 import type { KeySource } from '../signing/openSigner.js'

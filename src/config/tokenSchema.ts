@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PriceSourceDefinition, TokenDefinition } from '../chain/tokenDefinition.js'
+import type { PriceSourceDefinition, TokenDefinition } from '../chain/definition/tokenDefinition.js'
 import { parseFixed18 } from '../prices/perNative.js'
 import { address } from './address.js'
 

@@ -14,11 +14,11 @@ export const DETERMINISTIC_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf
 /** A contract at an address that follows from its code, the same on every chain. */
 export type Deployment = {
   readonly address: Address
-  /** What to send to DETERMINISTIC_DEPLOYER. */
+  /** Calldata for DETERMINISTIC_DEPLOYER. */
   readonly deployData: Hex
 }
 
-/** Where the deterministic deployer puts `creationCode` (constructor arguments included). */
+/** The deployment of `creationCode` (constructor arguments included) by the deterministic deployer. */
 export function deployment(creationCode: Hex, salt: Hex = zeroHash): Deployment {
   return {
     address: getCreate2Address({
@@ -30,20 +30,20 @@ export function deployment(creationCode: Hex, salt: Hex = zeroHash): Deployment 
   }
 }
 
-/** Makes the tanks of all apps. */
+/** The contract that creates the tanks of all apps. */
 export const tankFactoryAddress = deployment(tankFactoryCode)
 
-/** What a tank on EntryPoint v0.6 runs: `implementation` of TankFactory.create. */
+/** The code of tanks on EntryPoint v0.6: `implementation` of TankFactory.create. */
 export const tank06 = deployment(tank06Code)
 
-/** What a tank on EntryPoint v0.7, v0.8 or v0.9 runs. */
+/** The code of tanks on EntryPoint v0.7, v0.8 or v0.9. */
 export const tank07 = deployment(tank07Code)
 
-/** What a token tank on EntryPoint v0.6 runs. */
+/** The code of token tanks on EntryPoint v0.6. */
 export const tokenTank06 = deployment(tokenTank06Code)
 
-/** What a token tank on EntryPoint v0.7 runs. */
+/** The code of token tanks on EntryPoint v0.7. */
 export const tokenTank07 = deployment(tokenTank07Code)
 
-/** What a token tank on EntryPoint v0.8 or v0.9 runs. */
+/** The code of token tanks on EntryPoint v0.8 or v0.9. */
 export const tokenTank08 = deployment(tokenTank08Code)

@@ -26,14 +26,14 @@ export async function launchAnvil(
   onSpawn: (anvil: AnvilProcess) => void,
 ): Promise<AnvilProcess & { readonly port: number }> {
   const binary = anvilBinary()
-  const all = ['--host', '127.0.0.1', '--port', String(port), '--prune-history', '64', ...args]
-  const child = spawn(binary, all, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const allArgs = ['--host', '127.0.0.1', '--port', String(port), '--prune-history', '64', ...args]
+  const child = spawn(binary, allArgs, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const listening = portOf(child)
   // Awaited below; a failure in between must not count as unhandled.
   listening.catch(() => undefined)
   if (child.pid === undefined) throw await listening.catch((error) => error)
 
-  const anvil = { pid: child.pid, commandLine: [binary, ...all].join(' ') }
+  const anvil = { pid: child.pid, commandLine: [binary, ...allArgs].join(' ') }
   try {
     onSpawn(anvil)
     const actual = await listening
@@ -74,8 +74,12 @@ function portOf(child: ChildProcess): Promise<number> {
     )
     child.once('close', () => {
       const reason = complaint.trim().split('\n')[0] || 'anvil gave no reason.'
-      const taken = /address already in use/i.test(complaint)
-      fail(taken ? new PortTakenError() : new DevChainError(`The embedded chain ended: ${reason}`))
+      const isPortTaken = /address already in use/i.test(complaint)
+      fail(
+        isPortTaken
+          ? new PortTakenError()
+          : new DevChainError(`The embedded chain ended: ${reason}`),
+      )
     })
   })
 }

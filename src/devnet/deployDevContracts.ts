@@ -37,7 +37,7 @@ export type DeployedContracts = {
   readonly absent: readonly AbsentVersion[]
 }
 
-const ours: readonly Deployment[] = [
+const purserContracts: readonly Deployment[] = [
   tankFactoryAddress,
   tank06,
   tank07,
@@ -71,7 +71,7 @@ export async function deployDevContracts(
     else absent.push({ version, reason: refusal })
   }
   const deployments = carried.flatMap((contracts) => contracts.deployments)
-  await deployMissing(rpcUrl, [...deployments, ...ours])
+  await deployMissing(rpcUrl, [...deployments, ...purserContracts])
   return {
     entryPoints: byVersion(carried, ({ entryPoint }) => entryPoint),
     factories: byVersion(carried, ({ factory }) => factory),

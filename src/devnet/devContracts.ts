@@ -13,10 +13,10 @@ import {
 } from 'viem'
 import { type Deployment, deployment } from '../contracts/deployments.js'
 import { canonicalAddresses } from '../entrypoint/createEntryPoint.js'
-import type { Version } from '../entrypoint/entryPoint.js'
+import { type Version, versions } from '../entrypoint/versionFacts.js'
 
 /** Every version, the preferred one first. */
-export const devVersions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
+export const devVersions: readonly Version[] = versions
 
 /** Code that only a node can put where it belongs, because nobody has what would deploy it there. */
 export type Placement = {
@@ -45,13 +45,6 @@ const packages: Readonly<Record<Version, readonly string[]>> = {
   '0.9': ['account-abstraction-v09-rc', 'hardhat-predeploy'],
 }
 
-/** The salts with which the artifacts give the canonical addresses. */
-const salts = {
-  '0.6': zeroHash,
-  '0.7': '0x90d8084deab30c2a37c45e8d47f49f2f7965183cb6990a98943ef94940681de3',
-  '0.8': '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9',
-} as const
-
 const load = createRequire(import.meta.url)
 
 /** The packages of `version` that are not installed. */
@@ -72,14 +65,29 @@ export function missingPackages(version: Version): readonly string[] {
  * and never becomes part of ours.
  */
 export function devContracts(version: Version): DevContracts {
-  return version === '0.9' ? contracts09() : createdContracts(version)
+  return contractsOf[version]()
 }
 
-function createdContracts(version: keyof typeof salts): DevContracts {
+/** The contracts by version; a salt is the one with which the artifacts give the canonical address. */
+const contractsOf: Readonly<Record<Version, () => DevContracts>> = {
+  '0.6': () => createdContracts('0.6', zeroHash),
+  '0.7': () =>
+    createdContracts('0.7', '0x90d8084deab30c2a37c45e8d47f49f2f7965183cb6990a98943ef94940681de3'),
+  '0.8': () =>
+    createdContracts(
+      '0.8',
+      '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9',
+      'Simple7702Account',
+    ),
+  '0.9': contracts09,
+}
+
+/** @param delegateName the contract that accounts of EIP-7702 delegate to, where the version has one */
+function createdContracts(version: Version, salt: Hex, delegateName?: string): DevContracts {
   const code = creationCodes(version)
-  const entryPoint = deployment(code('EntryPoint'), salts[version])
+  const entryPoint = deployment(code('EntryPoint'), salt)
   const factory = deployment(concatHex([code('SimpleAccountFactory'), pad(entryPoint.address)]))
-  const delegate = version === '0.8' ? deployment(code('Simple7702Account')) : undefined
+  const delegate = delegateName === undefined ? undefined : deployment(code(delegateName))
   return {
     version,
     entryPoint: entryPoint.address,

@@ -1,6 +1,6 @@
 import type { Address, Hash } from 'viem'
 
-/** Names nobody. */
+/** The address of no account: 20 bytes of zero. */
 export const zeroAddress: Address = `0x${'0'.repeat(40)}`
 
 /** 32 bytes of zero. */

@@ -1,7 +1,7 @@
 import type { EntryPoint } from './entryPoint.js'
 import type { Operation } from './operation.js'
 
-/** EIP-2929: what paying a beneficiary costs more when it is not the origin of the transaction. */
+/** Gas that paying a beneficiary costs more (EIP-2929) when it is not the origin of the transaction. */
 export const COLD_BENEFICIARY = 2_500
 
 /** Gas of handleOps around its operations, whoever the beneficiary is. */
@@ -12,7 +12,7 @@ export function fixedBundleGas({ overhead }: Pick<EntryPoint, 'overhead'>): bigi
 /**
  * Gas that one operation may use inside handleOps when its contracts use all they are given. The sum
  * over a bundle, with 21,000, calldata, the fixed overhead and 25,000 for each authorization, is a
- * gas limit with which no EntryPoint check fails for want of gas (AA95) and every limit is granted in
+ * gas limit with which no EntryPoint check runs out of gas (AA95) and every limit is granted in
  * full. A transaction short of it is paid for by the bundler.
  */
 
@@ -23,7 +23,7 @@ export function fixedBundleGas({ overhead }: Pick<EntryPoint, 'overhead'>): bigi
  */
 const EXECUTION = 30_000n
 
-/** When postOp reverts: reason, outcome and refund once more, outside the call that was undone. */
+/** Gas for reason, outcome and refund once more when postOp reverts, outside the call that was undone. */
 const POST_OP_FAILURE = 27_000n
 
 /** Loops and calldata that no limit meters: `overhead.perOp` of every version, rounded up. */
@@ -35,7 +35,7 @@ const UNMETERED = 9_000n
  */
 const PER_WORD = 80n
 
-/** With this selector the account's call gets the whole operation, which is copied once more. */
+/** The selector with which the account's call gets the whole operation, which is copied once more. */
 const EXECUTE_USER_OP = '0x8dd7712f'
 
 /** v0.7 and later: every phase has its own limit. */

@@ -1,20 +1,31 @@
 import type { Address } from 'viem'
-import type { EntryPoint, Version } from './entryPoint.js'
+import type { EntryPoint, EntryPointContract } from './entryPoint.js'
+import { type Version, versionFacts } from './versionFacts.js'
 import { createEntryPointV06 } from './versions/v06.js'
 import { createEntryPointV07 } from './versions/v07.js'
 import { createEntryPointV08 } from './versions/v08.js'
 import { createEntryPointV09 } from './versions/v09.js'
 
-export { canonicalAddresses } from './addresses.js'
-
-const creators: Readonly<Record<Version, (address: Address) => EntryPoint>> = {
+const creators: Readonly<Record<Version, (address: Address) => EntryPointContract>> = {
   '0.6': createEntryPointV06,
   '0.7': createEntryPointV07,
   '0.8': createEntryPointV08,
   '0.9': createEntryPointV09,
 }
 
+/** The EntryPoints that the ERC-4337 authors deployed, at the same address on every chain. */
+export const canonicalAddresses: Readonly<Record<Version, Address>> = {
+  '0.6': '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
+  '0.7': '0x0000000071727de22e5e9d8baf0edac6f37da032',
+  '0.8': '0x4337084d9e255ff0702461cf8895ce9e3b5ff108',
+  '0.9': '0x433709009b8330fda32311df1c2afa402ed8d009',
+}
+
 /** The EntryPoint contract of `version` at `address`. */
 export function createEntryPoint(version: Version, address: Address): EntryPoint {
-  return creators[version](`0x${address.slice(2).toLowerCase()}`)
+  return {
+    ...versionFacts[version],
+    ...creators[version](`0x${address.slice(2).toLowerCase()}`),
+    version,
+  }
 }

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { readAbi } from '../encoding/abiReader.js'
-import type { Failure } from './entryPoint.js'
+import type { AaCode, Failure } from './entryPoint.js'
 import {
   boundText,
   describeKnownError,
@@ -47,8 +47,8 @@ function failedOpWithRevert(revertData: Hex): Failure | undefined {
 function unattributed(revertData: Hex): Failure | undefined {
   const text = readErrorString(revertData)
   if (text !== undefined) {
-    const known = aaCode(text) !== undefined || plainTexts.has(text)
-    return known ? failure(revertData, text, undefined) : undefined
+    const isOfEntryPoint = aaCode(text) !== undefined || plainTexts.has(text)
+    return isOfEntryPoint ? failure(revertData, text, undefined) : undefined
   }
   if (!entryPointErrors.has(revertData.slice(0, 10).toLowerCase())) return undefined
   const description = describeKnownError(revertData)
@@ -64,6 +64,6 @@ function failure(revertData: Hex, message: string, index: number | undefined): F
   }
 }
 
-function aaCode(message: string): string | undefined {
-  return /^AA\d\d/.exec(message)?.[0]
+function aaCode(message: string): AaCode | undefined {
+  return /^AA\d\d/.exec(message)?.[0] as AaCode | undefined
 }

@@ -1,9 +1,10 @@
 import type { Address, Hex } from 'viem'
 import type { Fees } from './fees.js'
 import type { Operation } from './operation.js'
+import type { Version, VersionFacts } from './versionFacts.js'
 import type { CallLayout } from './versions/callLayout.js'
 
-export type Version = '0.6' | '0.7' | '0.8' | '0.9'
+export type { Version } from './versionFacts.js'
 
 /** A log as nodes give it, quantities already decoded. Addresses lower case. */
 export type Log = {
@@ -17,7 +18,7 @@ export type Log = {
   readonly logIndex: number
 }
 
-/** What one UserOperationEvent says, with the logs that belong to its operation (ERC-7769 receipts). */
+/** The content of one UserOperationEvent, with the logs that belong to its operation (ERC-7769 receipts). */
 export type OperationOutcome = {
   readonly userOpHash: Hex
   readonly sender: Address
@@ -36,12 +37,15 @@ export type OperationOutcome = {
   readonly logs: readonly Log[]
 }
 
-/** Why handleOps or a simulation refused. */
+/** An error code of the EntryPoint contract: `AA25`. */
+export type AaCode = `AA${number}`
+
+/** The reason why handleOps or a simulation refused. */
 export type Failure = {
   /** The blamed operation's place in the bundle; undefined when the EntryPoint blames none (AA9x). */
   readonly index: number | undefined
-  /** `AA25`; undefined when the EntryPoint gave none. */
-  readonly code: string | undefined
+  /** Undefined when the EntryPoint gave none. */
+  readonly code: AaCode | undefined
   /** Whole text with the decoded inner reason, e.g. `AA23 reverted: Not owner`. */
   readonly message: string
   readonly revertData: Hex
@@ -59,7 +63,7 @@ export type Overhead = {
   readonly executeUserOp?: { readonly fixed: number; readonly perWord: number }
 }
 
-/** What an account has locked in the EntryPoint. */
+/** The stake of an account, locked in the EntryPoint. */
 export type StakeInfo = {
   /** wei */
   readonly stake: bigint
@@ -68,17 +72,14 @@ export type StakeInfo = {
 }
 
 /** One deployed EntryPoint contract. Everything that differs between versions lives behind this. */
-export type EntryPoint = {
-  readonly version: Version
+export type EntryPoint = VersionFacts & EntryPointContract & { readonly version: Version }
+
+/** The part of an EntryPoint that its file in `versions/` makes. */
+export type EntryPointContract = {
   readonly address: Address
   readonly overhead: Overhead
-  /** How to read the calls that handleOps makes. */
+  /** The layout of the calls that handleOps makes, for observers. */
   readonly callLayout: CallLayout
-  /**
-   * Whether a paymaster has gas limits of its own; else verificationGasLimit bounds its validation
-   * together with the account's, and its postOp.
-   */
-  readonly hasPaymasterLimits: boolean
   /**
    * userOpHash on `chainId`. An operation with the EIP-7702 marker as factory needs the delegate of
    * its sender: that of `op.authorization`, else `delegate`, what the sender's code points to.
@@ -101,8 +102,6 @@ export type EntryPoint = {
   chargeableGas(op: Operation): bigint
   /** wei per gas that the EntryPoint charges an operation with these fees at `baseFee`. */
   gasPrice(fees: Fees, baseFee: bigint): bigint
-  /** Whether verificationGasLimit also bounds the paymaster's validation, which has no limit of its own. */
-  readonly paymasterSharesVerificationGas: boolean
   /** Gas one operation may use inside handleOps, for the bundle's gas limit. */
   bundleGas(op: Operation): bigint
   /** Storage slots of the EntryPoint that hold the stake of `account`, for `readStake`. */

@@ -16,6 +16,7 @@ import {
   arbitraryOperation,
 } from '../../test/support/operations/arbitraryOperation.js'
 import { toStructV06 } from '../../test/support/operations/viemStructs.js'
+import { randomRuns } from '../../test/support/runs.js'
 import { keccak } from '../encoding/keccak.js'
 import { OperationLimitError } from '../errors/operationErrors.js'
 import { canonicalAddresses, createEntryPoint } from './createEntryPoint.js'
@@ -75,7 +76,7 @@ describe.each(versions)('hash of v%s', (version) => {
           viemHash(version, op, address, chain),
         )
       }),
-      { numRuns: 2_000 },
+      { numRuns: randomRuns(2_000) },
     )
   })
 
@@ -113,7 +114,7 @@ describe.each(['0.8', '0.9'] as const)('hash of an EIP-7702 operation in v%s', (
       fc.property(arbitraryDelegatedOperation, chainId, (op, chain) => {
         expect(entryPoint.hash(op, chain)).toBe(viemHash(version, op, entryPoint.address, chain))
       }),
-      { numRuns: 2_000 },
+      { numRuns: randomRuns(2_000) },
     )
   })
 
@@ -160,7 +161,7 @@ describe('paymaster signature in v0.9', () => {
           expect(entryPoint.hash(ours, 1)).toBe(viemHash('0.9', theirs, entryPoint.address, 1))
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: randomRuns(2_000) },
     )
   })
 

@@ -41,7 +41,7 @@ export type SimulatedExecution = {
   /** Unix seconds over account and paymaster, 0 = no bound. */
   readonly validAfter: number
   readonly validUntil: number
-  /** Of the target call that followed the operation; false without target. */
+  /** The success of the target call that followed the operation; false without target. */
   readonly targetSuccess: boolean
   readonly targetResult: Hex
 }
@@ -66,7 +66,7 @@ export function encodeSimulateHandleOp(op: Operation, target: Address, targetCal
   return `${SIMULATE_HANDLE_OP}${encodeTuple(fields)}`
 }
 
-/** What a v0.6 simulation said by its revert data; undefined when that is something else. */
+/** The result in the revert data of a v0.6 simulation; undefined when that is something else. */
 export function decodeSimulation(revertData: Hex): Simulated | undefined {
   const failure = decodeFailure(revertData)
   if (failure) return { kind: 'failure', failure }

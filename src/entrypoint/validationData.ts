@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 
-/** What validateUserOp and validatePaymasterUserOp return in one word (ERC-4337). */
+/** The parts of the word that validateUserOp and validatePaymasterUserOp return (ERC-4337). */
 export type ValidationData = {
   /** Zero address: valid. `0x…01`: the signature failed. Else a signature aggregator. */
   readonly authorizer: Address
@@ -10,7 +10,7 @@ export type ValidationData = {
   readonly validAfter: number
 }
 
-/** When an operation is valid, in Unix seconds; `validUntil` 0 = for ever. */
+/** The time in which an operation is valid, in Unix seconds; `validUntil` 0 = for ever. */
 export type TimeRange = Pick<ValidationData, 'validAfter' | 'validUntil'>
 
 /** Splits a validationData word: authorizer in the low 20 bytes, then validUntil, then validAfter. */

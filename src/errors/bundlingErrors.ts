@@ -1,6 +1,6 @@
 import { PurserError } from './purserError.js'
 
-/** A bundle that was asked for was not mined, or could not be made, in the time for it. */
+/** A requested bundle was not mined, or could not be made, in time. */
 export class SendingTimeoutError extends PurserError {
   override readonly name = 'SendingTimeoutError'
   /** @param waited milliseconds */

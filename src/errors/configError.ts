@@ -1,4 +1,7 @@
-/** A missing or wrong setting, or a start that cannot work. One sentence that says what to do. */
+/**
+ * A setting is missing or wrong, or the start cannot work. The message is one sentence that says
+ * what to do.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }

@@ -1,4 +1,6 @@
-/** Another process holds the lease now: nothing was written, and nothing may be any more. */
+/**
+ * Another process holds the lease now: this one has written nothing, and may not write any more.
+ */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
   constructor(lease: string) {

@@ -2,7 +2,7 @@ import { PurserError } from './purserError.js'
 
 export type LimitName = 'key' | 'ip' | 'sender' | 'simulations' | 'authentication'
 
-/** Too much at once; the caller may try again after `retryAfter` seconds. */
+/** A rate limit is reached; the caller may try again after `retryAfter` seconds. */
 export class RateLimitError extends PurserError {
   override readonly name = 'RateLimitError'
   readonly limit: LimitName

@@ -2,7 +2,9 @@ import type { Address, Hex } from 'viem'
 import { PurserError } from './purserError.js'
 
 type Reason = {
-  /** `AA25 invalid account nonce`: what the EntryPoint or we say; keeps the AA code in the text. */
+  /**
+   * The sentence of the EntryPoint or of Purser, with the AA code: `AA25 invalid account nonce`.
+   */
   readonly message: string
   /** The AA code or rule. */
   readonly rule?: string | undefined
@@ -30,7 +32,7 @@ export class PaymasterRejectedError extends PurserError {
   }
 }
 
-/** Expired, expiring soon, or not yet valid. ERC-7769 -32503. */
+/** The operation is expired, expires soon, or is not valid yet. ERC-7769 -32503. */
 export class TimeRangeError extends PurserError {
   override readonly name = 'TimeRangeError'
   constructor(
@@ -65,7 +67,7 @@ export class PaymasterDepositError extends PurserError {
   }
 }
 
-/** The call data reverts. Conventional code -32521; `data.revertData` is what viem reads. */
+/** The call data reverts. Conventional code -32521; viem reads `data.revertData`. */
 export class ExecutionRevertedError extends PurserError {
   override readonly name = 'ExecutionRevertedError'
   constructor(reason: string, revertData: Hex) {
@@ -89,7 +91,9 @@ export class FeeTooLowError extends PurserError {
   }
 }
 
-/** preVerificationGas does not pay for the operation's share of the bundle. Code -32602 (ERC-7769). */
+/**
+ * preVerificationGas does not pay for the operation's share of the bundle. Code -32602 (ERC-7769).
+ */
 export class PreVerificationGasTooLowError extends PurserError {
   override readonly name = 'PreVerificationGasTooLowError'
   constructor(given: bigint, required: bigint) {
@@ -139,7 +143,7 @@ export class AlreadyBundledError extends PurserError {
   }
 }
 
-/** Mempool limits: too many pending operations of one entity, or in all. */
+/** The mempool is full: too many pending operations of one entity, or in total. */
 export class MempoolFullError extends PurserError {
   override readonly name = 'MempoolFullError'
   constructor(message: string, rule?: string) {
@@ -147,6 +151,7 @@ export class MempoolFullError extends PurserError {
   }
 }
 
+/** No operation with this hash is known. */
 export class OperationNotFoundError extends PurserError {
   override readonly name = 'OperationNotFoundError'
   constructor(hash: Hex, chainId: number) {

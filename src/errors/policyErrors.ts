@@ -1,6 +1,6 @@
 import { PurserError } from './purserError.js'
 
-/** A policy that a user wrote cannot be taken; `field` is the path of what is wrong. */
+/** A policy that a user wrote is invalid; `field` is the path of the wrong member. */
 export class InvalidPolicyError extends PurserError {
   override readonly name = 'InvalidPolicyError'
   constructor(field: string, reason: string) {

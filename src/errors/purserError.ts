@@ -1,23 +1,26 @@
+import type { ErrorCode } from './errorCodes.js'
+
 export type ErrorData = Readonly<Record<string, unknown>>
 
+/** The parts of an error beside its message. */
 export type ErrorDetails = {
   /** JSON-RPC error code (ERC-7769 where it names one). */
-  readonly code: number
+  readonly code: ErrorCode
   /** HTTP status for REST and for the classic dialect; the standard dialect always answers 200. */
   readonly status: number
   /** The rule that decided, e.g. `AA25`, `STO-021`. */
   readonly rule?: string | undefined
-  /** Goes to `error.data`. Never holds a secret, a path or a stack. */
+  /** The content of `error.data`. It never holds a secret, a path or a stack. */
   readonly data?: ErrorData | undefined
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number | undefined
   readonly cause?: unknown
 }
 
-/** Every refusal that a caller may see. The message tells the reader what to do. */
+/** A failure that a caller may see. The message tells the reader what to do. */
 export class PurserError extends Error {
   override readonly name: string = 'PurserError'
-  readonly code: number
+  readonly code: ErrorCode
   readonly status: number
   readonly rule: string | undefined
   readonly data: ErrorData | undefined

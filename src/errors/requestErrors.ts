@@ -16,6 +16,7 @@ export class InvalidRequestError extends PurserError {
   }
 }
 
+/** The JSON-RPC method does not exist. */
 export class MethodNotFoundError extends PurserError {
   override readonly name = 'MethodNotFoundError'
   constructor(method: string) {
@@ -31,6 +32,7 @@ export class InvalidParamsError extends PurserError {
   }
 }
 
+/** The EntryPoint is not served on this chain. */
 export class UnsupportedEntryPointError extends PurserError {
   override readonly name = 'UnsupportedEntryPointError'
   constructor(entryPoint: string, supported: readonly string[]) {
@@ -41,6 +43,7 @@ export class UnsupportedEntryPointError extends PurserError {
   }
 }
 
+/** The chain is not served. */
 export class UnsupportedChainError extends PurserError {
   override readonly name = 'UnsupportedChainError'
   constructor(chainId: string, supported: readonly number[]) {
@@ -62,6 +65,7 @@ export class UnknownKeyError extends PurserError {
   }
 }
 
+/** A body or a batch is larger than its limit. */
 export class PayloadTooLargeError extends PurserError {
   override readonly name = 'PayloadTooLargeError'
   constructor(what: string, limit: number) {
@@ -90,7 +94,7 @@ export class UnavailableError extends PurserError {
   }
 }
 
-/** More requests are under way than the service can carry; nothing was done for this one. */
+/** The service has as many requests under way as it can carry; this one was not begun. */
 export class OverloadedError extends PurserError {
   override readonly name = 'OverloadedError'
   constructor(underWay: number) {

@@ -8,7 +8,10 @@ export class UnauthorizedError extends PurserError {
   }
 }
 
-/** A field of a REST body or query is missing or of the wrong type, e.g. `active must be a boolean value`. */
+/**
+ * A field of a REST body or query is missing or of the wrong type, e.g. `active must be a boolean
+ * value`.
+ */
 export class InvalidFieldError extends PurserError {
   override readonly name = 'InvalidFieldError'
   constructor(field: string, rule: string) {
@@ -24,7 +27,7 @@ export class WebhookNotFoundError extends PurserError {
   }
 }
 
-/** There is no such thing, or it is another account's, which the caller must not learn. */
+/** An object does not exist, or belongs to another account, which the caller must not learn. */
 export class NotFoundError extends PurserError {
   override readonly name = 'NotFoundError'
   constructor(what: string) {
@@ -32,7 +35,7 @@ export class NotFoundError extends PurserError {
   }
 }
 
-/** The token is known, but this is the other kind's business. */
+/** The token is valid, but the request needs the other kind of token (account's or operator's). */
 export class ForbiddenError extends PurserError {
   override readonly name = 'ForbiddenError'
   constructor(needed: string) {
@@ -40,6 +43,7 @@ export class ForbiddenError extends PurserError {
   }
 }
 
+/** No route has this path. */
 export class RouteNotFoundError extends PurserError {
   override readonly name = 'RouteNotFoundError'
   constructor() {
@@ -50,6 +54,7 @@ export class RouteNotFoundError extends PurserError {
   }
 }
 
+/** The route exists, but not with this HTTP method. */
 export class HttpMethodNotAllowedError extends PurserError {
   override readonly name = 'HttpMethodNotAllowedError'
   constructor(allowed: readonly string[]) {
@@ -60,7 +65,9 @@ export class HttpMethodNotAllowedError extends PurserError {
   }
 }
 
-/** What the original service says when a name or address is taken, e.g. `paymaster_name_exists`. */
+/**
+ * A name or address is taken; the message is the original service's, e.g. `paymaster_name_exists`.
+ */
 export class TakenError extends PurserError {
   override readonly name = 'TakenError'
   constructor(message: string) {

@@ -3,7 +3,7 @@ import { numberToHex } from 'viem/utils'
 import { PurserError } from './purserError.js'
 
 type Broken = {
-  /** What was done, by whom and where. */
+  /** The sentence that names the violation, its entity and its place. */
   readonly message: string
   /** `OP-011`, `STO-021`: an identifier of ERC-7562. */
   readonly rule: string
@@ -16,7 +16,9 @@ type Broken = {
   }
 }
 
-/** Validation breaks a rule of ERC-7562 on opcodes, storage, code or delegation. ERC-7769 -32502. */
+/**
+ * Validation breaks a rule of ERC-7562 on opcodes, storage, code or delegation. ERC-7769 -32502.
+ */
 export class RuleViolationError extends PurserError {
   override readonly name = 'RuleViolationError'
   constructor({ message, rule, place }: Broken) {
@@ -32,8 +34,9 @@ type Minimum = {
 }
 
 /**
- * What validation does is open to staked entities only. ERC-7769 has -32505 for stakes; clients, other
- * bundlers and the public suite expect -32502, as for every broken rule. `data` has the minima.
+ * Validation does something that only staked entities may do. ERC-7769 has -32505 for stakes;
+ * clients, other bundlers and the public suite expect -32502, as for every broken rule. `data` has
+ * the minima.
  */
 export class StakeTooLowError extends PurserError {
   override readonly name = 'StakeTooLowError'
@@ -73,7 +76,7 @@ export class EntityReputationError extends PurserError {
   }
 }
 
-/** An entity without stake has as many pending operations as it may. ERC-7769 -32505. */
+/** An entity without stake has as many pending operations as it may have. ERC-7769 -32505. */
 export class UnstakedEntityFullError extends PurserError {
   override readonly name = 'UnstakedEntityFullError'
   constructor({ role, address }: NamedEntity, rule: 'UREP-010' | 'UREP-020', most: number) {
@@ -84,9 +87,9 @@ export class UnstakedEntityFullError extends PurserError {
   }
 }
 
-/** Only the node could run it, so opcodes, storage and code are not known. */
-export class CannotJudgeError extends PurserError {
-  override readonly name = 'CannotJudgeError'
+/** An operation that only the node could run, so that its opcodes, storage and code are not known. */
+export class CannotCheckRulesError extends PurserError {
+  override readonly name = 'CannotCheckRulesError'
   constructor() {
     super(
       'This operation cannot be judged by the rules of ERC-7562: it could be run on the node only. The operator can allow such operations with "rules": "partial".',

@@ -1,4 +1,4 @@
-/** The right to run on the database broke with its session, and another process took it. */
+/** The service lock on the database was lost with its session, and another process took it. */
 export class ServiceLockLostError extends Error {
   override readonly name = 'ServiceLockLostError'
   constructor() {

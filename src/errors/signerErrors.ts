@@ -1,4 +1,7 @@
-/** A key that is kept elsewhere cannot sign now, or not at all. Says nothing about any operation. */
+/**
+ * A key in a key service cannot sign now, or not at all. The error says nothing about any
+ * operation.
+ */
 export class SignerUnavailableError extends Error {
   override readonly name = 'SignerUnavailableError'
   constructor(keyId: string, reason: string, cause?: unknown) {

@@ -1,8 +1,8 @@
 import { PurserError } from './purserError.js'
 
 /**
- * Our EVM cannot say what becomes of an operation: it meets something that the EVM does not have, or
- * takes more work than one operation may. A node can still say it.
+ * Our EVM cannot simulate an operation: the operation needs something that the EVM does not have,
+ * or takes more work than one operation may. A node can still simulate it.
  */
 export class CannotSimulateError extends PurserError {
   override readonly name = 'CannotSimulateError'

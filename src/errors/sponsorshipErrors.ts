@@ -1,9 +1,9 @@
 import { PurserError } from './purserError.js'
 
 /**
- * The paymaster will not pay, told as an error because ERC-7677 has no other way.
- * The message is the decision's sentence, `data.code` its stable code. There is no
- * decision id when nothing was decided, as for a stub.
+ * The paymaster does not pay; an error, because ERC-7677 has no other form for a refusal. The
+ * message is the decision's sentence, `data.code` its stable code. There is no decision id when
+ * nothing was recorded, as for a stub.
  */
 export class SponsorshipRefusedError extends PurserError {
   override readonly name = 'SponsorshipRefusedError'

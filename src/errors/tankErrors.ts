@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { PurserError } from './purserError.js'
 
-/** A tank cannot be made, filled or emptied as asked. */
+/** A tank cannot be made, filled or emptied as requested. */
 export class TankError extends PurserError {
   override readonly name = 'TankError'
   constructor(message: string) {

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { PurserError } from './purserError.js'
+import type { TokenRefusalCode } from './refusal.js'
 
 type NamedToken = { readonly address: Address; readonly symbol: string }
 
@@ -38,7 +39,7 @@ export class UnsupportedTokenError extends PurserError {
   }
 }
 
-/** The sources of a token's price say none that can be relied on. */
+/** The sources of a token's price give none that can be relied on. */
 export class TokenPriceError extends PurserError {
   override readonly name = 'TokenPriceError'
   constructor({ symbol, address }: NamedToken, reason: string) {
@@ -52,18 +53,7 @@ export class TokenPriceError extends PurserError {
 /** The paymaster does not take a token for this operation; the message says what to do. */
 export class TokenPaymentError extends PurserError {
   override readonly name = 'TokenPaymentError'
-  constructor(code: TokenRefusal, message: string, token: Address) {
+  constructor(code: TokenRefusalCode, message: string, token: Address) {
     super(message, { code: -32501, status: 400, data: { code, token } })
   }
 }
-
-export type TokenRefusal =
-  | 'NO_TOKEN_TANK'
-  | 'TOKEN_TANK_EMPTY'
-  | 'TOKEN_BALANCE_TOO_LOW'
-  | 'TOKEN_ALLOWANCE_TOO_LOW'
-  | 'TOKEN_NOT_EXACT'
-  | 'TOKEN_EXPOSURE_REACHED'
-  | 'SENDER_STRUCK'
-  | 'CHARGE_FAILS'
-  | 'TERMS_REFUSED'

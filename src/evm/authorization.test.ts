@@ -1,7 +1,7 @@
 import { keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { CONTRACT, done, messageTo, OTHER, runOn, worldOf } from '../../test/evm/harness.js'
+import { CONTRACT, contextOn, done, messageTo, OTHER, worldOf } from '../../test/evm/harness.js'
 import { authorityOf, type EvmAuthorization } from './authorization.js'
 import { fromHex } from './bytes/hex.js'
 import { call } from './call.js'
@@ -29,7 +29,7 @@ async function signed(
 /** Runs a call with authorizations to `to`, in a world where OTHER returns its own address. */
 function run(authorizations: EvmAuthorization[], authority = {}, to = AUTHORITY) {
   const state = worldOf({ [OTHER]: { code: '0x305f5260205ff3' }, [AUTHORITY]: authority })
-  const result = done(call(runOn(state), messageTo(to, { authorizations })))
+  const result = done(call(contextOn(state), messageTo(to, { authorizations })))
   return { ...result, after: overlay(state, result.changes).account(AUTHORITY)! }
 }
 
@@ -80,7 +80,7 @@ describe('authorizations of a message', () => {
   it('stay when the message itself fails', async () => {
     const tuple = await signed()
     const state = worldOf({ [CONTRACT]: { code: '0xfe' } })
-    const result = done(call(runOn(state), messageTo(CONTRACT, { authorizations: [tuple] })))
+    const result = done(call(contextOn(state), messageTo(CONTRACT, { authorizations: [tuple] })))
     expect(result.success).toBe(false)
     expect(result.changes.get(AUTHORITY)?.code).toHaveLength(23)
   })

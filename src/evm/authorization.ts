@@ -20,9 +20,9 @@ export type EvmAuthorization = {
 const MAGIC = 0x05
 const MAX_NONCE = 2n ** 64n - 1n
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
-const NOBODY: Address = '0x0000000000000000000000000000000000000000'
+const NO_DELEGATE: Address = '0x0000000000000000000000000000000000000000'
 
-/** Who signed the authorization; undefined when the signature is not valid. */
+/** The signer of the authorization; undefined when the signature is not valid. */
 export function authorityOf(authorization: EvmAuthorization): Address | undefined {
   const { chainId, address, nonce, yParity, r, s } = authorization
   if ((yParity !== 0 && yParity !== 1) || s > HALF_ORDER) return undefined
@@ -37,7 +37,7 @@ export function authorityOf(authorization: EvmAuthorization): Address | undefine
   return signer === undefined ? undefined : toHex(signer)
 }
 
-/** Applies an EIP-7702 authorization list; tuples that are not valid are passed over. */
+/** Applies an EIP-7702 authorization list; tuples that are not valid are ignored. */
 export function applyAuthorizations(
   machine: Machine,
   authorizations: readonly EvmAuthorization[],
@@ -58,7 +58,7 @@ function apply(machine: Machine, authorization: EvmAuthorization): void {
   if (code.bytes.length > 0 && code.delegate === undefined) return
   if (world.nonceOf(authority) !== nonce) return
   if (!world.isEmpty(authority)) world.addRefund(AUTHORIZATION_REFUND)
-  world.setCode(authority, address === NOBODY ? emptyCode : codeOf(designator(address)))
+  world.setCode(authority, address === NO_DELEGATE ? emptyCode : codeOf(designator(address)))
   world.setNonce(authority, nonce + 1n)
 }
 

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import {
   addressOf,
   CONTRACT,
+  contextOn,
   done,
   hex,
   messageTo,
   OTHER,
   pushAddress,
   runCode,
-  runOn,
   SENDER,
   TEST_BLOCK,
   UNKNOWN,
@@ -32,10 +32,10 @@ describe('call: gas', () => {
   it('charges calldata, and its floor where that is more', () => {
     const state = worldOf({})
     const data = new Uint8Array(100).fill(1)
-    const prague = done(call(runOn(state), messageTo(CONTRACT, { data })))
+    const prague = done(call(contextOn(state), messageTo(CONTRACT, { data })))
     expect(prague.gasUsed).toBe(21_000 + 40 * 100)
     const block = { ...TEST_BLOCK, fork: 'cancun' as const }
-    const cancun = done(call(runOn(state, { block }), messageTo(CONTRACT, { data })))
+    const cancun = done(call(contextOn(state, { block }), messageTo(CONTRACT, { data })))
     expect(cancun.gasUsed).toBe(21_000 + 16 * 100)
   })
 
@@ -57,7 +57,7 @@ describe('call: gas', () => {
   })
 
   it('refuses a gas limit below the intrinsic gas', () => {
-    const outcome = call(runOn(worldOf({})), messageTo(CONTRACT, { gas: 20_999 }))
+    const outcome = call(contextOn(worldOf({})), messageTo(CONTRACT, { gas: 20_999 }))
     expect(outcome).toEqual({ kind: 'invalid', reason: expect.stringContaining('intrinsic') })
   })
 
@@ -65,8 +65,8 @@ describe('call: gas', () => {
     expect(runCode('0x3a5f5260205ff3').output).toEqual(fromHex(word(0)))
     const priced = messageTo(CONTRACT, { gasPrice: 77n })
     const state = worldOf({ [CONTRACT]: { code: '0x3a5f5260205ff3' } })
-    expect(done(call(runOn(state), priced)).output).toEqual(fromHex(word(77)))
-    const poor = call(runOn(state), messageTo(CONTRACT, { value: 1n }))
+    expect(done(call(contextOn(state), priced)).output).toEqual(fromHex(word(77)))
+    const poor = call(contextOn(state), messageTo(CONTRACT, { value: 1n }))
     expect(poor).toMatchObject({ kind: 'invalid' })
   })
 })
@@ -80,13 +80,13 @@ describe('call: unknown state', () => {
   }
 
   it('stops at the first miss', () => {
-    const outcome = call(runOn(UNKNOWN), messageTo(CONTRACT))
+    const outcome = call(contextOn(UNKNOWN), messageTo(CONTRACT))
     expect(outcome).toEqual({ kind: 'missing', misses: [{ kind: 'account', address: SENDER }] })
   })
 
   it('collects every miss of a speculative run, each once', () => {
     const twice: State = { ...known, slot: () => undefined }
-    const outcome = call(runOn(twice, { onMiss: 'guess' }), messageTo(CONTRACT))
+    const outcome = call(contextOn(twice, { onMiss: 'guess' }), messageTo(CONTRACT))
     expect(outcome).toEqual({
       kind: 'missing',
       misses: [
@@ -102,13 +102,13 @@ describe('call: unknown state', () => {
       account: (address) => known.account(address) ?? worldOf({}).account(address),
       slot: (_, slot) => BigInt(slot) * 10n,
     }
-    expect(done(call(runOn(answered), messageTo(CONTRACT))).output).toEqual(fromHex(word(30)))
+    expect(done(call(contextOn(answered), messageTo(CONTRACT))).output).toEqual(fromHex(word(30)))
   })
 
   it('reports an unknown block hash', () => {
     const block = { ...TEST_BLOCK, blockHash: () => undefined }
     const state = worldOf({ [CONTRACT]: { code: '0x6103e740' } })
-    const outcome = call(runOn(state, { block }), messageTo(CONTRACT))
+    const outcome = call(contextOn(state, { block }), messageTo(CONTRACT))
     expect(outcome).toEqual({ kind: 'missing', misses: [{ kind: 'blockHash', number: 999n }] })
   })
 
@@ -119,7 +119,7 @@ describe('call: unknown state', () => {
         account: (address) => (address === CONTRACT ? account : worldOf({}).account(address)),
         slot: () => undefined,
       }
-      return call(runOn(state, { onMiss: 'guess' }), messageTo(CONTRACT))
+      return call(contextOn(state, { onMiss: 'guess' }), messageTo(CONTRACT))
     }
     expect(run('0x00').kind).toBe('done')
     const [create, create2] = ['0x5f5f5ff0', '0x5f5f5f5ff5'] as const
@@ -137,15 +137,15 @@ describe('call: unknown state', () => {
       slot: () => undefined,
     }
     const accessList = [{ address: OTHER, storageKeys: [word(1)] }]
-    expect(call(runOn(state), messageTo(CONTRACT, { accessList })).kind).toBe('done')
-    expect(call(runOn(state), messageTo(addressOf(4))).kind).toBe('done')
+    expect(call(contextOn(state), messageTo(CONTRACT, { accessList })).kind).toBe('done')
+    expect(call(contextOn(state), messageTo(addressOf(4))).kind).toBe('done')
   })
 })
 
 describe('call: what it cannot run', () => {
   it('says so for a fork it does not know', () => {
     const block = { ...TEST_BLOCK, fork: 'amsterdam' as Fork }
-    const outcome = call(runOn(worldOf({}), { block }), messageTo(CONTRACT))
+    const outcome = call(contextOn(worldOf({}), { block }), messageTo(CONTRACT))
     expect(outcome).toEqual({ kind: 'unsupported', reason: 'unknown fork amsterdam' })
   })
 
@@ -153,14 +153,14 @@ describe('call: what it cannot run', () => {
     const block = { ...TEST_BLOCK, unknownPrecompiles: new Set([addressOf(0x64)]) }
     const code = hex('5f5f5f5f', pushAddress(addressOf(0x64)), '5afa')
     const state = worldOf({ [CONTRACT]: { code } })
-    expect(call(runOn(state, { block }), messageTo(CONTRACT))).toMatchObject({
+    expect(call(contextOn(state, { block }), messageTo(CONTRACT))).toMatchObject({
       kind: 'unsupported',
     })
   })
 
   it('ends an endless loop when its steps are spent', () => {
     const state = worldOf({ [CONTRACT]: { code: '0x5b5f56' } })
-    const run = runOn(state, { maxSteps: 10_000 })
+    const run = contextOn(state, { maxSteps: 10_000 })
     expect(call(run, messageTo(CONTRACT, { gas: 1e9 }))).toEqual({
       kind: 'exhausted',
       reason: 'steps',
@@ -170,8 +170,10 @@ describe('call: what it cannot run', () => {
   it('counts precompiles as what they cost in time', () => {
     const pairing = hex('5f5f60c05f6008', '5afa')
     const state = worldOf({ [CONTRACT]: { code: pairing } })
-    expect(call(runOn(state, { maxSteps: 100_000 }), messageTo(CONTRACT)).kind).toBe('exhausted')
-    expect(call(runOn(state), messageTo(CONTRACT)).kind).toBe('done')
+    expect(call(contextOn(state, { maxSteps: 100_000 }), messageTo(CONTRACT)).kind).toBe(
+      'exhausted',
+    )
+    expect(call(contextOn(state), messageTo(CONTRACT)).kind).toBe('done')
   })
 })
 
@@ -180,9 +182,9 @@ describe('call: chains and forks', () => {
     const at = addressOf(0x100)
     const block = { ...TEST_BLOCK, fork: 'cancun' as const }
     const message = messageTo(at, { gas: 30_000 })
-    expect(done(call(runOn(worldOf({}), { block }), message)).gasUsed).toBe(21_000)
+    expect(done(call(contextOn(worldOf({}), { block }), message)).gasUsed).toBe(21_000)
     const chainPrecompiles = new Map([[0x100, p256VerifyRip7212]])
-    const added = runOn(worldOf({}), { block: { ...block, chainPrecompiles } })
+    const added = contextOn(worldOf({}), { block: { ...block, chainPrecompiles } })
     expect(done(call(added, message)).gasUsed).toBe(24_450)
   })
 
@@ -204,7 +206,7 @@ describe('call: changes', () => {
     const code = '0x60015460010180600155 5f5260205ff3'.replace(' ', '') as `0x${string}`
     let state = worldOf({ [CONTRACT]: { code } })
     for (const count of [1, 2, 3]) {
-      const result = done(call(runOn(state), messageTo(CONTRACT)))
+      const result = done(call(contextOn(state), messageTo(CONTRACT)))
       expect(result.output).toEqual(fromHex(word(count)))
       state = overlay(state, result.changes)
     }
@@ -222,7 +224,7 @@ describe('call: changes', () => {
   it('creates an account from initcode', () => {
     const state = worldOf({})
     const data = fromHex('0x6001600c60003960016000f300')
-    const result = done(call(runOn(state), messageTo(undefined, { data })))
+    const result = done(call(contextOn(state), messageTo(undefined, { data })))
     const created = createAddress(SENDER, 0n)
     expect(result.success).toBe(true)
     expect(overlay(state, result.changes).account(created)).toMatchObject({
@@ -233,7 +235,7 @@ describe('call: changes', () => {
 
   it('deletes what a creation of the same transaction destroys', () => {
     const data = fromHex(hex(pushAddress(SENDER), 'ff'))
-    const result = done(call(runOn(worldOf({})), messageTo(undefined, { data })))
+    const result = done(call(contextOn(worldOf({})), messageTo(undefined, { data })))
     const gone = result.changes.get(createAddress(SENDER, 0n))
     expect(gone).toMatchObject({ nonce: 0n, balance: 0n, code: new Uint8Array(0) })
   })

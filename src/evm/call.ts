@@ -1,5 +1,6 @@
 import { intrinsicGas } from './intrinsicGas.js'
-import { type EvmRun, Machine } from './machine/machine.js'
+import { createMachine } from './machine/createMachine.js'
+import type { EvmContext } from './machine/machine.js'
 import { gasRefusal, type MessageInput, runMessage, withMachine } from './machine/runMessage.js'
 import type { Outcome } from './outcome.js'
 
@@ -14,10 +15,10 @@ export type EvmMessage = MessageInput & {
  * count, the sender's nonce is raised; but nonce, fees and the sender's code are not checked and
  * nothing is paid for gas. The value must be there.
  */
-export function call(run: EvmRun, input: EvmMessage): Outcome {
-  const create = () => new Machine(run, input.from, input.gasPrice ?? 0n, [])
-  return withMachine(run, input, create, (machine) => {
-    const needed = intrinsicGas(run.block.fork, input)
+export function call(context: EvmContext, input: EvmMessage): Outcome {
+  const create = () => createMachine(context, input.from, input.gasPrice ?? 0n, [])
+  return withMachine(context, input, create, (machine) => {
+    const needed = intrinsicGas(context.block.fork, input)
     const refusal = gasRefusal(input, needed)
     if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
     if (input.value > 0n && machine.world.load(machine.origin).balance < input.value) {

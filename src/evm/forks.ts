@@ -8,7 +8,7 @@ export function includesFork(fork: Fork, since: Fork): boolean {
   return forks.indexOf(fork) >= forks.indexOf(since)
 }
 
-/** What differs between forks outside the instruction and precompile tables. */
+/** The differences between forks outside the instruction and precompile tables. */
 export type Rules = {
   /** EIP-6780: SELFDESTRUCT deletes only what the same transaction created. */
   destructsOnlyCreated: boolean

@@ -9,7 +9,7 @@ export { create2Address, createAddress } from './createAddress.js'
 export { type Fork, forks } from './forks.js'
 export { type AccessList, type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
 export { isAssigned } from './machine/instructionTable.js'
-export type { EvmLog, EvmRun } from './machine/machine.js'
+export type { EvmContext, EvmLog } from './machine/machine.js'
 export {
   type CodeAccess,
   type ExecutionRecord,
@@ -36,4 +36,4 @@ export {
   type State,
 } from './state/state.js'
 export type { OnMiss } from './state/world.js'
-export { type Transaction, transact } from './transact.js'
+export { type EvmTransaction, transact } from './transact.js'

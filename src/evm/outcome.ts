@@ -7,24 +7,24 @@ import type { Miss, Overrides } from './state/state.js'
 export type CallResult = {
   kind: 'done'
   success: boolean
-  /** Why it failed: 'reverted' or an exceptional halt. */
+  /** The reason of a failure: 'reverted' or an exceptional halt. */
   error: FrameError | undefined
   /** Return data, or revert data. */
   output: Uint8Array
-  /** What a receipt would say: intrinsic gas, refund and calldata floor included. */
+  /** Gas as a receipt would show it: intrinsic gas, refund and calldata floor included. */
   gasUsed: number
   /** Gas used by the outermost frame alone, before any refund. */
   executionGas: number
   /** Refund granted, already taken off `gasUsed`. */
   gasRefunded: number
   logs: EvmLog[]
-  /** Lay them over the state to run the next message. Empty after a failure, but for fees and nonce. */
+  /** State to lay over the old one for the next message. After a failure only fees and nonce. */
   changes: Overrides
   /** Present when the run was to be recorded. */
   record: ExecutionRecord | undefined
 }
 
-/** How a run ends. Only 'done' says anything about the message itself. */
+/** The end of a run. Only 'done' says anything about the message itself. */
 export type Outcome =
   | CallResult
   /** State was missing; get it and run again. */

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { CONTRACT, done, runOn, SENDER, TEST_BLOCK, word, worldOf } from '../../test/evm/harness.js'
+import {
+  CONTRACT,
+  contextOn,
+  done,
+  SENDER,
+  TEST_BLOCK,
+  word,
+  worldOf,
+} from '../../test/evm/harness.js'
 import type { BlockEnv } from './block.js'
 import { overlay } from './state/state.js'
-import { type Transaction, transact } from './transact.js'
+import { type EvmTransaction, transact } from './transact.js'
 
 const BALANCE = 10n ** 18n
-const TX: Transaction = {
+const TX: EvmTransaction = {
   from: SENDER,
   to: CONTRACT,
   nonce: 0n,
@@ -16,9 +24,13 @@ const TX: Transaction = {
   maxPriorityFeePerGas: 3n,
 }
 
-function run(tx: Partial<Transaction>, code: `0x${string}` = '0x', block: Partial<BlockEnv> = {}) {
+function run(
+  tx: Partial<EvmTransaction>,
+  code: `0x${string}` = '0x',
+  block: Partial<BlockEnv> = {},
+) {
   const state = worldOf({ [SENDER]: { balance: BALANCE }, [CONTRACT]: { code } })
-  const setting = runOn(state, { block: { ...TEST_BLOCK, ...block } })
+  const setting = contextOn(state, { block: { ...TEST_BLOCK, ...block } })
   return { state, outcome: transact(setting, { ...TX, ...tx }) }
 }
 
@@ -60,7 +72,7 @@ describe('transact: fees', () => {
 
 describe('transact: refusals', () => {
   const authorization = { chainId: 1n, address: CONTRACT, nonce: 0n, yParity: 0, r: 1n, s: 1n }
-  const cases: [string, Partial<Transaction>, Partial<BlockEnv>?][] = [
+  const cases: [string, Partial<EvmTransaction>, Partial<BlockEnv>?][] = [
     ['nonce', { nonce: 1n }],
     ['balance', { value: BALANCE }],
     ['base fee', { maxFeePerGas: 9n, maxPriorityFeePerGas: 0n }],
@@ -83,7 +95,7 @@ describe('transact: refusals', () => {
 
   it('takes a delegated sender (EIP-7702) but no contract (EIP-3607)', () => {
     const from = (code: `0x${string}`) =>
-      transact(runOn(worldOf({ [SENDER]: { balance: BALANCE, code } })), TX)
+      transact(contextOn(worldOf({ [SENDER]: { balance: BALANCE, code } })), TX)
     expect(from(`0xef0100${CONTRACT.slice(2)}`).kind).toBe('done')
     expect(from('0x00')).toEqual({ kind: 'invalid', reason: 'sender is a contract' })
   })

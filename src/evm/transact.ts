@@ -2,12 +2,13 @@ import type { Hex } from 'viem'
 import type { BlockEnv } from './block.js'
 import { BLOB, MAX_INITCODE_SIZE } from './gasCosts.js'
 import { type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
-import { type EvmRun, Machine } from './machine/machine.js'
+import { createMachine } from './machine/createMachine.js'
+import type { EvmContext, Machine } from './machine/machine.js'
 import { gasRefusal, type MessageInput, runMessage, withMachine } from './machine/runMessage.js'
 import type { CallResult, Outcome } from './outcome.js'
 
 /** A transaction whose signature has been checked. Before EIP-1559 both fees are the gas price. */
-export type Transaction = MessageInput & {
+export type EvmTransaction = MessageInput & {
   nonce: bigint
   /** Wei per gas. */
   maxFeePerGas: bigint
@@ -21,10 +22,10 @@ export type Transaction = MessageInput & {
 const MAX_NONCE = 2n ** 64n - 1n
 
 /** Runs a transaction as a block does: checks, fees, execution, refund, payment of the coinbase. */
-export function transact(run: EvmRun, tx: Transaction): Outcome {
-  const { block } = run
-  const create = () => new Machine(run, tx.from, gasPriceOf(block, tx), tx.blobHashes ?? [])
-  return withMachine(run, tx, create, (machine) => {
+export function transact(context: EvmContext, tx: EvmTransaction): Outcome {
+  const { block } = context
+  const create = () => createMachine(context, tx.from, gasPriceOf(block, tx), tx.blobHashes ?? [])
+  return withMachine(context, tx, create, (machine) => {
     const needed = intrinsicGas(block.fork, tx)
     const reason = refusal(machine, tx, needed)
     if (reason !== undefined) return { kind: 'invalid', reason }
@@ -35,8 +36,8 @@ export function transact(run: EvmRun, tx: Transaction): Outcome {
   })
 }
 
-/** Gives back what was not used and pays the coinbase its tip; the base fee is burnt. */
-function settleFees(machine: Machine, tx: Transaction, result: CallResult): CallResult {
+/** Refunds unused gas and pays the coinbase its tip; the base fee is burnt. */
+function settleFees(machine: Machine, tx: EvmTransaction, result: CallResult): CallResult {
   const { world, origin, coinbase, gasPrice, block } = machine
   const unused = BigInt(tx.gas - result.gasUsed)
   world.setBalance(origin, origin.balance + unused * gasPrice)
@@ -45,17 +46,17 @@ function settleFees(machine: Machine, tx: Transaction, result: CallResult): Call
   return { ...result, changes: world.changes() }
 }
 
-function gasPriceOf({ baseFee }: BlockEnv, tx: Transaction): bigint {
+function gasPriceOf({ baseFee }: BlockEnv, tx: EvmTransaction): bigint {
   const tip = tx.maxFeePerGas - baseFee
   return tip < tx.maxPriorityFeePerGas ? tx.maxFeePerGas : baseFee + tx.maxPriorityFeePerGas
 }
 
-function blobGas(tx: Transaction): bigint {
+function blobGas(tx: EvmTransaction): bigint {
   return BigInt(BLOB * (tx.blobHashes?.length ?? 0))
 }
 
-/** Why a block may not contain this transaction, if so. */
-function refusal(machine: Machine, tx: Transaction, needed: IntrinsicGas): string | undefined {
+/** The reason why a block may not contain this transaction; undefined when it may. */
+function refusal(machine: Machine, tx: EvmTransaction, needed: IntrinsicGas): string | undefined {
   const { block, rules, world, origin } = machine
   const { balance, code } = world.load(origin)
   const nonce = world.nonceOf(origin)
@@ -78,7 +79,7 @@ function refusal(machine: Machine, tx: Transaction, needed: IntrinsicGas): strin
   return balance < cost ? `balance ${balance} below the maximum cost ${cost}` : undefined
 }
 
-function blobRefusal({ block, rules }: Machine, tx: Transaction): string | undefined {
+function blobRefusal({ block, rules }: Machine, tx: EvmTransaction): string | undefined {
   const { blobHashes } = tx
   if (blobHashes === undefined) return undefined
   if (rules.maxBlobsPerTransaction === 0) return 'blobs are unknown to this fork'
@@ -89,7 +90,7 @@ function blobRefusal({ block, rules }: Machine, tx: Transaction): string | undef
   return (tx.maxFeePerBlobGas ?? 0n) < block.blobBaseFee ? 'blob fee too low' : undefined
 }
 
-function listRefusal({ rules }: Machine, tx: Transaction): string | undefined {
+function listRefusal({ rules }: Machine, tx: EvmTransaction): string | undefined {
   if (tx.authorizations === undefined) return undefined
   if (!rules.delegation) return 'authorizations are unknown to this fork'
   if (tx.to === undefined) return 'a transaction with authorizations cannot create'

@@ -1,4 +1,5 @@
-import type { ChainDefinition } from '../chain/definition.js'
+import { greatest, smallest } from '../base/bigints.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { FeeAdvice } from '../chain/feeAdvice.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { StateOverride } from '../chain/stateOverride.js'
@@ -12,8 +13,8 @@ import { requireDelegation } from '../validation/authorization.js'
 import type { Engine, GasMeasurement } from '../validation/engine.js'
 import { mergeOverrides } from '../validation/mergeOverrides.js'
 import { toOperationError } from '../validation/operationFailure.js'
+import { fundPayer } from './fundPayer.js'
 import type { GasEstimate } from './gasEstimate.js'
-import { fundPayer } from './payerFunds.js'
 import { type BundleShare, preVerificationGas } from './preVerificationGas.js'
 import { withHeadroom } from './verificationHeadroom.js'
 import { widestOperation } from './widestOperation.js'
@@ -22,18 +23,18 @@ export type EstimateContext = {
   readonly node: NodeClient
   readonly engine: Engine
   readonly definition: Pick<ChainDefinition, 'chainId' | 'maxBundleGas' | 'maxVerificationGas'>
-  /** Of the current head. */
+  /** The fee advice at the current head. */
   readonly advice: FeeAdvice
 } & Omit<BundleShare, 'verificationGasUsed'>
 
-/** LIM-030: what a verification limit must exceed the gas used by for other bundlers to take it. */
+/** LIM-030: gas by which a verification limit must exceed the gas used, or other bundlers refuse it. */
 const VALIDATION_GAS_SLACK = 4000n
-/** No known signature scheme comes near; it bounds what a validation is asked to read. */
+/** Far above any known signature scheme; it bounds the data that a validation reads. */
 const MAX_SIGNATURE_BYTES = 8192
 
 /**
- * Gas limits that do and a sufficient preVerificationGas for `draft`, with fees to pay (`standard` advice
- * where the draft has none). Limits in the draft are not looked at.
+ * Sufficient gas limits and preVerificationGas for `draft`, with fees to pay (`standard` advice where
+ * the draft has none). Limits in the draft are ignored.
  *
  * - callGasLimit: found by search (see `Engine.measure`), nothing added.
  * - verificationGasLimit: found by search, with room for a real signature (see `withHeadroom`), at least
@@ -45,13 +46,14 @@ const MAX_SIGNATURE_BYTES = 8192
  *
  * The signature need only have its final length: a wrong one is no error. Neither is lack of money to
  * pay for gas. The search runs with real fees, so a sender that pays its prefund is measured paying.
- * `override` is the caller's and wins over what we pretend, slot by slot; only the EntryPoint's code
- * keeps its probe, which then runs on the caller's code.
+ * `override` comes from the caller and wins over our own overrides, slot by slot; only the EntryPoint's
+ * code keeps its probe, which then runs on the caller's code.
  *
  * An EIP-7702 authorization counts as if it were signed and applied (ERC-7769).
  *
- * Throws OperationLimitError for a signature without usable length or an authorization that never fits, an operation error when the
- * EntryPoint refuses, ExecutionRevertedError when the call reverts.
+ * @throws OperationLimitError for a signature without usable length or an authorization that never fits
+ * @throws an operation error when the EntryPoint refuses
+ * @throws ExecutionRevertedError when the call reverts
  */
 export async function estimateOperation(
   context: EstimateContext,
@@ -62,7 +64,7 @@ export async function estimateOperation(
   const { definition } = context
   requireSignatureLength(draft)
   requireDelegation(entryPoint.version, draft, definition.chainId)
-  const { bundleSize, dataGas, beneficiaryGas, engine } = context
+  const { bundleSize, beneficiaryGas, engine } = context
   const fees = chooseFees(draft, context.advice.standard)
   const hasPaymasterLimits = entryPoint.hasPaymasterLimits && draft.paymaster !== undefined
   const bounds = {
@@ -85,14 +87,13 @@ export async function estimateOperation(
     preVerificationGas(entryPoint, widest, {
       bundleSize,
       verificationGasUsed,
-      dataGas,
       beneficiaryGas,
     })
 
   const op = { ...filled, preVerificationGas: share(0n) }
   const funds = await fundPayer(context.node, entryPoint, op)
-  const pretended = override ? mergeOverrides(funds, override) : funds
-  const measured = await engine.measure(entryPoint, op, bounds, pretended)
+  const overrides = override ? mergeOverrides(funds, override) : funds
+  const measured = await engine.measure(entryPoint, op, bounds, overrides)
   if (measured.outcome === 'refused') throw toOperationError(measured.failure, op)
   if (measured.outcome === 'reverted') {
     const reason = describeRevert(measured.revertData) ?? 'no reason given'
@@ -102,7 +103,7 @@ export async function estimateOperation(
   const { callGasLimit, verificationGasUsed, validAfter, validUntil } = measured.gas
   return {
     callGasLimit,
-    preVerificationGas: share(atLeast(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)),
+    preVerificationGas: share(greatest(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)),
     ...(hasPaymasterLimits
       ? separateLimits(measured.gas, draft, bounds.verification)
       : sharedLimits(measured.gas, draft, bounds.verification)),
@@ -117,17 +118,18 @@ type VerificationLimits = Pick<
   'verificationGasLimit' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit'
 >
 
+/** Limits where the account and the paymaster share one verification limit (v0.6). */
 function sharedLimits(gas: GasMeasurement, draft: Draft, ceiling: bigint): VerificationLimits {
   const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = draft
-  const withSlack = atLeast(
+  const verificationGasLimit = greatest(
     withHeadroom(gas.verificationGasLimit, draft.signature, ceiling),
     gas.verificationGasUsed + VALIDATION_GAS_SLACK,
+    gas.postOpGasLimit,
   )
-  const verificationGasLimit = atLeast(withSlack, gas.postOpGasLimit)
   return { verificationGasLimit, paymasterVerificationGasLimit, paymasterPostOpGasLimit }
 }
 
-/** How much of the gas each used is known for both together only, so the slack goes on the limits. */
+/** Limits of account and paymaster; only the sum of their gas is known, so each has the whole slack. */
 function separateLimits(gas: GasMeasurement, draft: Draft, ceiling: bigint): VerificationLimits {
   return {
     verificationGasLimit: withHeadroom(gas.verificationGasLimit, draft.signature, ceiling),
@@ -138,18 +140,17 @@ function separateLimits(gas: GasMeasurement, draft: Draft, ceiling: bigint): Ver
   }
 }
 
-/** A fee the draft lacks is advised; an advised tip never exceeds a given maximum. */
+/** Fees of the draft, or advised ones where it has none; an advised tip never exceeds the draft's maximum. */
 function chooseFees(draft: Draft, { maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees {
   const { maxFeePerGas: max, maxPriorityFeePerGas: tip } = draft
   if (max === undefined) {
-    const given = tip ?? maxPriorityFeePerGas
+    const chosenTip = tip ?? maxPriorityFeePerGas
     return {
-      maxFeePerGas: maxFeePerGas - maxPriorityFeePerGas + given,
-      maxPriorityFeePerGas: given,
+      maxFeePerGas: maxFeePerGas - maxPriorityFeePerGas + chosenTip,
+      maxPriorityFeePerGas: chosenTip,
     }
   }
-  const advised = maxPriorityFeePerGas < max ? maxPriorityFeePerGas : max
-  return { maxFeePerGas: max, maxPriorityFeePerGas: tip ?? advised }
+  return { maxFeePerGas: max, maxPriorityFeePerGas: tip ?? smallest(maxPriorityFeePerGas, max) }
 }
 
 function requireSignatureLength({ signature }: Draft): void {
@@ -163,8 +164,4 @@ function requireSignatureLength({ signature }: Draft): void {
   if (bytes > MAX_SIGNATURE_BYTES) {
     throw new OperationLimitError('signature', `exceeds ${MAX_SIGNATURE_BYTES} bytes`)
   }
-}
-
-function atLeast(value: bigint, least: bigint): bigint {
-  return value > least ? value : least
 }

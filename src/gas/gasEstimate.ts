@@ -1,4 +1,4 @@
-/** What eth_estimateUserOperationGas answers, before a dialect writes it. Gas in gas, fees in wei. */
+/** The answer of eth_estimateUserOperationGas, before a dialect writes it. Limits in gas, fees in wei per gas. */
 export type GasEstimate = {
   readonly callGasLimit: bigint
   readonly verificationGasLimit: bigint

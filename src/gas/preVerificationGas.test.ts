@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { arbitraryOperation } from '../../test/support/operations/arbitraryOperation.js'
 import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { noDataGas, preVerificationGas } from './preVerificationGas.js'
+import { preVerificationGas } from './preVerificationGas.js'
 import { widestOperation } from './widestOperation.js'
 
 const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
-const share = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas, beneficiaryGas: 0 }
+const share = { bundleSize: 1, verificationGasUsed: 0n, beneficiaryGas: 0 }
 function gasOf(op: Operation, changes = {}) {
   return preVerificationGas(entryPoint, op, { ...share, ...changes })
 }
@@ -60,16 +60,6 @@ describe('preVerificationGas', () => {
           )
         },
       ),
-    )
-  })
-
-  test('adds what publishing the encoded operation costs', () => {
-    fc.assert(
-      fc.property(arbitraryOperation('0.6'), (op) => {
-        const dataGas = (encoded: Hex) => BigInt(encoded.length)
-        const expected = gasOf(op) + BigInt(entryPoint.encodeOperation(op).length)
-        expect(gasOf(op, { dataGas })).toBe(expected)
-      }),
     )
   })
 })

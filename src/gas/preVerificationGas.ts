@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { COLD_BENEFICIARY } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
@@ -20,42 +20,34 @@ const OFFSET_TOKENS = 2 * 3
 const GAS_PER_CALL_DATA_WORD = 10
 /** EIP-7702: PER_EMPTY_ACCOUNT_COST of each authorization. */
 const AUTHORIZATION_GAS = 25_000
-/** With it the EntryPoint passes the whole operation to the account (v0.7 and later). */
+/** callData with this selector makes the EntryPoint pass the whole operation to the account (v0.7 and later). */
 const EXECUTE_USER_OP_SELECTOR = '0x8dd7712f'
 
 export type BundleShare = {
-  /** Operations that share a bundle's fixed costs, at least 1. */
+  /** The number of operations that share a bundle's fixed costs, at least 1. */
   readonly bundleSize: number
-  /** Gas that validation is known to use, which counts towards the EIP-7623 floor; 0 is the safe guess. */
+  /** Gas that validation is known to use, which counts towards the EIP-7623 floor; 0 is always safe. */
   readonly verificationGasUsed: bigint
-  /** Gas for publishing the encoded operation elsewhere (a rollup's layer 1). */
-  readonly dataGas: (encodedOperation: Hex) => bigint
-  /** Gas of a bundle that paying the beneficiary costs more than paying the executor. */
+  /** Gas by which it costs more to pay the beneficiary than the executor. */
   readonly beneficiaryGas: number
 }
 
-/** On a chain that pays for nothing but execution and calldata. */
-export function noDataGas(): bigint {
-  return 0n
-}
-
-/** 0 where bundles pay the executor that sends them; one that is configured may be somebody else. */
+/** Gas by which a bundle to the configured beneficiary costs more; 0 where bundles pay their executor. */
 export function beneficiaryGas({ beneficiary }: Pick<ChainDefinition, 'beneficiary'>): number {
   return beneficiary === undefined ? 0 : COLD_BENEFICIARY
 }
 
-/** What operations of this chain owe of a bundle that is as large as expected. */
+/** The share that operations of this chain owe of a bundle of the expected size. */
 export function expectedShare(
   definition: Pick<ChainDefinition, 'beneficiary' | 'expectedBundleSize'>,
 ): Omit<BundleShare, 'verificationGasUsed'> {
   return {
     bundleSize: definition.expectedBundleSize,
-    dataGas: noDataGas,
     beneficiaryGas: beneficiaryGas(definition),
   }
 }
 
-type Encoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
+type OperationEncoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
 
 /**
  * Gas that `op` causes in a bundle of `bundleSize` operations and that the EntryPoint cannot meter:
@@ -64,36 +56,36 @@ type Encoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
  * the share of that, less the validation gas that the operation pays for as well.
  */
 export function preVerificationGas(
-  entryPoint: Encoder,
+  entryPoint: OperationEncoder,
   op: Operation,
-  { bundleSize, verificationGasUsed, dataGas, beneficiaryGas }: BundleShare,
+  { bundleSize, verificationGasUsed, beneficiaryGas }: BundleShare,
 ): bigint {
   const encoded = entryPoint.encodeOperation(op)
   const tokens = countTokens(encoded) + OFFSET_TOKENS
 
   const fixed = entryPoint.overhead.fixed + beneficiaryGas
   const shared = TRANSACTION_GAS + fixed + ENVELOPE_TOKENS * GAS_PER_TOKEN
-  const own = workGas(entryPoint, op, encoded) + tokens * GAS_PER_TOKEN
-  const standard = Math.ceil(shared / bundleSize) + own
+  const perOperation = workGas(entryPoint, op, encoded) + tokens * GAS_PER_TOKEN
+  const standard = Math.ceil(shared / bundleSize) + perOperation
 
   const sharedFloor = TRANSACTION_GAS + ENVELOPE_TOKENS * FLOOR_GAS_PER_TOKEN
   const floor =
     Math.ceil(sharedFloor / bundleSize) + tokens * FLOOR_GAS_PER_TOKEN - Number(verificationGasUsed)
 
-  return BigInt(Math.max(standard, floor)) + dataGas(encoded)
+  return BigInt(Math.max(standard, floor))
 }
 
-/** What a bundle's transaction costs at most. */
+/** The highest cost of a bundle's transaction. */
 export type BundleCost = {
-  /** Gas beside all that the EntryPoint meters of the operations. */
+  /** Gas that the EntryPoint does not meter. */
   readonly unmetered: bigint
-  /** Gas that it costs in any case (EIP-7623). */
+  /** The least gas of the transaction (EIP-7623). */
   readonly floor: bigint
 }
 
-/** The same for a whole bundle with `data` as its calldata. */
+/** The cost of a whole bundle with `data` as its calldata. */
 export function bundleCost(
-  entryPoint: Encoder,
+  entryPoint: OperationEncoder,
   ops: readonly Operation[],
   data: Hex,
   beneficiaryGas: number,
@@ -109,13 +101,13 @@ export function bundleCost(
   }
 }
 
-const nothing = { fixed: 0, perWord: 0 }
+const noOverhead = { fixed: 0, perWord: 0 }
 
-/** Gas of one operation that no limit meters, beside its calldata. */
-function workGas({ overhead }: Encoder, op: Operation, encoded: Hex): number {
+/** Gas for the EntryPoint's work on one operation that no limit meters, without its calldata. */
+function workGas({ overhead }: OperationEncoder, op: Operation, encoded: Hex): number {
   const authorization = op.authorization === undefined ? 0 : AUTHORIZATION_GAS
   const passesOperation = op.callData.startsWith(EXECUTE_USER_OP_SELECTOR)
-  const { fixed, perWord } = (passesOperation && overhead.executeUserOp) || nothing
+  const { fixed, perWord } = (passesOperation && overhead.executeUserOp) || noOverhead
   const execute = fixed + words(encoded) * perWord
   return overhead.perOp + words(op.callData) * GAS_PER_CALL_DATA_WORD + authorization + execute
 }

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { greatest } from '../base/bigints.js'
 
 /** Percent of what was measured. A Nexus needed 4.9 % more, a batched session router 6.9 %. */
 const HEADROOM_PERCENT = 15n
@@ -20,10 +21,7 @@ export function withHeadroom(measured: bigint, signature: Hex, ceiling: bigint):
   const share = (measured * HEADROOM_PERCENT) / 100n
   const signers = Math.floor((signature.length - 2) / 2 / SIGNER_BYTES)
   const further = SIGNER_GAS * BigInt(Math.max(signers - 1, 0))
-  const ample = measured + larger(share, LEAST_HEADROOM) + (further < measured ? further : measured)
+  const ample =
+    measured + greatest(share, LEAST_HEADROOM) + (further < measured ? further : measured)
   return ample < ceiling ? ample : ceiling
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

@@ -4,7 +4,7 @@ import type { Operation } from '../entrypoint/operation.js'
 const GAS_LIMIT_BYTES = 3
 
 /**
- * The operation with the dearest calldata that may come of an estimated one: every byte of the
+ * The operation with the most expensive calldata that can follow from an estimated one: every byte of the
  * signature is non-zero, gas limits have three non-zero bytes, and the fees keep their width with every
  * byte non-zero. Lengths, callData, paymaster and nonce stay. A signed operation thus never needs more
  * preVerificationGas than its estimate, unless its fees get wider or its bytes longer.

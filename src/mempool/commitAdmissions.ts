@@ -1,30 +1,23 @@
-import type { Kysely, QueryExecutorProvider } from 'kysely'
 import type { Hex } from 'viem'
 import { faultPoint } from '../base/faults.js'
+import type { Database, Transaction, TransactionExecutor } from '../store/database.js'
 import { emitOperationEvents } from '../store/events.js'
 import { pipelined } from '../store/pipelined.js'
-import {
-  type AdmissionFacts,
-  countApp,
-  countPool,
-  displaceOperations,
-  holdCheapest,
-  holdPooled,
-  lockPool,
-  type PoolSlot,
-  putOperations,
-  readFacts,
-  scopeNames,
-  sumPaymaster,
-} from '../store/pool/admissions.js'
+import { type AdmissionFacts, type PoolSlot, readFacts } from '../store/pool/admissionFacts.js'
+import { holdCheapest, holdPooled } from '../store/pool/holdPooled.js'
+import { lockPool } from '../store/pool/lockPool.js'
 import { offerOf } from '../store/pool/operations.js'
+import { countApp, countPool, scopeNames, sumPaymaster } from '../store/pool/poolBounds.js'
+import { displaceOperations, putOperations } from '../store/pool/putOperations.js'
 import { countReputations, type EntityFacts, readEntityFacts } from '../store/pool/reputations.js'
-import type { OperationState, Schema } from '../store/schema.js'
+import type { OperationState } from '../store/schema.js'
+import { createEntityView, type EntityView, usesOf } from './createEntityView.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
-import { createEntityView, type EntityView, usesOf } from './entityView.js'
 import {
   type Admission,
+  applyDecision,
   createPoolView,
+  occupancyOf,
   type PoolFacts,
   type PoolView,
   senderName,
@@ -32,14 +25,14 @@ import {
 } from './poolView.js'
 
 /**
- * Decides about admissions to one chain's pool, in their order, and carries the decisions out in one
- * transaction; resolves after the commit. Whatever processes and transactions they come in, each sees
- * what those before it left. A refusal is data and costs the others nothing; when something is
- * thrown, nothing of it was done. An operation that a bundle takes or frees at this very moment counts
- * as bundled.
+ * Decides about admissions to one chain's pool, in their order, and writes the decisions in one
+ * transaction; resolves after the commit. Each admission sees the pool as those before it left it, also
+ * those of other processes. A refusal is data and costs the others nothing; when something is thrown,
+ * nothing was written. An operation that a bundle takes or releases at this very moment counts as
+ * bundled.
  */
 export function commitAdmissions(
-  database: Kysely<Schema>,
+  database: Database,
   chainId: number,
   admissions: readonly Admission[],
   limits: AdmissionLimits,
@@ -62,40 +55,39 @@ export function commitAdmissions(
       const decision = decideNext(admission, view, entityView, limits)
       const { entities } = admission
       const counted = (entities && entityView.counted(entities)) ?? []
-      view.apply(admission, decision, counted)
+      applyDecision(view, admission, decision, counted)
       if (entities && decision.kind === 'insert') entityView.take(entities, decision.replaces)
       return decision
     })
-    const puts = view.puts()
-    await pipelined(trx, (statements) => carryOut(statements, chainId, view, puts))
-    for (const _ of puts) faultPoint('admission:inserted')
+    await pipelined(trx, (statements) => writeChanges(statements, chainId, view))
+    for (const _ of view.puts.keys()) faultPoint('admission:inserted')
     return decisions
   })
 }
 
-/** In this order: what counts and tells reads what was put before. */
-async function carryOut(
-  statements: QueryExecutorProvider,
+/** Writes the changes of the pool. The order matters: events and counts read the rows put before them. */
+async function writeChanges(
+  statements: TransactionExecutor,
   chainId: number,
-  { displaced, totals }: PoolView,
-  puts: ReturnType<PoolView['puts']>,
+  { displaced, totals, puts }: PoolView,
 ): Promise<void> {
-  const seen = puts.filter(({ standing }) => standing.state === 'pooled')
-  const gone = puts.filter(({ standing }) => standing.state !== 'pooled')
-  const hashes = (of: typeof puts) => of.map(({ entry }) => entry.hash)
+  const rows = [...puts.values()]
+  const staying = rows.filter(({ standing }) => standing.state === 'pooled')
+  const leaving = rows.filter(({ standing }) => standing.state !== 'pooled')
+  const hashesOf = (some: typeof rows) => some.map(({ entry }) => entry.hash)
   const unseen = [...displaced.keys()]
   await Promise.all([
     displaceOperations(statements, chainId, displaced),
-    putOperations(statements, chainId, puts, totals),
-    emitOperationEvents(statements, chainId, [...unseen, ...hashes(gone)]),
-    countReputations(statements, chainId, { seen: hashes(seen), unseen }),
+    putOperations(statements, chainId, rows, totals),
+    emitOperationEvents(statements, chainId, [...unseen, ...hashesOf(leaving)]),
+    countReputations(statements, chainId, { seen: hashesOf(staying), unseen }),
   ])
 }
 
-/** What the pool and then the entities say; a staked sender has no limit of its own (SREP-040). */
+/** The decision by the pool and then by the entities; a staked sender has no limit (SREP-040). */
 function decideNext(
   admission: Admission,
-  view: ReturnType<typeof createPoolView>,
+  view: PoolView,
   entityView: EntityView,
   limits: AdmissionLimits,
 ): AdmissionDecision {
@@ -103,7 +95,7 @@ function decideNext(
   const { operation, prefund } = entry
   const decision = decideAdmission(
     { operation, offer: offerOf(entry), prefund, deposit, baseFee },
-    view.occupancy(admission),
+    occupancyOf(view, admission),
     entities?.staked.account
       ? { ...limits, maxOperationsPerSender: Number.POSITIVE_INFINITY }
       : limits,
@@ -114,21 +106,23 @@ function decideNext(
 }
 
 function readEntities(
-  statements: QueryExecutorProvider,
+  statements: TransactionExecutor,
   chainId: number,
   admissions: readonly Admission[],
 ): Promise<EntityFacts[]> {
-  const named = admissions.flatMap(({ entities }) =>
+  const entitiesOfAll = admissions.flatMap(({ entities }) =>
     entities
       ? usesOf(entities).map(({ address }) => ({ entryPoint: entities.entryPoint, address }))
       : [],
   )
-  return named.length > 0 ? readEntityFacts(statements, chainId, named) : Promise.resolve([])
+  return entitiesOfAll.length > 0
+    ? readEntityFacts(statements, chainId, entitiesOfAll)
+    : Promise.resolve([])
 }
 
-/** Holds what may be replaced, and counts only where a bound leaves a limit in doubt. */
+/** Reads the pool, holds operations that may be replaced, and counts only where a bound is in doubt. */
 async function readPool(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   admissions: readonly Admission[],
   facts: readonly AdmissionFacts[],
@@ -154,15 +148,17 @@ async function readPool(
     if (!held.has(slot.hash)) slots.set(name, { ...slot, state: 'bundled' })
 
   const totals = await readTotals(trx, chainId, admissions, facts, limits)
-  const live = totals.get(scopeNames.pool)!
-  const mayFill = live + BigInt(admissions.length) > BigInt(limits.maxOperations)
-  // One may give way for each admission; those of a candidate's own sender never do.
+  const poolSize = totals.get(scopeNames.pool)!
+  const mayFill = poolSize + BigInt(admissions.length) > BigInt(limits.maxOperations)
+  // One operation may give way for each admission, but never to one of its own sender.
   const needed = admissions.length + limits.maxOperationsPerSender
   const cheapest = mayFill ? await holdCheapest(trx, chainId, needed) : []
   return { known, slots, ofSender, totals, cheapest }
 }
 
-type Limited = {
+/** A limit, and the number that it bounds. */
+type LimitedTotal = {
+  /** A number that the total surely does not exceed; undefined where none is known. */
   readonly bound: bigint | undefined
   readonly limit: bigint
   readonly added: bigint
@@ -170,24 +166,24 @@ type Limited = {
 }
 
 /**
- * For each limit what it counts. Where even the bound and all candidates together stay within the
- * limit, the bound serves: a limit is far from most admissions, and counting a big pool is slow.
+ * The total that each limit bounds. Where the bound and all candidates together stay within the limit,
+ * the bound is good enough: limits are far from most admissions, and counting a big pool is slow.
  */
 async function readTotals(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   admissions: readonly Admission[],
   facts: readonly AdmissionFacts[],
   limits: AdmissionLimits,
 ): Promise<Map<string, bigint>> {
-  const limited = new Map<string, Limited>()
-  const add = (scope: string, { bound, limit, added, count }: Limited): void => {
-    const before = limited.get(scope)
+  const limited = new Map<string, LimitedTotal>()
+  const add = (scope: string, { bound, limit, added, count }: LimitedTotal): void => {
+    const earlier = limited.get(scope)
     limited.set(scope, {
       bound,
       count,
-      limit: before && before.limit < limit ? before.limit : limit,
-      added: (before?.added ?? 0n) + added,
+      limit: earlier && earlier.limit < limit ? earlier.limit : limit,
+      added: (earlier?.added ?? 0n) + added,
     })
   }
   for (const [place, { entry, deposit }] of admissions.entries()) {

@@ -3,19 +3,19 @@ import type { Database } from '../store/database.js'
 import { announceOperations } from '../store/pool/operations.js'
 
 /**
- * Tells the bundlers of a chain, in this and other processes, that operations wait. Called after
- * the commit: a NOTIFY inside each transaction makes PostgreSQL commit them one after the other, to
- * a fifth of the admissions a second. Admissions that come while a message is under way share the
- * next one. One that is lost costs the bundler's timer, not the operation.
+ * A function that notifies the bundlers of a chain, in this and other processes, that operations wait.
+ * It is called after the commit: a NOTIFY inside each transaction makes PostgreSQL commit them one after
+ * the other, which cuts the admissions a second to a fifth. Admissions that come while a message is under
+ * way share the next one. After a lost message the bundler's timer finds the operation.
  */
 export function createAnnouncer(database: Database, chainId: number, logger: Logger): () => void {
-  let wanted = false
+  let requested = false
   let running = false
 
   const run = async (): Promise<void> => {
     running = true
-    while (wanted) {
-      wanted = false
+    while (requested) {
+      requested = false
       try {
         await announceOperations(database, chainId)
       } catch (error) {
@@ -26,7 +26,7 @@ export function createAnnouncer(database: Database, chainId: number, logger: Log
   }
 
   return () => {
-    wanted = true
+    requested = true
     if (!running) void run()
   }
 }

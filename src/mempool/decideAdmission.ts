@@ -9,7 +9,8 @@ import {
 } from '../errors/operationErrors.js'
 import type { PurserError } from '../errors/purserError.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
-import type { PooledOperation, PoolSlot } from '../store/pool/admissions.js'
+import type { PoolSlot } from '../store/pool/admissionFacts.js'
+import type { PooledOperation } from '../store/pool/holdPooled.js'
 import type { OperationState } from '../store/schema.js'
 import { minimumReplacement, raiseFee } from './minimumReplacement.js'
 import { offeredTip } from './offeredTip.js'
@@ -21,7 +22,7 @@ export type AdmissionLimits = {
   readonly maxOperations: number
 }
 
-/** What the pool holds that an admission must know, all in one chain. */
+/** The state of one chain's pool that decides about an admission. */
 export type Occupancy = {
   /** State of this very operation, when it is known. */
   readonly known: OperationState | undefined
@@ -45,7 +46,7 @@ type AdmissionCandidate = {
   readonly prefund: bigint
   /** wei in the paymaster's deposit; undefined without a paymaster. */
   readonly deposit: bigint | undefined
-  /** wei per gas of the head at which it was found valid */
+  /** wei per gas of the head at which it was valid */
   readonly baseFee: bigint
 }
 
@@ -59,7 +60,7 @@ export type AdmissionDecision =
   | { readonly kind: 'refuse'; readonly error: PurserError }
 
 /**
- * What becomes of a valid operation, given what the pool holds:
+ * The decision about a valid operation, given the state of the pool:
  * - one that is pooled, bundled or included already is `known`; a dropped or replaced one may come
  *   back;
  * - the same sender and nonce: refused when the other is in a signed bundle (AlreadyBundledError) or
@@ -84,19 +85,19 @@ export function decideAdmission(
   let evicts: PooledOperation | undefined
   if (slot?.state === 'bundled') return refuse(new AlreadyBundledError(slot.hash))
   if (slot) {
-    const least = minimumReplacement(slot)
+    const minimum = minimumReplacement(slot)
     if (
-      offer.maxFeePerGas < least.maxFeePerGas ||
-      offer.maxPriorityFeePerGas < least.maxPriorityFeePerGas
+      offer.maxFeePerGas < minimum.maxFeePerGas ||
+      offer.maxPriorityFeePerGas < minimum.maxPriorityFeePerGas
     ) {
-      const { maxFeePerGas, maxPriorityFeePerGas } = least
+      const { maxFeePerGas, maxPriorityFeePerGas } = minimum
       return refuse(new ReplacementUnderpricedError(slot.hash, maxFeePerGas, maxPriorityFeePerGas))
     }
   } else {
-    const full = shareUsedUp(operation, pool, limits)
-    if (full) return refuse(full)
+    const limitError = checkShares(operation, pool, limits)
+    if (limitError) return refuse(limitError)
     if (pool.total >= limits.maxOperations) {
-      evicts = givesWay(pool.cheapest, offer, baseFee)
+      evicts = evictable(pool.cheapest, offer, baseFee)
       if (!evicts) return refuse(poolFull(pool, limits, baseFee))
     }
   }
@@ -109,7 +110,8 @@ export function decideAdmission(
   return { kind: 'insert', replaces: slot, evicts }
 }
 
-function shareUsedUp(
+/** The refusal by the limits per sender and app. */
+function checkShares(
   { sender }: Operation,
   { ofSender, ofApp }: Occupancy,
   { maxOperationsPerSender, maxOperationsPerApp }: AdmissionLimits,
@@ -126,8 +128,8 @@ function shareUsedUp(
   return undefined
 }
 
-/** The cheapest operation, when this one offers enough to take its place. */
-function givesWay(
+/** The cheapest operation, if this one offers enough to take its place. */
+function evictable(
   cheapest: PooledOperation | undefined,
   offer: Fees,
   baseFee: bigint,
@@ -161,7 +163,7 @@ function refuse(error: PurserError): AdmissionDecision {
   return { kind: 'refuse', error }
 }
 
-/** Why an operation left the pool for another one, as it is stored. */
+/** Reasons for which an operation leaves the pool for another one, as they are stored. */
 export const displacement = {
   replaced: (by: Hex) =>
     ({
@@ -175,7 +177,7 @@ export const displacement = {
       code: 'EVICTED',
       reason: `the pool was full and operation ${by} offered more; send it again with higher fees`,
     }) as const,
-  /** In the words of `dropSuccessors`: `behind` was evicted. */
+  /** The reason of an operation whose predecessor `behind` was evicted; worded as in `dropSuccessors`. */
   stranded: (behind: Hex, nonce: bigint, by: Hex) =>
     ({
       state: 'dropped',

@@ -1,9 +1,10 @@
 import type { Hex } from 'viem'
+import { greatest, sum } from '../base/bigints.js'
 import { readNonce } from '../chain/entryPointReads.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
-import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
+import type { AaCode, EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { type Pending, pendingOfSender } from '../store/pool/successors.js'
 import type { MempoolContext } from './mempoolContext.js'
@@ -11,11 +12,11 @@ import type { MempoolContext } from './mempoolContext.js'
 type SequenceAttempt = { readonly ok: true } | { readonly ok: false; readonly failure: Failure }
 
 /**
- * Runs `attempt` for an operation; when its nonce is too high, once more as if the account's pending
- * operations with the lower nonces of that key were included: its nonce counted up, and its own money
- * less by all that its pending operations may take. What else they do to the account is not known
- * before: an operation that depends on it is refused now, or dropped with a reason when its turn
- * comes. Each nonce from the chain's next one on must be pending.
+ * The result of `attempt` for an operation. When its nonce is too high, `attempt` runs once more as if
+ * the account's pending operations with the lower nonces of that key were included: with its nonce
+ * raised, and its money reduced by all that its pending operations may take. Their other effects on the
+ * account are not known before: an operation that depends on those is refused now, or dropped with a
+ * reason when its turn comes. Each nonce from the chain's next one on must be pending.
  */
 export async function inSequence<R extends SequenceAttempt>(
   context: Pick<MempoolContext, 'definition' | 'database' | 'node'>,
@@ -28,7 +29,7 @@ export async function inSequence<R extends SequenceAttempt>(
   const result = await attempt()
   if (result.ok || result.failure.code !== 'AA25') return { result }
 
-  const refuse = (code: string, message: string) => ({
+  const refuse = (code: AaCode, message: string) => ({
     result: { ok: false as const, failure: { ...result.failure, code, message } },
   })
   const [next, pending] = await Promise.all([
@@ -48,8 +49,8 @@ export async function inSequence<R extends SequenceAttempt>(
       'AA10 sender already constructed: a pending operation creates it. Send this one without initCode when that one is included.',
     )
 
-  const others = pending.filter((each) => each.nonce !== nonce)
-  const owed = others.reduce((sum, each) => (each.paymaster ? sum : sum + each.prefund), 0n)
+  const selfPaid = pending.filter((other) => other.nonce !== nonce && !other.paymaster)
+  const owed = sum(selfPaid.map(({ prefund }) => prefund))
   const override = await stateAfter(context, entryPoint, op, owed)
   const again = await attempt(override)
   if (again.ok || again.failure.code !== 'AA21') return { result: again, override }
@@ -59,26 +60,25 @@ export async function inSequence<R extends SequenceAttempt>(
   )
 }
 
-/** The lowest nonce from `next` up to `nonce` with which nothing is pending. */
+/** The lowest nonce from `next` up to `nonce` with which no operation is pending. */
 export function firstMissing(
   pending: readonly Pick<Pending, 'nonce'>[],
   next: bigint,
   nonce: bigint,
 ): bigint | undefined {
-  const known = new Set(pending.map((each) => each.nonce))
-  let wanted = next
-  while (wanted < nonce && known.has(wanted)) wanted++
-  return wanted < nonce ? wanted : undefined
+  const pendingNonces = new Set(pending.map((operation) => operation.nonce))
+  let candidate = next
+  while (candidate < nonce && pendingNonces.has(candidate)) candidate++
+  return candidate < nonce ? candidate : undefined
 }
 
-/** What is left of an account's money, in wei, when `owed` is taken from its deposit first. */
+/** The rest of an account's money, in wei, when `owed` is taken from its deposit first. */
 export function moneyLeft(
   owed: bigint,
   { deposit, balance }: { readonly deposit: bigint; readonly balance: bigint },
 ): { readonly deposit: bigint; readonly balance: bigint } {
   if (owed <= deposit) return { deposit: deposit - owed, balance }
-  const rest = owed - deposit
-  return { deposit: 0n, balance: rest < balance ? balance - rest : 0n }
+  return { deposit: 0n, balance: greatest(balance - (owed - deposit), 0n) }
 }
 
 const DEPOSIT_MASK = 2n ** 112n - 1n
@@ -91,8 +91,8 @@ async function stateAfter(
   { sender, nonce, paymaster }: Operation,
   owed: bigint,
 ): Promise<StateOverride> {
-  const counted = { [nonceSlot(sender, nonce)]: word(nonce & SEQUENCE_MASK) }
-  if (paymaster !== undefined || owed === 0n) return { [address]: { stateDiff: counted } }
+  const raisedNonce = { [nonceSlot(sender, nonce)]: word(nonce & SEQUENCE_MASK) }
+  if (paymaster !== undefined || owed === 0n) return { [address]: { stateDiff: raisedNonce } }
   const slot = depositSlot(sender)
   const answers = await node.batch([
     { method: 'eth_getStorageAt', params: [address, slot, 'latest'] },
@@ -102,11 +102,11 @@ async function stateAfter(
     if (!answer.ok) throw answer.error
     return BigInt(answer.result as Hex)
   })
-  const left = moneyLeft(owed, { deposit: stored & DEPOSIT_MASK, balance })
-  const deposit = (stored & ~DEPOSIT_MASK) | left.deposit
+  const rest = moneyLeft(owed, { deposit: stored & DEPOSIT_MASK, balance })
+  const deposit = (stored & ~DEPOSIT_MASK) | rest.deposit
   return {
-    [address]: { stateDiff: { ...counted, [slot]: word(deposit) } },
-    [sender]: { balance: `0x${left.balance.toString(16)}` },
+    [address]: { stateDiff: { ...raisedNonce, [slot]: word(deposit) } },
+    [sender]: { balance: `0x${rest.balance.toString(16)}` },
   }
 }
 

@@ -1,21 +1,20 @@
-import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { BundleShare } from '../gas/preVerificationGas.js'
-import type { Schema } from '../store/schema.js'
+import type { Database } from '../store/database.js'
 import type { Engine } from '../validation/engine.js'
-import type { CheckedWith } from '../validation/requireRules.js'
+import type { RuleOutcome } from '../validation/requireRules.js'
 
-/** What admission on one chain works with. */
+/** The parts that admit operations to one chain's pool. */
 export type MempoolContext = {
   readonly definition: ChainDefinition
-  readonly database: Kysely<Schema>
+  readonly database: Database
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
   readonly engine: Engine
-  /** Hears how each operation was judged by ERC-7562, for the metrics. */
-  readonly onJudged: (how: CheckedWith) => void
+  /** Called with the outcome of the ERC-7562 rules for each operation, for the metrics. */
+  readonly onRulesChecked: (outcome: RuleOutcome) => void
   readonly logger: Logger
 } & Omit<BundleShare, 'verificationGasUsed'>

@@ -1,4 +1,5 @@
 import type { Fees } from '../entrypoint/fees.js'
+
 /**
  * The least fees with which an operation takes the place of a pooled one with the same sender and
  * nonce.
@@ -10,7 +11,7 @@ export function minimumReplacement(pooled: Fees): Fees {
   }
 }
 
-/** 10 % more, rounded up, and always at least 1 wei more, so that displacing a zero fee is not free. */
+/** The fee raised by 10 %, rounded up, and by at least 1 wei: displacing a zero fee is not free. */
 export function raiseFee(fee: bigint): bigint {
   const raised = (fee * 11n + 9n) / 10n
   return raised > fee ? raised : fee + 1n

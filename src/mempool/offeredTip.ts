@@ -1,8 +1,7 @@
+import { greatest, smallest } from '../base/bigints.js'
 import type { Fees } from '../entrypoint/fees.js'
-/** wei per gas that an operation leaves the bundler at `baseFee`; never negative. */
+
+/** The tip in wei per gas that an operation offers the bundler at `baseFee`; never negative. */
 export function offeredTip({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFee: bigint): bigint {
-  const left = maxFeePerGas - baseFee
-  if (left <= 0n) return 0n
-  if (left < maxPriorityFeePerGas) return left
-  return maxPriorityFeePerGas
+  return greatest(smallest(maxFeePerGas - baseFee, maxPriorityFeePerGas), 0n)
 }

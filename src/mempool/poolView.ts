@@ -1,14 +1,13 @@
 import type { Address, Hex } from 'viem'
-import {
-  type DisplacedState,
-  type PooledOperation,
-  type PoolSlot,
-  scopeNames,
-} from '../store/pool/admissions.js'
+import { smallest } from '../base/bigints.js'
+import type { PoolSlot } from '../store/pool/admissionFacts.js'
+import type { PooledOperation } from '../store/pool/holdPooled.js'
 import { type NewOperation, offerOf } from '../store/pool/operations.js'
+import { scopeNames } from '../store/pool/poolBounds.js'
+import type { DisplacedState } from '../store/pool/putOperations.js'
 import type { OperationState } from '../store/schema.js'
+import type { AdmittedEntities } from './createEntityView.js'
 import { type AdmissionDecision, displacement, type Occupancy } from './decideAdmission.js'
-import type { AdmittedEntities } from './entityView.js'
 
 export type Admission = {
   readonly entry: Omit<NewOperation, 'counted'>
@@ -20,7 +19,7 @@ export type Admission = {
   readonly entities: AdmittedEntities | undefined
 }
 
-/** What a transaction of admissions read of the pool. Counts may be too big, never too small. */
+/** The pool as a transaction of admissions has read it. Counts may be too big, never too small. */
 export type PoolFacts = {
   readonly known: ReadonlyMap<Hex, OperationState>
   /** By `slotName`. */
@@ -30,8 +29,8 @@ export type PoolFacts = {
   /** By scope: live operations of pool and apps, wei of paymasters. */
   readonly totals: ReadonlyMap<string, bigint>
   /**
-   * Enough of the cheapest pooled operations for all admissions, and what waits behind them; empty in
-   * a pool with room.
+   * Enough of the cheapest pooled operations for all admissions, and operations that wait behind them;
+   * empty in a pool with room.
    */
   readonly cheapest: readonly PooledOperation[]
 }
@@ -44,14 +43,162 @@ export function slotName(entryPoint: Address, sender: Address, nonce: bigint): s
   return `${senderName(entryPoint, sender)} ${nonce}`
 }
 
-/** wei per gas; unlike `effectiveTip` it orders operations below the base fee too. */
-function margin(op: PooledOperation, baseFee: bigint): bigint {
-  const left = op.maxFeePerGas - baseFee
-  if (left < op.maxPriorityFeePerGas) return left
-  return op.maxPriorityFeePerGas
+/** An operation that this transaction puts into the pool, and the state in which it leaves it there. */
+type Put = { readonly entry: NewOperation; readonly standing: DisplacedState }
+
+/** The state of an operation that leaves the pool, as it is stored. */
+type LeavingState = DisplacedState & { readonly state: OperationState }
+
+/**
+ * The pool as it becomes while admissions are decided one after the other, in memory, and the changes
+ * that must be written at the end.
+ */
+export type PoolView = {
+  readonly known: Map<Hex, OperationState>
+  readonly slots: Map<string, PoolSlot>
+  readonly ofSender: Map<string, number>
+  readonly totals: Map<string, bigint>
+  readonly pooled: Map<Hex, PooledOperation>
+  readonly puts: Map<Hex, Put>
+  /** Stored operations that leave the pool. */
+  readonly displaced: Map<Hex, DisplacedState>
 }
 
-/** Can `op` not go before `first` did? A nonce is `key << 64 | sequence`. */
+export function createPoolView(facts: PoolFacts): PoolView {
+  return {
+    known: new Map(facts.known),
+    slots: new Map(facts.slots),
+    ofSender: new Map(facts.ofSender),
+    totals: new Map(facts.totals),
+    pooled: new Map(facts.cheapest.map((operation) => [operation.hash, operation])),
+    puts: new Map(),
+    displaced: new Map(),
+  }
+}
+
+/** The part of the pool that concerns a candidate. */
+export function occupancyOf(view: PoolView, { entry, baseFee }: Admission): Occupancy {
+  const { hash, entryPoint, appId, operation } = entry
+  const { sender, nonce, paymaster } = operation
+  const total = (scope: string) => view.totals.get(scope) ?? 0n
+  return {
+    known: view.known.get(hash),
+    slot: view.slots.get(slotName(entryPoint, sender, nonce)),
+    ofSender: view.ofSender.get(senderName(entryPoint, sender)) ?? 0,
+    ofApp: Number(total(scopeNames.app(appId))),
+    total: Number(total(scopeNames.pool)),
+    paymasterPending: paymaster ? total(scopeNames.paymaster(entryPoint, paymaster)) : 0n,
+    cheapest: cheapestExcept(view, sender, baseFee),
+  }
+}
+
+/** Brings the view to the state after a decision. `counted`: entities whose opsSeen it raises. */
+export function applyDecision(
+  view: PoolView,
+  { entry }: Admission,
+  decision: AdmissionDecision,
+  counted: readonly Address[],
+): void {
+  if (decision.kind !== 'insert') return
+  const { replaces, evicts } = decision
+  const { hash, entryPoint, appId, operation, prefund } = entry
+  const { sender, nonce } = operation
+  if (replaces) {
+    displace(view, replaces.hash, displacement.replaced(hash))
+    count(view, replaces, entryPoint, -1n)
+    addToSender(view, entryPoint, sender, -1)
+  }
+  if (evicts) {
+    const stranded = [...view.pooled.values()].filter((pooled) => waitsBehind(pooled, evicts))
+    evict(view, evicts, displacement.evicted(hash))
+    for (const pooled of stranded)
+      evict(view, pooled, displacement.stranded(evicts.hash, evicts.nonce, hash))
+  }
+  const { maxFeePerGas, maxPriorityFeePerGas } = offerOf(entry)
+  const slot: PoolSlot = {
+    hash,
+    state: 'pooled',
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    prefund,
+    paymaster: operation.paymaster ?? null,
+    appId,
+  }
+  view.known.set(hash, 'pooled')
+  view.slots.set(slotName(entryPoint, sender, nonce), slot)
+  count(view, slot, entryPoint, 1n)
+  addToSender(view, entryPoint, sender, 1)
+  view.pooled.set(hash, { ...slot, entryPoint, sender, nonce })
+  view.puts.delete(hash)
+  view.puts.set(hash, { entry: { ...entry, counted }, standing: { state: 'pooled' } })
+}
+
+/** Takes an operation out of the pool so that no operation has its nonce any more. */
+function evict(view: PoolView, operation: PooledOperation, standing: LeavingState): void {
+  const { hash, entryPoint, sender, nonce } = operation
+  displace(view, hash, standing)
+  view.slots.delete(slotName(entryPoint, sender, nonce))
+  count(view, operation, entryPoint, -1n)
+  addToSender(view, entryPoint, sender, -1)
+}
+
+function displace({ known, pooled, puts, displaced }: PoolView, hash: Hex, standing: LeavingState) {
+  known.set(hash, standing.state)
+  pooled.delete(hash)
+  const put = puts.get(hash)
+  if (put) puts.set(hash, { ...put, standing })
+  else displaced.set(hash, standing)
+}
+
+/** Adds an operation to the totals of its scopes, or with sign -1 takes it off them. */
+function count(
+  { totals }: PoolView,
+  { appId, paymaster, prefund }: Pick<PoolSlot, 'appId' | 'paymaster' | 'prefund'>,
+  entryPoint: Address,
+  sign: 1n | -1n,
+): void {
+  const add = (scope: string, change: bigint): void => {
+    const total = totals.get(scope)
+    // A total that no admission of this transaction needs was not read.
+    if (total !== undefined) totals.set(scope, total + change)
+  }
+  add(scopeNames.pool, sign)
+  add(scopeNames.app(appId), sign)
+  if (paymaster) add(scopeNames.paymaster(entryPoint, paymaster), sign * prefund)
+}
+
+function addToSender(
+  { ofSender }: PoolView,
+  entryPoint: Address,
+  sender: Address,
+  change: 1 | -1,
+): void {
+  const name = senderName(entryPoint, sender)
+  ofSender.set(name, (ofSender.get(name) ?? 0) + change)
+}
+
+/** The pooled operation with the smallest margin that is of another sender; of equals the lowest hash. */
+function cheapestExcept(
+  { pooled }: PoolView,
+  sender: Address,
+  baseFee: bigint,
+): PooledOperation | undefined {
+  let cheapest: PooledOperation | undefined
+  for (const operation of pooled.values()) {
+    if (operation.sender === sender) continue
+    const difference = cheapest ? margin(operation, baseFee) - margin(cheapest, baseFee) : -1n
+    if (difference < 0n || (cheapest && difference === 0n && operation.hash < cheapest.hash))
+      cheapest = operation
+  }
+  return cheapest
+}
+
+/** wei per gas; unlike `offeredTip` it orders operations below the base fee too. */
+function margin(op: PooledOperation, baseFee: bigint): bigint {
+  return smallest(op.maxFeePerGas - baseFee, op.maxPriorityFeePerGas)
+}
+
+/** Whether `op` cannot go before `first`. A nonce is `key << 64 | sequence`. */
 function waitsBehind(op: PooledOperation, first: PooledOperation): boolean {
   return (
     op.entryPoint === first.entryPoint &&
@@ -60,120 +207,3 @@ function waitsBehind(op: PooledOperation, first: PooledOperation): boolean {
     op.nonce > first.nonce
   )
 }
-
-/**
- * The pool as it becomes while admissions are decided one after the other, in memory, and what of it
- * must be written at the end.
- */
-export function createPoolView(facts: PoolFacts) {
-  const known = new Map(facts.known)
-  const slots = new Map(facts.slots)
-  const ofSender = new Map(facts.ofSender)
-  const totals = new Map(facts.totals)
-  const pooled = new Map(facts.cheapest.map((each) => [each.hash, each]))
-  const puts = new Map<Hex, { entry: NewOperation; standing: DisplacedState }>()
-  const displaced = new Map<Hex, DisplacedState>()
-
-  /** Counts that nobody asked for are not kept. */
-  const add = (scope: string, change: bigint): void => {
-    const total = totals.get(scope)
-    if (total !== undefined) totals.set(scope, total + change)
-  }
-
-  const count = (
-    { appId, paymaster, prefund }: Pick<PoolSlot, 'appId' | 'paymaster' | 'prefund'>,
-    entryPoint: Address,
-    sign: bigint,
-  ): void => {
-    add(scopeNames.pool, sign)
-    add(scopeNames.app(appId), sign)
-    if (paymaster) add(scopeNames.paymaster(entryPoint, paymaster), sign * prefund)
-  }
-
-  const addSender = (entryPoint: Address, sender: Address, change: number): void => {
-    const name = senderName(entryPoint, sender)
-    ofSender.set(name, (ofSender.get(name) ?? 0) + change)
-  }
-
-  const leave = (hash: Hex, standing: DisplacedState & { state: OperationState }): void => {
-    known.set(hash, standing.state)
-    pooled.delete(hash)
-    const put = puts.get(hash)
-    if (put) puts.set(hash, { ...put, standing })
-    else displaced.set(hash, standing)
-  }
-
-  const giveWay = (
-    op: PooledOperation,
-    standing: DisplacedState & { state: OperationState },
-  ): void => {
-    leave(op.hash, standing)
-    slots.delete(slotName(op.entryPoint, op.sender, op.nonce))
-    count(op, op.entryPoint, -1n)
-    addSender(op.entryPoint, op.sender, -1)
-  }
-
-  const cheapestBut = (sender: Address, baseFee: bigint): PooledOperation | undefined => {
-    let best: PooledOperation | undefined
-    for (const each of pooled.values()) {
-      if (each.sender === sender) continue
-      const difference = best ? margin(each, baseFee) - margin(best, baseFee) : -1n
-      if (difference < 0n || (best && difference === 0n && each.hash < best.hash)) best = each
-    }
-    return best
-  }
-
-  return {
-    /** What the pool now says about a candidate. */
-    occupancy({ entry, baseFee }: Admission): Occupancy {
-      const { hash, entryPoint, appId, operation } = entry
-      const { sender, nonce, paymaster } = operation
-      const total = (scope: string) => totals.get(scope) ?? 0n
-      return {
-        known: known.get(hash),
-        slot: slots.get(slotName(entryPoint, sender, nonce)),
-        ofSender: ofSender.get(senderName(entryPoint, sender)) ?? 0,
-        ofApp: Number(total(scopeNames.app(appId))),
-        total: Number(total(scopeNames.pool)),
-        paymasterPending: paymaster ? total(scopeNames.paymaster(entryPoint, paymaster)) : 0n,
-        cheapest: cheapestBut(sender, baseFee),
-      }
-    },
-
-    /** The pool after a decision. `counted`: whose reputation counts the operation. */
-    apply({ entry }: Admission, decision: AdmissionDecision, counted: readonly Address[]): void {
-      if (decision.kind !== 'insert') return
-      const { replaces, evicts } = decision
-      const { hash, entryPoint, appId, operation, prefund } = entry
-      const { sender, nonce } = operation
-      const { maxFeePerGas, maxPriorityFeePerGas } = offerOf(entry)
-      if (replaces) {
-        leave(replaces.hash, displacement.replaced(hash))
-        count(replaces, entryPoint, -1n)
-        addSender(entryPoint, sender, -1)
-      }
-      if (evicts) {
-        const { hash: first, nonce: missing } = evicts
-        const stranded = [...pooled.values()].filter((each) => waitsBehind(each, evicts))
-        giveWay(evicts, displacement.evicted(hash))
-        for (const each of stranded) giveWay(each, displacement.stranded(first, missing, hash))
-      }
-      const paymaster = operation.paymaster ?? null
-      const fees = { maxFeePerGas, maxPriorityFeePerGas }
-      const slot: PoolSlot = { hash, state: 'pooled', ...fees, prefund, paymaster, appId }
-      known.set(hash, 'pooled')
-      slots.set(slotName(entryPoint, sender, nonce), slot)
-      count(slot, entryPoint, 1n)
-      addSender(entryPoint, sender, 1)
-      pooled.set(hash, { ...slot, entryPoint, sender, nonce })
-      puts.delete(hash)
-      puts.set(hash, { entry: { ...entry, counted }, standing: { state: 'pooled' } })
-    },
-
-    puts: () => [...puts.values()],
-    displaced,
-    totals,
-  }
-}
-
-export type PoolView = ReturnType<typeof createPoolView>

@@ -1,11 +1,11 @@
 import { size } from 'viem/utils'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { fixedBundleGas } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { OperationLimitError } from '../errors/operationErrors.js'
 
-/** Bytes; the longest signatures in use (passkeys, many owners) stay far below. */
+/** Bytes; the longest signatures in use (passkeys, many owners) are far shorter. */
 const MAX_SIGNATURE = 8_192
 
 /** Calldata of handleOps and the transaction's own fields around one operation, in bytes. */
@@ -14,8 +14,9 @@ const TRANSACTION_ENVELOPE = 400
 type BundleLimits = Pick<ChainDefinition, 'maxBundleGas' | 'maxBundleBytes' | 'maxVerificationGas'>
 
 /**
- * What can be refused without asking the chain: an operation that contradicts itself, or that no
- * bundle could carry even alone. Throws OperationLimitError, which names the field.
+ * The checks that need no chain: an operation must not contradict itself, and must fit into a bundle at
+ * least alone.
+ * @throws OperationLimitError, which names the field
  */
 export function requireLimits(entryPoint: EntryPoint, op: Operation, limits: BundleLimits): void {
   requireConsistency(op)
@@ -48,7 +49,7 @@ function requireConsistency(op: Operation): void {
     throw new OperationLimitError('paymasterData', 'there is no paymaster')
 }
 
-/** At most the gas limit of a bundle with this operation alone. */
+/** An upper bound of the gas limit of a bundle with this operation alone. */
 function aloneGas(entryPoint: EntryPoint, op: Operation, bytes: number): bigint {
   const nonZeroByte = 16n
   const fixed = 21_000n + fixedBundleGas(entryPoint)

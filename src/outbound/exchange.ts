@@ -10,7 +10,7 @@ export type OutboundRequest = {
   readonly body: Buffer | undefined
 }
 
-/** What went wrong with a request. */
+/** The kind of failure of a request. */
 export type OutboundOutcome =
   | 'timeout'
   | 'dns_error'
@@ -22,13 +22,13 @@ export type OutboundOutcome =
   | 'too_large'
   | 'blocked_address'
 
-/** What kept a 2xx response from coming whole. */
+/** The failure of a request that got no complete 2xx response. */
 export type OutboundFailure = {
   readonly ok: false
   readonly outcome: OutboundOutcome
   readonly reason: string
   readonly status: number | undefined
-  /** Seconds that the other side wants us to wait. */
+  /** The seconds that the other side asks us to wait (Retry-After). */
   readonly retryAfter?: number | undefined
 }
 
@@ -46,19 +46,19 @@ type Means = {
 const MAX_RESPONSE_BYTES = 16_384
 
 /**
- * One HTTP request and its response, never a rejection. `unheard` tells that the connection failed
- * before any byte of a response and in a way that says nobody handled the request: refused, or
- * closed by the other side while it was idle.
+ * One HTTP request and its response, never a rejection. `isUnhandled` says that the connection
+ * failed before any byte of a response, and in a way which shows that the request was not handled:
+ * refused, or closed by the other side while it was idle.
  */
 export function exchange(
   { url, method, headers, body }: OutboundRequest,
   { agent, lookup, signal }: Means,
-): Promise<{ readonly response: OutboundResponse; readonly unheard: boolean }> {
+): Promise<{ readonly response: OutboundResponse; readonly isUnhandled: boolean }> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:'
     let stage: ExchangeStage = 'connection'
     let status: number | undefined
-    let heardNothing = (): boolean => true
+    let hasNoResponse = (): boolean => true
 
     const outgoing = (secure ? https : http).request(url, {
       method,
@@ -71,7 +71,7 @@ export function exchange(
 
     outgoing.on('socket', (socket: Socket) => {
       const before = socket.bytesRead
-      heardNothing = () => socket.bytesRead === before
+      hasNoResponse = () => socket.bytesRead === before
       if (outgoing.reusedSocket) {
         stage = 'exchange'
         return
@@ -85,19 +85,19 @@ export function exchange(
     })
 
     const fail = (error: NodeJS.ErrnoException): void => {
-      const idle = outgoing.reusedSocket && error.code === 'ECONNRESET'
-      const nobody = idle || error.code === 'ECONNREFUSED' || error.code === 'EPIPE'
+      const wasIdle = outgoing.reusedSocket && error.code === 'ECONNRESET'
+      const isRefused = wasIdle || error.code === 'ECONNREFUSED' || error.code === 'EPIPE'
       const failure = signal.aborted ? timeout : explain(error, stage)
       resolve({
         response: { ok: false, ...failure, status },
-        unheard: !signal.aborted && nobody && heardNothing(),
+        isUnhandled: !signal.aborted && isRefused && hasNoResponse(),
       })
     }
     outgoing.on('error', fail)
 
     outgoing.on('response', (incoming: IncomingMessage) => {
       status = incoming.statusCode ?? 0
-      const settle = (response: OutboundResponse): void => resolve({ response, unheard: false })
+      const settle = (response: OutboundResponse): void => resolve({ response, isUnhandled: false })
       const refuse = (failure: Cause): void => {
         incoming.destroy()
         settle({ ok: false, ...failure, status, retryAfter: secondsOf(incoming) })
@@ -125,7 +125,7 @@ export function exchange(
   })
 }
 
-/** The header Retry-After, in seconds or as a date. */
+/** The seconds of the header Retry-After, which holds seconds or a date. */
 function secondsOf({ headers }: IncomingMessage): number | undefined {
   const text = headers['retry-after']
   if (text === undefined) return undefined
@@ -147,7 +147,10 @@ const tooLarge: Cause = {
   reason: `the answer is longer than ${MAX_RESPONSE_BYTES} bytes.`,
 }
 
-/** Only the error's code is told: its text may hold addresses of our network. */
+/**
+ * The failure that an error means. Only the error's code is shown: its text may hold addresses of
+ * our network.
+ */
 function explain(error: NodeJS.ErrnoException, stage: ExchangeStage): Cause {
   if (error instanceof BlockedAddressError) {
     return { outcome: 'blocked_address', reason: error.message }

@@ -123,16 +123,19 @@ describe('answers that are none', () => {
     expect(inner).toBe(0)
   })
 
-  test.each([400, 401, 404, 429, 500, 503])('status %d is told and not retried', async (status) => {
-    let calls = 0
-    const url = await startHttp((_, response) => {
-      calls++
-      response.writeHead(status).end('{"arePoliciesVerified":true}')
-    })
-    const { response } = await development().request(get(url), never)
-    expect(response).toMatchObject({ ok: false, outcome: 'http_status', status })
-    expect(calls).toBe(1)
-  })
+  test.each([400, 401, 404, 429, 500, 503])(
+    'status %d is reported and not retried',
+    async (status) => {
+      let calls = 0
+      const url = await startHttp((_, response) => {
+        calls++
+        response.writeHead(status).end('{"arePoliciesVerified":true}')
+      })
+      const { response } = await development().request(get(url), never)
+      expect(response).toMatchObject({ ok: false, outcome: 'http_status', status })
+      expect(calls).toBe(1)
+    },
+  )
 
   test('16 kB pass, one byte more does not, announced or not', async () => {
     const sizes = [16_384, 16_385, 50_000_000]

@@ -4,20 +4,24 @@ import { exchange, type OutboundRequest, type OutboundResponse } from './exchang
 import type { NetworkGuard } from './networkGuard.js'
 import { createVettedLookup, type Resolve, resolveBySystem } from './vettedLookup.js'
 
-/** `attempts` is 0 when the guard refused the URL. */
+/** The result of a request; `attempts` is 0 when the guard refused the URL. */
 export type OutboundResult = { readonly attempts: number; readonly response: OutboundResponse }
 
+/** The HTTP client for addresses that strangers chose. */
 export type OutboundClient = {
-  /** `signal` bounds all of it: DNS, connection, TLS, response. Trouble is data, never thrown. */
+  /**
+   * Sends a request. `signal` bounds DNS, connection, TLS and response. Failures are data, never
+   * thrown.
+   */
   request(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResult>
   /** Closes idle connections. */
   close(): void
 }
 
 /**
- * The one way out to addresses that customers chose: the guard sees the URL and every address it
- * resolves to. No redirect is followed, no proxy or cookie used. Connections are kept for 30 s; a
- * request whose connection failed unheard is sent once more, on a new one.
+ * Makes the client. The guard sees the URL and every address that it resolves to. No redirect is
+ * followed, no proxy or cookie used. Connections are kept for 30 s; a request whose connection
+ * failed before anybody handled it is sent once more, on a new connection.
  */
 export function createOutboundClient(
   guard: NetworkGuard,
@@ -37,7 +41,7 @@ export function createOutboundClient(
       }
       const agent = request.url.protocol === 'https:' ? secure : plain
       const first = await exchange(request, { agent, lookup, signal })
-      if (!first.unheard) return { attempts: 1, response: first.response }
+      if (!first.isUnhandled) return { attempts: 1, response: first.response }
       const second = await exchange(request, { agent: false, lookup, signal })
       return { attempts: 2, response: second.response }
     },

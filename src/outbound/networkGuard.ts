@@ -1,26 +1,27 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Where calls to customers' endpoints may go besides the public internet. Webhooks that an app
- * registers are addresses chosen by a stranger, so private networks are closed unless the operator
- * opens them.
+ * The guard that decides which addresses may be called besides the public internet. Webhooks that
+ * an app registers are addresses chosen by a stranger, so private networks are closed unless the
+ * operator opens them.
  */
 export type NetworkGuard = {
   /** The sentence that says why `url` must not be called; undefined when it may be. */
   refuseUrl(url: URL): string | undefined
   /**
-   * The sentence that says why the address `ip`, an answer of the DNS for `host`, is closed. It
-   * does not tell the address: names of a private network are no business of a stranger.
+   * The sentence that says why the address `ip`, an answer of the DNS for `host`, is closed;
+   * undefined when it is open. It does not name the address, because a stranger must not learn the
+   * private network.
    */
   refuseAddress(ip: string, host: string): string | undefined
 }
 
-/** What a development setup opens: itself. */
+/** The entries that a development setup opens: its own machine. */
 export const loopback: readonly string[] = ['127.0.0.0/8', '::1/128', 'localhost']
 
 /**
- * `allow` lists host names and CIDR blocks. They may be private, use http, and any port. Throws
- * TypeError on an entry that is neither.
+ * Makes a guard. `allow` lists host names and CIDR blocks, which may be private, use http and any
+ * port. Throws TypeError on an entry that is neither.
  */
 export function createNetworkGuard(allow: readonly string[]): NetworkGuard {
   const blocks = allow.filter((entry) => entry.includes('/')).map(parseBlock)
@@ -58,19 +59,24 @@ export function createNetworkGuard(allow: readonly string[]): NetworkGuard {
   return { refuseUrl, refuseAddress }
 }
 
-/** Host as DNS and address parsers take it: no brackets around IPv6, no final dot. */
+/** The host in the form of DNS and address parsers: no brackets around IPv6, no final dot. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
-/** IPv6 beside 2000::/3 is unassigned or special even where a list of ranges forgets it. */
+/**
+ * Whether an address is public. IPv6 outside 2000::/3 is not, even where a list of ranges lacks it.
+ */
 function isPublic(ip: string): boolean {
   const address = ipaddr.process(ip)
   if (address.range() !== 'unicast') return false
   return address.kind() === 'ipv4' || address.match(ipaddr.parseCIDR('2000::/3'))
 }
 
-/** Other ports below 1024 belong to mail, shells and the like, which must not get our requests. */
+/**
+ * Whether a port is for the web. Other ports below 1024 belong to mail, shells and the like, which
+ * must not get our requests.
+ */
 function isWebPort(port: string): boolean {
   return port === '' || port === '80' || port === '443' || Number(port) >= 1024
 }
@@ -80,7 +86,7 @@ function parseBlock(entry: string): ReturnType<typeof ipaddr.parseCIDR> {
   return ipaddr.parseCIDR(entry)
 }
 
-/** The same normal form that URL gives to hosts. */
+/** The host in the normal form that URL gives to hosts. */
 function parseHost(entry: string): string {
   const host = ipaddr.IPv6.isValid(entry) ? `[${entry}]` : entry
   const isPlain = host !== entry || !/[:/?#@\s]/.test(entry)

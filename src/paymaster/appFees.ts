@@ -9,12 +9,12 @@ import { findFund } from '../store/ledger/funds.js'
 type Advice = {
   readonly database: Database
   readonly chainId: number
-  /** Of the chain. */
+  /** The advice of the chain. */
   fees(): Promise<FeeAdvice>
   estimate(entryPoint: EntryPoint, draft: Draft, override?: StateOverride): Promise<GasEstimate>
 }
 
-/** What an app's clients are told to offer, who ask for it before they ask for sponsorship. */
+/** The fees that an app's clients are advised to offer, before they ask for sponsorship. */
 export type AppFees = {
   fees(appId: string): Promise<FeeAdvice>
   estimate(
@@ -25,23 +25,23 @@ export type AppFees = {
   ): Promise<GasEstimate>
 }
 
-const nothing = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
+const noFees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
 
 /**
- * The chain's advice; but nothing in mode `native`, where we pay for the app's operations without a
- * paymaster and their own fees must be 0. Fees that a client gives itself stay.
+ * The chain's advice, but fees of 0 for an app in mode `native`: there we pay for its operations
+ * without a paymaster, and their own fees must be 0. Fees that a client sets itself stay.
  */
 export function createAppFees({ database, chainId, fees, estimate }: Advice): AppFees {
   const isNative = async (appId: string): Promise<boolean> =>
     (await findFund(database, appId, chainId))?.mode === 'native'
   return {
     fees: async (appId) =>
-      (await isNative(appId)) ? { slow: nothing, standard: nothing, fast: nothing } : fees(),
+      (await isNative(appId)) ? { slow: noFees, standard: noFees, fast: noFees } : fees(),
     estimate: async (entryPoint, draft, override, appId) => {
       const { maxFeePerGas, maxPriorityFeePerGas } = draft
       const offersOwn = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
       const isFree = !offersOwn && (await isNative(appId))
-      return estimate(entryPoint, isFree ? { ...draft, ...nothing } : draft, override)
+      return estimate(entryPoint, isFree ? { ...draft, ...noFees } : draft, override)
     },
   }
 }

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { encodeFunctionData, parseAbi } from 'viem/utils'
 import { ethCall } from '../chain/ethCall.js'
+import type { BlockId, Head } from '../chain/head.js'
 import type { NodeClient } from '../chain/nodeClient.js'
-import type { BlockId, Head } from '../chain/nodeReads.js'
 
 /** The part of an EntryPoint that keeps deposits, the same in every version. */
 const abi = parseAbi([
@@ -10,7 +10,10 @@ const abi = parseAbi([
   'function depositTo(address account) payable',
 ])
 
-/** wei that `account` has in the EntryPoint after `block`. */
+/**
+ * The deposit of `account` in the EntryPoint after `block`, wei. Throws where no EntryPoint
+ * answers.
+ */
 export async function depositOf(
   node: NodeClient,
   entryPoint: Address,
@@ -26,8 +29,8 @@ export async function depositOf(
 }
 
 /**
- * Deposits as they were at a head, wei. Each is read once per head: it does not change there, and
- * many sponsorships ask.
+ * A reader of deposits as they were at a head, wei. Each is read once per head, because many
+ * sponsorships ask and it does not change there.
  */
 export function createDeposits(node: NodeClient) {
   let hash: Hex | undefined
@@ -46,6 +49,8 @@ export function createDeposits(node: NodeClient) {
     return deposit
   }
 }
+
+export type DepositReader = ReturnType<typeof createDeposits>
 
 /** Call data that adds the transaction's value to the deposit of `account`. */
 export function depositTo(account: Address): Hex {

@@ -1,14 +1,14 @@
 import { formatUnits } from 'viem/utils'
-import type { TokenDefinition } from '../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
 
-/** `12.5 USDC` */
+/** An amount for people, such as `12.5 USDC`. */
 export function formatTokens(units: bigint, { decimals, symbol }: TokenDefinition): string {
   return `${formatUnits(units, decimals)} ${symbol}`
 }
 
 /**
- * Units in whole tokens as the float that clients calculate with: never less than they are, also when
- * it is multiplied out and rounded up as clients do.
+ * The amount in whole tokens as a float, in which clients calculate. It is never too small:
+ * multiplied out and rounded up, as clients do, it gives at least `units`.
  */
 export function toFloatUp(units: bigint, decimals: number): number {
   const scale = 10 ** decimals

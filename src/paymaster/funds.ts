@@ -1,5 +1,5 @@
 import { TankError } from '../errors/tankErrors.js'
-import type { Database } from '../store/database.js'
+import type { Database, Transaction } from '../store/database.js'
 import { alarmSince } from '../store/ledger/alarms.js'
 import { addToCounters } from '../store/ledger/budgetCounters.js'
 import {
@@ -17,29 +17,34 @@ import { creditCounter } from './tank/payer.js'
 
 /** An app's prepaid credit on a chain. All in wei. */
 export type CreditState = {
-  /** What was credited and is not spent. */
+  /** The part of the credited wei that is not spent. */
   readonly balance: bigint
-  /** Of the balance, reserved for sponsorships that are not settled. */
+  /** The part of the balance that is reserved for sponsorships that are not settled. */
   readonly locked: bigint
   readonly available: bigint
   readonly runway: Runway
 }
 
+/** The way in which an app pays, with its alarm and its credit. */
 export type FundState = {
   readonly mode: FundMode
   readonly alarm: AlarmTerms
   readonly credit: CreditState
-  /** The alarm of the credit is on. */
+  /** Whether the alarm of the credit is on. */
   readonly isLow: boolean
 }
 
-/** What apps pay with on one chain, for an operator's commands. All throw TankError for their mistakes. */
+/**
+ * The funds of apps on one chain, for an operator's commands, which throw TankError for mistakes.
+ */
 export type Funds = {
-  /** The mode counts from the next sponsorship on; what was sponsored before is settled as it was. */
+  /**
+   * Sets the mode from the next sponsorship on; earlier sponsorships settle in the earlier mode.
+   */
   setMode(appId: string, mode: FundMode): Promise<FundState>
   setAlarm(appId: string, terms: Partial<AlarmTerms>): Promise<FundState>
   /**
-   * Adds `wei` to the app's credit, or takes them when negative, but not what is spent or reserved.
+   * Adds `wei` to the app's credit, or takes them when negative, but never spent or reserved wei.
    * The same reference a second time changes nothing.
    */
   credit(appId: string, wei: bigint, reference: string): Promise<FundState>
@@ -56,7 +61,7 @@ export function createFunds({ database, chainId }: FundsContext): Funds {
     isLow: fund !== undefined && (await alarmSince(database, fund.id)) !== undefined,
   })
 
-  const take = async (trx: Database, fund: StoredFund, wei: bigint): Promise<void> => {
+  const take = async (trx: Transaction, fund: StoredFund, wei: bigint): Promise<void> => {
     const { used } = await readCreditUse(trx, fund.id)
     const available = fund.credited - used
     if (available < wei) {
@@ -109,6 +114,7 @@ const noCredit: CreditState = {
   runway: { daily: 0n, days: undefined },
 }
 
+/** The present state of a fund's credit. */
 export async function creditOf(
   database: Database,
   chainId: number,
@@ -127,7 +133,7 @@ export async function creditOf(
   }
 }
 
-/** Of an app that nothing was said about. */
+/** The alarm of an app that has no settings. */
 const defaultAlarm: AlarmTerms = { wei: 0n, days: 3 }
 
 export function alarmOf(fund: StoredFund | undefined): AlarmTerms {

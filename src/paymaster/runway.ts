@@ -1,19 +1,20 @@
-/** wei and days */
+/** The wei that were spent within the last `days` days. */
 export type RecentSpending = { readonly spent: bigint; readonly days: number }
 
-/** How far back spending is looked at. */
+/** The days of spending that a runway is derived from. */
 export const SPENDING_DAYS = 7
 
+/** The time for which an amount lasts. */
 export type Runway = {
-  /** wei that a day costs, by what was spent lately */
+  /** wei that a day costs, by recent spending */
   readonly daily: bigint
-  /** How long what is available lasts; undefined when nothing is spent. */
+  /** undefined = nothing is spent, so it lasts for ever */
   readonly days: number | undefined
 }
 
 /**
- * How long `available` wei last at the pace of the last week. Spending that began less than a day ago
- * counts as a day's, so the first operations of an app do not look like an avalanche.
+ * The runway of `available` wei at the pace of the last week. Spending that began less than a day
+ * ago counts as a day's, so the first operations of an app do not look like an avalanche.
  */
 export function runwayOf(available: bigint, { spent, days }: RecentSpending): Runway {
   const span = Math.min(Math.max(days, 1), SPENDING_DAYS)
@@ -23,7 +24,7 @@ export function runwayOf(available: bigint, { spent, days }: RecentSpending): Ru
   return { daily, days: Number((left * 100n) / daily) / 100 }
 }
 
-/** When an alarm goes off; 0 = never for that reason. */
+/** The levels below which an alarm goes off; 0 = never for that reason. */
 export type AlarmTerms = {
   /** wei */
   readonly wei: bigint

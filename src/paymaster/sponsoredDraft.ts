@@ -13,7 +13,10 @@ export type PaymasterStub = Pick<
   'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
 > & { readonly paymaster: Address }
 
-/** A tank needs no postOp, and on v0.6 neither limit exists. `isLate`: it signs after the account. */
+/**
+ * The stub of a tank that sponsors. Such a tank needs no postOp, and on v0.6 neither limit exists.
+ * `isLate`: the tank signs after the account.
+ */
 export function tankStub(
   paymaster: Address,
   range: TimeRange,
@@ -29,22 +32,25 @@ export function tankStub(
   }
 }
 
-const nobody = {
+const noPaymaster = {
   paymaster: undefined,
   paymasterVerificationGasLimit: undefined,
   paymasterPostOpGasLimit: undefined,
   paymasterData: '0x',
 } as const
 
-/** The draft with this paymaster instead of the one it may have; without a stub it pays itself. */
+/** The draft with this paymaster instead of its own; without a stub, one whose sender pays. */
 export function withPaymaster(draft: Draft, stub: PaymasterStub | undefined): Draft {
   return {
     ...draft,
-    ...(stub ?? nobody),
+    ...(stub ?? noPaymaster),
   }
 }
 
-/** Clients may ask before anything is signed; the most common length is a guess better than none. */
+/**
+ * The draft with a signature to estimate with. Clients may ask before anything is signed; then the
+ * most common length of a signature is the best guess.
+ */
 export function withSignature(draft: Draft): Draft {
   return draft.signature === '0x' ? { ...draft, signature: stubSignature } : draft
 }

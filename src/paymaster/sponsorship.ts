@@ -4,8 +4,9 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 
 /**
- * EntryPoint v0.9 lets account and paymaster sign in either order. `commit` asks for all that the
- * account signs, `finalize` for the paymaster's signature on exactly that.
+ * The phase of an operation whose account signs before its paymaster (EntryPoint v0.9). `commit`
+ * asks for all fields that the account signs, `finalize` for the paymaster's signature on exactly
+ * those.
  */
 export type SigningPhase = 'commit' | 'finalize'
 
@@ -15,7 +16,7 @@ export type SponsorshipRequest = {
   readonly entryPoint: EntryPoint
   readonly draft: Draft
   readonly calculateGasLimits: boolean
-  /** Seconds the signature shall live; undefined = the default (300). */
+  /** The seconds that the signature shall live; undefined = the default (300). */
   readonly expiryDuration: number | undefined
   /** undefined = none was sent, so no webhook is asked. */
   readonly webhookData: Readonly<Record<string, unknown>> | undefined
@@ -23,7 +24,7 @@ export type SponsorshipRequest = {
   readonly signingPhase: SigningPhase | undefined
 }
 
-/** Why a sponsorship was given or refused; `code` is stable, `message` is for people. */
+/** The decision about a sponsorship; `code` is stable, `message` is for people. */
 export type SponsorshipDecision = {
   readonly decisionId: string
   readonly sponsored: boolean
@@ -43,7 +44,7 @@ export type SponsorshipResult = {
   readonly paymasterAndData: Hex
 }
 
-/** What one policy says to a request. */
+/** The answer of one policy to a request. */
 export type PolicyVerdict = {
   readonly policyId: string
   readonly name: string
@@ -54,12 +55,12 @@ export type PolicyVerdict = {
   readonly message: string
 }
 
-/** What would be decided now; nothing was asked, reserved or stored. */
+/** The decision that would be made now; nothing was asked, reserved or stored. */
 export type PolicyPreview = {
   readonly sponsored: boolean
   readonly code: string
   readonly message: string
-  /** Of the app; undefined when it has none or none pays. */
+  /** The app's policy that would pay; undefined when it has no policy or none pays. */
   readonly policyId: string | undefined
   readonly policies: readonly PolicyVerdict[]
 }

@@ -1,16 +1,16 @@
 import type { TimeRange } from '../entrypoint/validationData.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
-import type { FeeLimits } from '../policy/feeRule.js'
+import type { FeeLimits } from '../policy/checkFees.js'
 import { configuredPrices, type PriceSource } from '../policy/price.js'
 
-/** What an operator allows of every sponsorship. Durations in seconds. */
+/** The operator's terms for every sponsorship. Durations in seconds. */
 export type SponsorshipTerms = FeeLimits & {
   readonly minDuration: number
   readonly maxDuration: number
   readonly defaultDuration: number
-  /** Of native tokens, for budgets in USD. */
+  /** The prices of native tokens, for budgets in USD. */
   readonly prices: PriceSource
-  /** Seconds; an older price counts as none. */
+  /** The age in seconds above which a price is not used. */
   readonly maxPriceAge: number
 }
 
@@ -25,16 +25,17 @@ export const defaultTerms: SponsorshipTerms = {
 }
 
 /**
- * Seconds that a sponsorship lives, at most `maxDuration`: SDKs ask for long ones by default, and the
- * answer tells when it ends. Throws InvalidParamsError for less than `minDuration`.
+ * The seconds that a sponsorship lives, at most `maxDuration`: SDKs ask for long ones by default, and
+ * the answer says when it ends. Throws InvalidParamsError for less than `minDuration`.
  */
-export function durationOf(asked: number | undefined, terms: SponsorshipTerms): number {
+export function durationOf(requested: number | undefined, terms: SponsorshipTerms): number {
   const { minDuration, maxDuration, defaultDuration } = terms
-  if (asked === undefined) return Math.min(Math.max(defaultDuration, minDuration), maxDuration)
-  if (Number.isInteger(asked) && asked >= minDuration) return Math.min(asked, maxDuration)
+  if (requested === undefined) return Math.min(Math.max(defaultDuration, minDuration), maxDuration)
+  if (Number.isInteger(requested) && requested >= minDuration)
+    return Math.min(requested, maxDuration)
   throw new InvalidParamsError(
     'expiryDuration',
-    `is ${asked}; it must be a whole number of seconds, at least ${minDuration}.`,
+    `is ${requested}; it must be a whole number of seconds, at least ${minDuration}.`,
   )
 }
 

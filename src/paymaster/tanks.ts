@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getCode } from '../chain/nodeReads.js'
 import { sendTransaction } from '../chain/sendTransaction.js'
@@ -31,9 +31,9 @@ export type Tank = {
   readonly entryPoint: Address
   readonly kind: TankKind
   readonly address: Address
-  /** May withdraw. */
+  /** The address that may withdraw. */
   readonly owner: Address
-  /** Signs sponsorships; Purser holds its key. */
+  /** The address that signs sponsorships; Purser holds its key. */
   readonly signer: Address
 }
 
@@ -45,7 +45,7 @@ export type TankState = Tank & {
   /** wei of the deposit that are reserved for sponsorships */
   readonly locked: bigint
   readonly runway: Runway
-  /** The alarm is on. */
+  /** Whether the alarm is on. */
   readonly isLow: boolean
 }
 
@@ -57,13 +57,15 @@ export type TanksContext = {
 }
 
 /**
- * The tanks of one chain, for an operator's commands. Those that send a transaction wait until it
- * is in a block. All throw TankError for what the operator can mend.
+ * The tanks of one chain, for an operator's commands. A command that sends a transaction waits
+ * until it is in a block. Every command throws TankError for a mistake that the operator can
+ * correct.
  */
 export type Tanks = {
   /**
-   * The app's tank (or the shared one), made known with a new signer when there is none yet; `owner`
-   * counts only then. Its address can be funded from now on. Of kind `gas` unless told otherwise.
+   * The app's tank (null = the shared one). Where there is none yet, it is registered with a new
+   * signer, and only then `owner` counts; its address can be funded from now on. Of kind `gas` by
+   * default.
    */
   ensure(
     appId: string | null,
@@ -71,8 +73,11 @@ export type Tanks = {
     owner: Address,
     kind?: TankKind,
   ): Promise<Tank>
-  /** Puts the tank's contract, and what it runs, on the chain where missing. Any funded key will do. */
+  /**
+   * Deploys the tank's contract, and the code that it runs, where missing. Any funded key will do.
+   */
   deploy(tank: Tank, entryPoint: EntryPoint, key: Hex): Promise<void>
+  /** The tank as it is now; undefined = there is none. */
   show(
     appId: string | null,
     entryPoint: EntryPoint,
@@ -90,7 +95,7 @@ export function createTanks(context: TanksContext): Tanks {
 
   const has = async (address: Address): Promise<boolean> => (await getCode(node, address)) !== '0x'
 
-  /** Puts a contract of ours at the address that follows from its code. */
+  /** Deploys a contract of ours at the address that follows from its code. */
   const place = async ({ address, deployData }: Deployment, key: Hex): Promise<void> => {
     if (await has(address)) return
     if (!(await has(DETERMINISTIC_DEPLOYER))) {

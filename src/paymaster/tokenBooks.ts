@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getBlock } from '../chain/nodeReads.js'
 import { sendTransaction } from '../chain/sendTransaction.js'
@@ -13,13 +13,13 @@ import { promisedTokens } from '../store/ledger/tokenQuotes.js'
 import type { Tank } from './tanks.js'
 import { balanceOf } from './token/holdings.js'
 
-/** What an app's operations brought a tank in one token. All in smallest units but `lost`. */
+/** The tokens that an app's operations brought a tank, in smallest units; `lost` is in wei. */
 export type TokenBook = Collected & {
-  /** What the tank holds now, of all apps that use it. */
+  /** Tokens that the tank holds now, of all apps that use it. */
   readonly held: bigint
-  /** What it collected from this app and does not hold any more: withdrawn, or sent to a treasury. */
+  /** Tokens that it collected from this app and holds no more: withdrawn, or sent to a treasury. */
   readonly withdrawn: bigint
-  /** What quotes may still bring in from this app. */
+  /** Tokens that open quotes may still bring in from this app. */
   readonly promised: bigint
 }
 
@@ -31,7 +31,7 @@ type BooksContext = {
 
 /** The token tanks of a chain as their owner sees them. */
 export type TokenBooks = {
-  /** By app, token and tank; only of one app when it is given. */
+  /** The books by app, token and tank; of one app when `appId` names it. */
   list(appId?: string): Promise<readonly TokenBook[]>
   /** Moves `amount` units to `to` and waits for it. `key` must be the owner's. Throws TankError. */
   withdraw(tank: Tank, token: Address, to: Address, amount: bigint, key: Hex): Promise<void>

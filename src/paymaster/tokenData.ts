@@ -6,33 +6,34 @@ import { encodeTankData, parseTankData, stubSignature } from './tank/tankData.js
 import { promiseHash, type TankOperation, timeWord } from './tank/tankTypedData.js'
 
 /**
- * When a token tank takes its tokens: `prefund` during validation, the most that the operation can
- * cost, and gives back the rest; `afterwards` only when the operation has run, so that it can itself
- * approve the tank; `permit` as prefund, after an EIP-2612 permit that the data carries.
+ * The time at which a token tank takes its tokens. `prefund`: during validation it takes the most
+ * that the operation can cost, and later gives back the rest. `afterwards`: only when the operation
+ * has run, so that the operation itself can approve the tank. `permit`: as prefund, after an
+ * EIP-2612 permit that the data carries.
  */
 export type TokenMode = 'prefund' | 'afterwards' | 'permit'
 
-/** As the contract numbers them. */
+/** The modes by their number in the contract. */
 const modes: readonly TokenMode[] = ['prefund', 'afterwards', 'permit']
 
-/** What a token tank's signer promises for one operation. */
+/** The promise of a token tank's signer for one operation. */
 export type TokenQuote = TimeRange & {
   readonly mode: TokenMode
   readonly token: Address
   /** smallest units of the token for 1e18 wei */
   readonly rate: bigint
-  /** millionths of the rate; 1,000,000 takes nothing beside the cost */
+  /** millionths of the rate; 1,000,000 = the cost and nothing more */
   readonly markup: number
   /** gas for postOp, all of which is charged; on v0.7 and later also the paymasterPostOpGasLimit */
   readonly postOpGas: bigint
-  /** Who gets the charge; the zero address is the tank itself. */
+  /** The receiver of the charge; the zero address is the tank itself. */
   readonly treasury: Address
 }
 
-/** EIP-2612, from the sender for its tank. */
+/** A permit by EIP-2612, from the sender for its tank. */
 export type Permit = { readonly value: bigint; readonly deadline: bigint; readonly signature: Hex }
 
-/** What the paymasterData of a token tank holds; a permit in mode `permit` only. */
+/** The content of a token tank's paymasterData; with a permit in mode `permit` only. */
 export type TokenData = {
   readonly quote: TokenQuote
   readonly signature: Hex
@@ -43,7 +44,7 @@ const QUOTE_END = 2 + 2 * 81
 const SIGNED_END = QUOTE_END + 2 * 77
 const PERMIT_END = SIGNED_END + 2 * 129
 
-/** Of nobody, as long as a real one and without a zero byte. */
+/** A permit of no key, as long as a real one and without a zero byte. */
 const stubPermit: Permit = {
   value: 2n ** 256n - 1n,
   deadline: 2n ** 256n - 1n,
@@ -51,9 +52,10 @@ const stubPermit: Permit = {
 }
 
 /**
- * paymasterData of a token tank, the same for every EntryPoint version: mode(1) | token(20) | rate(32)
- * | markup(4) | postOpGas(4) | treasury(20) | validUntil(6) | validAfter(6) | signature(65), and in
- * mode `permit` value(32) | deadline(32) | signature(65). Throws RangeError for what does not fit.
+ * The paymasterData of a token tank, the same for every EntryPoint version: mode(1) | token(20) |
+ * rate(32) | markup(4) | postOpGas(4) | treasury(20) | validUntil(6) | validAfter(6) |
+ * signature(65), and in mode `permit` value(32) | deadline(32) | signature(65). Throws RangeError
+ * for a value that does not fit.
  */
 export function encodeTokenData({ quote, signature, permit }: TokenData): Hex {
   if ((permit !== undefined) !== (quote.mode === 'permit')) {
@@ -69,7 +71,9 @@ export function encodeTokenData({ quote, signature, permit }: TokenData): Hex {
   return `0x${mode}${terms}${digits(encodeTankData(quote, signature))}${permitDigits(permit)}`
 }
 
-/** As encodeTokenData, before signer and sender have signed: of the same length and dearest bytes. */
+/**
+ * The data before signer and sender have signed: of the same length, with bytes that cost the most.
+ */
 export function stubTokenData(quote: TokenQuote): Hex {
   return encodeTokenData({
     quote,
@@ -78,7 +82,7 @@ export function stubTokenData(quote: TokenQuote): Hex {
   })
 }
 
-/** The reverse of encodeTokenData; undefined when the tank would refuse mode or length. */
+/** The reverse of encodeTokenData; undefined for a mode or length that the tank would refuse. */
 export function parseTokenData(paymasterData: Hex): TokenData | undefined {
   const mode = modes[Number.parseInt(paymasterData.slice(2, 4), 16)]
   const end = mode === 'permit' ? PERMIT_END : SIGNED_END
@@ -127,9 +131,11 @@ const hash = promiseHash(
 )
 
 /**
- * What the tank's signer signs (getHash of the contract: EIP-712, no further prefix) to take tokens
- * for `op` as `quote` says. Covers every field but the operation's signature and the permit.
- * @param delegate - what the sender's code points to, when it is an EIP-7702 account already
+ * The hash that the tank's signer signs (getHash of the contract: EIP-712, no further prefix) to
+ * take tokens for `op` as `quote` says. Covers every field but the operation's signature and the
+ * permit.
+ * @param delegate - the address that the sender's code points to, when it is an EIP-7702 account
+ * already
  */
 export function tokenPaymentHash(
   op: TankOperation,

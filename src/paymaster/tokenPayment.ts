@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { TokenDefinition } from '../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
@@ -11,22 +11,22 @@ export type TokenRequest = {
   readonly entryPoint: EntryPoint
   readonly draft: Draft
   readonly calculateGasLimits: boolean
-  /** Seconds the signature shall live; undefined = the default. */
+  /** The seconds that the signature shall live; undefined = the default. */
   readonly expiryDuration: number | undefined
   /** undefined = the client named none. */
   readonly token: Address | undefined
-  /** EIP-2612, for the app's token tank. */
+  /** The permit (EIP-2612) for the app's token tank. */
   readonly permit: Permit | undefined
 }
 
-/** A decoded request for what paying with tokens would cost. */
+/** A decoded request for quotes in tokens. */
 export type QuoteRequest = Pick<TokenRequest, 'appId' | 'entryPoint' | 'draft'> & {
   readonly calculateGasLimits: boolean
   /** Empty = all that the chain takes. */
   readonly tokens: readonly Address[]
 }
 
-/** The operation exactly as signed, and what its sender may be charged. */
+/** The operation exactly as signed, with the most that its sender may be charged. */
 export type TokenPayment = {
   readonly decisionId: string
   readonly operation: Operation
@@ -40,14 +40,14 @@ export type TokenPayment = {
   readonly validUntil: number
 }
 
-/** What an operation would cost in one token. */
+/** The cost of an operation in one token. */
 export type FeeQuote = Pick<TokenPayment, 'token' | 'maxCharge' | 'rate' | 'validUntil'>
 
 export type FeeQuotes = {
-  /** The token tank: who must be approved. */
+  /** The token tank, which the sender must approve. */
   readonly paymaster: Address
   readonly quotes: readonly FeeQuote[]
-  /** Asked for, and not to be paid with here, or not now. */
+  /** Requested tokens that cannot be used here, or not now. */
   readonly unsupported: readonly Address[]
   /** Millionths of a USD per 10^18 wei; undefined = unknown. */
   readonly nativePrice: bigint | undefined

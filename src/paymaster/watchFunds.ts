@@ -16,31 +16,31 @@ type WatchContext = {
   readonly logger: Logger
 }
 
-/** What is looked at, and whom it concerns. */
+/** The level of one tank or credit, with the app that it concerns. */
 type Level = {
-  /** Id of the tank, or of the fund whose credit it is. */
+  /** The id of the tank, or of the fund whose credit it is. */
   readonly holder: string
   /** null = the operator */
   readonly appId: string | null
   readonly available: bigint
   readonly runway: Runway
   readonly terms: AlarmTerms
-  /** For people and events. */
+  /** Facts for people and events. */
   readonly facts: Readonly<Record<string, unknown>>
 }
 
 const INTERVAL = 60_000
 
-/** Looks once a minute whether tanks and credits of a chain run low. `stop` waits for a look under way. */
+/** Checks the tanks and credits of a chain once a minute. `stop` waits for a check under way. */
 export function watchFunds(context: WatchContext): { stop(): Promise<void> } {
   let running = Promise.resolve()
-  const look = () => {
+  const check = () => {
     running = running
       .then(() => checkFunds(context))
       .catch((err: unknown) => context.logger.warn({ err }, 'the gas tanks could not be looked at'))
   }
-  look()
-  const timer = setInterval(look, INTERVAL)
+  check()
+  const timer = setInterval(check, INTERVAL)
   timer.unref()
   return {
     stop: async () => {
@@ -50,7 +50,9 @@ export function watchFunds(context: WatchContext): { stop(): Promise<void> } {
   }
 }
 
-/** Turns alarms on where something runs low, and off where it was filled; each change is told once. */
+/**
+ * Turns alarms on where money runs low, and off where it was filled; each change is reported once.
+ */
 export async function checkFunds(context: WatchContext): Promise<void> {
   for (const level of [...(await tankLevels(context)), ...(await creditLevels(context))])
     await checkLevel(context, level)
@@ -73,7 +75,9 @@ async function checkLevel(
   else logger.info({ appId, ...data }, 'a gas tank is filled again')
 }
 
-/** The alarm of a tank counts while its app pays from it; that of the shared one always. */
+/**
+ * The levels of tanks. An app's tank is watched while the app pays from it, the shared one always.
+ */
 async function tankLevels(context: WatchContext): Promise<Level[]> {
   const { database, chainId } = context
   const levels: Level[] = []

@@ -11,7 +11,7 @@ export type DashboardRule = { readonly active: boolean } & (
 
 export type ContractRule = {
   readonly address: Address
-  /** As it was given. */
+  /** The ABI as the client sent it. */
   readonly abi: string
   readonly whitelistedMethods: readonly string[]
   /** Signatures of the whitelisted methods, such as `setQuote(string)`. */
@@ -34,9 +34,9 @@ export function cycleSeconds({ value, unit }: LimitRule['cycleDuration']): numbe
 }
 
 /**
- * The policy that says what a dashboard's rules say together: every active one must hold, of the
- * contracts one. Contracts without a method that is sponsored sponsor nothing. Of limits on the same
- * subject, unit and cycle the lowest holds.
+ * The policy that equals a dashboard's rules together. Every active rule must hold, but of the
+ * contract rules only one. Contract rules without any sponsored method sponsor nothing. Of several
+ * limits on the same subject, unit and cycle the lowest holds.
  */
 export function dashboardTerms(
   rules: readonly DashboardRule[],

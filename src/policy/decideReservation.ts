@@ -1,14 +1,14 @@
+import type { Refusal } from '../errors/refusal.js'
 import type { ReservationState } from '../store/schema.js'
 import { type BudgetClaim, budgetExceeded } from './budget/budget.js'
-import type { Refusal } from './refusal.js'
 
-/** A policy that passed its other rules, with what its budgets would be charged. */
+/** A policy that passed its other rules, with the claims on its budgets. */
 export type PolicyClaim = {
   readonly policyId: string
   readonly claims: readonly BudgetClaim[]
 }
 
-/** What is asked of the ledger. */
+/** The claim of one sponsorship on the ledger. */
 export type ReservationClaim = {
   /** wei at most */
   readonly maxCost: bigint
@@ -18,34 +18,34 @@ export type ReservationClaim = {
   readonly ofApp: readonly PolicyClaim[] | undefined
 }
 
-/** A claim on a budget with what the ledger says of it. */
+/** A claim on a budget, with the ledger's figures. */
 export type ClaimDecision = BudgetClaim & {
-  /** What is used of the budget, what the slot holds included. */
+  /** The used part of the budget, with what the slot holds already. */
   readonly used: bigint
-  /** What the slot holds in `bucket` already: only more than that is new. */
+  /** The amount that the slot holds in `bucket` already; only more than that is new. */
   readonly held: bigint
 }
 
-/** The ledger as it is under the lock. All in wei where nothing else is said. */
+/** The ledger as it is under the lock. Amounts are wei. */
 export type Books = {
   /** undefined = nothing on the chain bounds it */
   readonly deposit: bigint | undefined
-  /** What other slots may take from the deposit. */
+  /** The sum that other slots may take from the deposit. */
   readonly locked: bigint
   /** The live reservation of the same sender, nonce, app and payer. */
   readonly slot: { readonly state: ReservationState; readonly maxCost: bigint } | undefined
-  /** Where the claim goes, and what is used there. */
-  judge(claim: BudgetClaim): ClaimDecision
+  /** The bucket that the claim goes to, and the amounts used and held there. */
+  decide(claim: BudgetClaim): ClaimDecision
 }
 
 export type ReservationDecision =
   | {
       readonly kind: 'granted'
-      /** Of the app; undefined when it has none. */
+      /** The policy of the app that pays; undefined when the app has none. */
       readonly policyId: string | undefined
       readonly charges: readonly ClaimDecision[]
     }
-  /** The deposit does not cover it. */
+  /** The payer's deposit does not cover the cost. */
   | { readonly kind: 'short' }
   | {
       readonly kind: 'refused'
@@ -54,19 +54,22 @@ export type ReservationDecision =
       readonly claims: readonly ClaimDecision[]
     }
 
-/** Does a sponsorship fit the books? Its maximum cost counts, and of a slot only the dearest. */
+/**
+ * Decides whether a sponsorship fits the books. Its maximum cost counts; of several sponsorships
+ * with one slot (sender and nonce) only one can be included, so only the most expensive counts.
+ */
 export function decideReservation(claim: ReservationClaim, books: Books): ReservationDecision {
   const { slot, locked, deposit } = books
   if (slot?.state === 'included')
     return { kind: 'refused', refusal: nonceUsed, policyId: undefined, claims: [] }
-  const dearest = slot !== undefined && slot.maxCost > claim.maxCost ? slot.maxCost : claim.maxCost
-  if (deposit !== undefined && locked + dearest > deposit) return { kind: 'short' }
+  const slotCost = slot !== undefined && slot.maxCost > claim.maxCost ? slot.maxCost : claim.maxCost
+  if (deposit !== undefined && locked + slotCost > deposit) return { kind: 'short' }
 
   const charges: ClaimDecision[] = []
   for (const candidate of claim.ofAccount) {
-    const judged = decideClaim(candidate, books)
-    if (judged.exceeded !== undefined) return refusedBy(candidate, judged.exceeded)
-    charges.push(...judged.claims)
+    const { exceeded, claims } = decideClaim(candidate, books)
+    if (exceeded !== undefined) return refusedBy(candidate, exceeded)
+    charges.push(...claims)
   }
   if (claim.ofApp === undefined) return { kind: 'granted', policyId: undefined, charges }
   let first: ReservationDecision | undefined
@@ -83,11 +86,11 @@ export function decideReservation(claim: ReservationClaim, books: Books): Reserv
 }
 
 function decideClaim({ claims }: PolicyClaim, books: Books) {
-  const judged = claims.map((claim) => books.judge(claim))
-  return { claims: judged, exceeded: judged.find((claim) => !fits(claim)) }
+  const decided = claims.map((claim) => books.decide(claim))
+  return { claims: decided, exceeded: decided.find((claim) => !fits(claim)) }
 }
 
-/** What of a claim is new: the slot's other sponsorships may hold a part or all of it. */
+/** The new part of a claim: the slot's other sponsorships may hold some or all of it already. */
 export function addition({ amount, held }: ClaimDecision): bigint {
   return amount > held ? amount - held : 0n
 }

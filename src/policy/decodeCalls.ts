@@ -11,7 +11,7 @@ import {
 } from './calls/executeCalls.js'
 import { readWithOperation } from './calls/safeCalls.js'
 
-/** How the common accounts are told what to do. */
+/** The functions by which the common accounts receive their calls. */
 const forms: readonly [signature: string, read: ReadCalls][] = [
   ['execute(address,uint256,bytes)', readExecute],
   ['execute_ncC(address,uint256,bytes)', readExecute],
@@ -30,10 +30,15 @@ const readers: ReadonlyMap<Hex, ReadCalls> = new Map(
   forms.map(([signature, read]) => [toFunctionSelector(signature), read]),
 )
 
-/** executeUserOp of IAccountExecute (v0.7 and later): behind it stands the call to the account. */
+/**
+ * The selector of executeUserOp (IAccountExecute, v0.7 and later); the call to the account follows
+ * it.
+ */
 const EXECUTE_USER_OP: Hex = '0x8dd7712f'
 
-/** The calls that call data makes an account do; undefined when it is none that we can read. */
+/**
+ * The calls that an account makes by its call data; undefined for call data that we cannot read.
+ */
 export function decodeCalls(callData: Hex): readonly DecodedCall[] | undefined {
   if (callData === '0x') return []
   if (size(callData) < 4) return undefined
@@ -44,7 +49,7 @@ export function decodeCalls(callData: Hex): readonly DecodedCall[] | undefined {
   try {
     return read?.(sliceHex(inner, 4))
   } catch {
-    // viem throws what it found wrong; to a policy all of it is the same.
+    // viem throws different errors; to a policy they all mean unreadable call data.
     return undefined
   }
 }
@@ -69,7 +74,7 @@ const nesting: ReadonlySet<Hex> = new Set<Hex>([
   EXECUTE_USER_OP,
 ])
 
-/** Does the call make further calls, which its own target and selector do not show? */
+/** Whether the call makes further calls, which its own target and selector do not show. */
 export function isNesting({ data }: DecodedCall): boolean {
   return size(data) >= 4 && nesting.has(sliceHex(data, 0, 4))
 }

@@ -1,39 +1,40 @@
+import type { Refusal } from '../errors/refusal.js'
 import { type BudgetSpending, claimBudgets } from './budget/budget.js'
 import type { PolicyClaim, ReservationClaim } from './decideReservation.js'
 import type { AppPolicies } from './loadPolicies.js'
 import type { Policy } from './policy.js'
-import type { Refusal } from './refusal.js'
 import { callRule } from './rules/callRule.js'
 import { chainRule } from './rules/chainRule.js'
 import { deploymentRule } from './rules/deploymentRule.js'
 import { maxFeeRule } from './rules/maxFeeRule.js'
-import type { PolicyRule, RequestFacts } from './rules/rule.js'
+import type { EstimateFacts, PolicyRule, RequestFacts } from './rules/rule.js'
 import { senderRule } from './rules/senderRule.js'
 import { timeRule } from './rules/timeRule.js'
 import { webhookRule } from './rules/webhookRule.js'
 
-/** What one policy says; no refusal = it would pay. */
+/** The answer of one policy; without a refusal it would pay. */
 export type PolicyAnswer = { readonly policy: Policy; readonly refusal: Refusal | undefined }
 
-/**
- * The policies that are still in question: all of the account's must pay, and the first of the app's
- * that does; undefined = the app has none, so whatever its account allows is paid.
- */
+/** The policies that have not refused yet. */
 export type RemainingPolicies = {
+  /** All of these must pay. */
   readonly ofAccount: readonly Policy[]
+  /** The first of these that pays is enough; undefined = the app has no policy and needs none. */
   readonly ofApp: readonly Policy[] | undefined
 }
 
+/** The answers of all policies, and either what passed or the refusal that decided. */
 export type PolicyEvaluation<Passed> = { readonly verdicts: readonly PolicyAnswer[] } & (
   | { readonly passed: Passed }
   | { readonly passed: undefined; readonly refusal: Refusal; readonly policyId: string }
 )
 
-/** Where and when a policy applies at all. */
+/** Rules on where and when a policy applies at all. */
 const scopeRules: readonly PolicyRule[] = [timeRule, chainRule]
 const requestRules: readonly PolicyRule[] = [senderRule, deploymentRule, callRule]
+const estimateRules: readonly PolicyRule<EstimateFacts>[] = [webhookRule, maxFeeRule]
 
-/** Judges a request by all that needs no estimate, no webhook and no money. */
+/** Applies the rules that need no estimate, no webhook and no money. */
 export function evaluateRequest(
   policies: AppPolicies,
   facts: RequestFacts,
@@ -49,49 +50,50 @@ export function evaluateRequest(
       ? firstOf([...scopeRules, ...requestRules], policy, facts)
       : inactive(policy),
   }))
-  const isStanding = ({ refusal }: PolicyAnswer) => refusal === undefined
+  const isRemaining = ({ refusal }: PolicyAnswer) => refusal === undefined
   return conclude(ofAccount, ofApp, {
     ofAccount: ofAccount.map(({ policy }) => policy),
     ofApp:
       policies.ofApp.length === 0
         ? undefined
-        : ofApp.filter(isStanding).map(({ policy }) => policy),
+        : ofApp.filter(isRemaining).map(({ policy }) => policy),
   })
 }
 
-/** What an operation costs, once that is known. */
-export type CostFacts = BudgetSpending & {
-  /** wei per gas */
-  readonly maxFeePerGas: bigint
-  /** How many webhooks were asked, and approved. */
-  readonly webhooksAsked: number
-}
+/** The facts of an operation whose cost is known. */
+export type CostFacts = BudgetSpending & EstimateFacts
 
-/** Judges what judgeRequest left standing by fee and cost; what passes is for the ledger. */
+/** An answer, and what the ledger is asked to reserve for the policy when it would pay. */
+type CostAnswer = PolicyAnswer & { readonly candidate: PolicyClaim | undefined }
+
+/**
+ * Applies the rules on the estimate to the policies that `evaluateRequest` left, and claims
+ * budgets.
+ */
 export function evaluateCost(
-  standing: RemainingPolicies,
+  remaining: RemainingPolicies,
   facts: CostFacts,
 ): PolicyEvaluation<Pick<ReservationClaim, 'ofAccount' | 'ofApp'>> {
-  const judge = (
-    policy: Policy,
-  ): PolicyAnswer & { readonly candidate: PolicyClaim | undefined } => {
-    const early =
-      webhookRule(policy.terms, facts.webhooksAsked) ?? maxFeeRule(policy.terms, facts.maxFeePerGas)
-    if (early !== undefined) return { policy, refusal: naming(policy, early), candidate: undefined }
+  const answer = (policy: Policy): CostAnswer => {
+    const refusal = firstOf(estimateRules, policy, facts)
+    if (refusal !== undefined) return { policy, refusal, candidate: undefined }
     const budgets = claimBudgets(policy, facts)
     return 'refusal' in budgets
       ? { policy, refusal: budgets.refusal, candidate: undefined }
       : { policy, refusal: undefined, candidate: { policyId: policy.id, ...budgets } }
   }
-  const ofAccount = standing.ofAccount.map(judge)
-  const ofApp = standing.ofApp?.map(judge)
+  const ofAccount = remaining.ofAccount.map(answer)
+  const ofApp = remaining.ofApp?.map(answer)
   return conclude(ofAccount, ofApp ?? [], {
     ofAccount: ofAccount.flatMap(({ candidate }) => candidate ?? []),
     ofApp: ofApp?.flatMap(({ candidate }) => candidate ?? []),
   })
 }
 
-/** Refused by the account's first that refuses, else by the app's first when none of its pays. */
+/**
+ * The first of the account's refusals decides; else one of the app's, when none of its policies
+ * pays.
+ */
 function conclude<Passed>(
   ofAccount: readonly PolicyAnswer[],
   ofApp: readonly PolicyAnswer[],
@@ -108,7 +110,9 @@ function conclude<Passed>(
 
 const outOfScope = ['POLICY_INACTIVE', 'POLICY_NOT_IN_FORCE', 'CHAIN_NOT_COVERED']
 
-/** That a policy is for another chain says less than why the one for this chain does not pay. */
+/**
+ * A refusal by scope (another chain, another time) tells less than one by a policy that applies.
+ */
 function mostTelling(verdicts: readonly PolicyAnswer[]): PolicyAnswer | undefined {
   return (
     verdicts.find(({ refusal }) => refusal !== undefined && !outOfScope.includes(refusal.code)) ??
@@ -116,10 +120,10 @@ function mostTelling(verdicts: readonly PolicyAnswer[]): PolicyAnswer | undefine
   )
 }
 
-function firstOf(
-  rules: readonly PolicyRule[],
+function firstOf<Facts>(
+  rules: readonly PolicyRule<Facts>[],
   policy: Policy,
-  facts: RequestFacts,
+  facts: Facts,
 ): Refusal | undefined {
   for (const rule of rules) {
     const refusal = rule(policy.terms, facts)

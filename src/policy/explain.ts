@@ -1,7 +1,7 @@
 import { addition, type ClaimDecision } from './decideReservation.js'
 import type { PolicyAnswer } from './evaluatePolicies.js'
 
-/** What the policies said, for the decision record. JSON. */
+/** The answers of the policies as JSON, for the record of the decision. */
 export function explainVerdicts(verdicts: readonly PolicyAnswer[]) {
   return verdicts.map(({ policy, refusal }) => ({
     policyId: policy.id,
@@ -11,7 +11,7 @@ export function explainVerdicts(verdicts: readonly PolicyAnswer[]) {
   }))
 }
 
-/** What the ledger said of budgets, in their units, for the decision record. JSON. */
+/** The ledger's view of budgets, in their units, as JSON for the record of the decision. */
 export function explainClaims(claims: readonly ClaimDecision[]) {
   return claims.map((claim) => ({
     policyId: claim.policyId,

@@ -20,7 +20,7 @@ import {
   type ReservationClaim,
 } from './decideReservation.js'
 
-/** A sponsorship, ready but for its money. */
+/** The request of a sponsorship to the ledger. */
 export type ReservationRequest = {
   readonly slot: ReservationSlot
   readonly claim: ReservationClaim
@@ -28,15 +28,15 @@ export type ReservationRequest = {
   readonly validUntil: bigint
 }
 
-/** The ledger as sponsorships of one payer see it that are decided one after the other. */
+/** The ledger in memory, for sponsorships of one payer that are decided one after the other. */
 export type LedgerView = {
-  /** For a request, what is left by those before it. */
+  /** The books for a request, after the requests before it. */
   booksFor(request: Omit<ReservationRequest, 'validUntil'>): Books
-  /** Takes for a request what it was granted. */
+  /** Enters a granted request. */
   take(request: ReservationRequest, charges: readonly ClaimDecision[]): void
-  /** What all that was taken makes of the ledger; `locked` at the latest moment that is known. */
+  /** The changes to store for all entered requests; `locked` at the latest moment that is known. */
   changes(): Omit<SponsorshipChanges, 'sponsorships'>
-  /** Whether what is locked was looked for among reservations that have ended meanwhile. */
+  /** Whether the stored sum of locked wei is out of date, because reservations have ended since. */
   readonly hasPassed: boolean
 }
 
@@ -50,7 +50,7 @@ type SlotState = {
   readonly held: Map<string, Omit<HeldBudget, 'reservationId'>>
 }
 
-/** What is to be read for these requests, everything once. */
+/** The query for these requests, everything once. */
 export function queryOf(requests: readonly Omit<ReservationRequest, 'validUntil'>[]): LedgerQuery {
   const slots = new Map(requests.map(({ slot }) => [slotName(slot), slot]))
   const moments = new Map(requests.map(({ head }) => [momentName(head), head]))
@@ -63,12 +63,15 @@ export function queryOf(requests: readonly Omit<ReservationRequest, 'validUntil'
   }
 }
 
-/** Everything that a claim may be charged to. */
+/** All budget claims that a reservation may be charged to. */
 export function claimsOf({ ofAccount, ofApp = [] }: ReservationClaim): readonly BudgetClaim[] {
   return [...ofAccount, ...ofApp].flatMap(({ claims }) => claims)
 }
 
-/** `read` answers `query`; `held` is what the live reservations among it hold of counters. */
+/**
+ * Makes a view of `read`, the answer to `query`; `held` are the counters that live reservations
+ * hold.
+ */
 export function createLedgerView(
   query: LedgerQuery,
   read: LedgerBooks,
@@ -77,17 +80,17 @@ export function createLedgerView(
   const slots = new Map<string, SlotState>()
   for (const [place, slot] of query.slots.entries()) {
     const live = read.slots[place]
-    const own = held.filter(({ reservationId }) => reservationId === live?.id)
+    const counters = held.filter(({ reservationId }) => reservationId === live?.id)
     slots.set(slotName(slot), {
       slot,
       id: live?.id,
       live,
       isTaken: false,
-      held: new Map(own.map((each) => [counterName(each), each])),
+      held: new Map(counters.map((counter) => [counterName(counter), counter])),
     })
   }
-  const all = [read.kept, ...read.locked]
-  const locked = new Map(all.map((each) => [momentName(each), each]))
+  const moments = [read.kept, ...read.locked]
+  const locked = new Map(moments.map((moment) => [momentName(moment), moment]))
   const budgets = new Map<string, { readonly oldest: bigint; used: bigint }[]>()
   for (const [place, counter] of query.counters.entries()) {
     const entry = { oldest: counter.oldest, used: read.used[place] ?? 0n }
@@ -95,12 +98,12 @@ export function createLedgerView(
   }
   const added = new Map<string, CounterChange>()
 
-  const judge = (claim: BudgetClaim, { held }: SlotState): ClaimDecision => {
+  const decide = (claim: BudgetClaim, { held }: SlotState): ClaimDecision => {
     const oldest = BigInt(claim.oldest)
-    const used = budgets.get(budgetName(claim))?.find((each) => each.oldest === oldest)
-    if (used === undefined) throw new Error(`budget ${claim.budget} was not read`)
+    const entry = budgets.get(budgetName(claim))?.find((each) => each.oldest === oldest)
+    if (entry === undefined) throw new Error(`budget ${claim.budget} was not read`)
     // A slot stays in the bucket that it was counted in, as long as the window reaches there.
-    const own = [...held.values()]
+    const heldHere = [...held.values()]
       .filter((each) => budgetName(each) === budgetName(claim) && each.bucket >= oldest)
       .reduce<Omit<HeldBudget, 'reservationId'> | undefined>(
         (newest, each) => (newest === undefined || each.bucket > newest.bucket ? each : newest),
@@ -108,9 +111,9 @@ export function createLedgerView(
       )
     return {
       ...claim,
-      bucket: own === undefined ? claim.bucket : Number(own.bucket),
-      used: used.used,
-      held: own?.amount ?? 0n,
+      bucket: heldHere === undefined ? claim.bucket : Number(heldHere.bucket),
+      used: entry.used,
+      held: heldHere?.amount ?? 0n,
     }
   }
 
@@ -135,7 +138,7 @@ export function createLedgerView(
         deposit: head.deposit,
         locked: total - lockedBy(state.live, head),
         slot: state.live,
-        judge: (claim) => judge(claim, state),
+        decide: (claim) => decide(claim, state),
       }
     },
     take: ({ slot, claim, validUntil }, charges) => {
@@ -167,7 +170,7 @@ export function createLedgerView(
   }
 }
 
-/** wei that a live reservation takes from its payer's deposit as it was at a moment. */
+/** The wei that a live reservation takes from its payer's deposit as it was at a moment. */
 function lockedBy(reservation: ViewedReservation | undefined, at: Moment): bigint {
   if (reservation === undefined || reservation.validUntil < BigInt(at.timestamp)) return 0n
   const { state, blockNumber, maxCost } = reservation

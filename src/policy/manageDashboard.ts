@@ -13,15 +13,15 @@ import { findPolicy } from '../store/tenants/policies.js'
 import { type DashboardRule, dashboardTerms } from './dashboardTerms.js'
 import { createPolicies } from './managePolicies.js'
 
-/** Whose rules. */
+/** The app whose rules they are, and its account. */
 export type DashboardOwner = { readonly accountId: string; readonly appId: string }
 
 /**
  * The rules of an app's dashboard within one audited change. Each change rewrites the app's policy
- * `Dashboard` to what the rules say together; the policy is what the audit log records.
+ * `Dashboard` from all its rules; the audit log records the change of that policy.
  */
 export type DashboardRules = {
-  /** The oldest first. */
+  /** All rules, the oldest first. */
   list(): Promise<readonly StoredRule[]>
   add(kind: RuleKind, name: string, data: object): Promise<StoredRule>
   /** undefined = there is no such rule. */
@@ -32,6 +32,7 @@ export type DashboardRules = {
   remove(id: string): Promise<void>
 }
 
+/** Locks the dashboard of an app for the rest of the change. */
 export async function openDashboard(
   { trx, record }: AuditChange,
   { accountId, appId }: DashboardOwner,

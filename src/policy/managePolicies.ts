@@ -30,7 +30,7 @@ const changeSchema = z.strictObject({
   terms: z.unknown().optional(),
 })
 
-/** A policy as users see it; `terms` as they wrote them. */
+/** A policy as users see it, with `terms` as they wrote them. */
 export type PolicyView = {
   readonly policyId: string
   /** null = binds all apps of the account */
@@ -45,14 +45,17 @@ export type PolicyView = {
 
 /**
  * Policies of one account; those of others do not exist here. Input is unchecked JSON. Throws
- * InvalidPolicyError for what cannot be taken, PolicyNotFoundError for an unknown id.
+ * InvalidPolicyError for input that cannot be used, PolicyNotFoundError for an unknown id.
  */
 export type Policies = {
   create(accountId: string, input: unknown): Promise<PolicyView>
-  /** In the order in which they are asked; null = those of the account itself, undefined = all. */
+  /** Policies in the order in which they are asked; null = the account's own, undefined = all. */
   list(accountId: string, appId?: string | null): Promise<readonly PolicyView[]>
   get(accountId: string, policyId: string): Promise<PolicyView>
-  /** Members that are absent stay; `terms` are replaced whole. Counters of kept budgets stay. */
+  /**
+   * Changes the members that `input` has; `terms` are replaced whole. Counters of kept budgets
+   * stay.
+   */
   update(accountId: string, policyId: string, input: unknown): Promise<PolicyView>
   remove(accountId: string, policyId: string): Promise<void>
 }
@@ -60,13 +63,13 @@ export type Policies = {
 export function createPolicies(database: Database): Policies {
   return {
     async create(accountId, input) {
-      const { position, terms, ...given } = parse(newPolicySchema, input, '')
-      if (given.appId !== null) {
-        const app = await findApp(database, given.appId)
+      const { position, terms, ...fields } = parse(newPolicySchema, input, '')
+      if (fields.appId !== null) {
+        const app = await findApp(database, fields.appId)
         if (app?.accountId !== accountId)
           throw new InvalidPolicyError('appId', 'is no live app of the account.')
       }
-      const policy = { accountId, ...given, position, terms: checkTerms(terms, given.appId) }
+      const policy = { accountId, ...fields, position, terms: checkTerms(terms, fields.appId) }
       return toView(await insertPolicy(database, policy))
     },
 
@@ -79,12 +82,12 @@ export function createPolicies(database: Database): Policies {
     },
 
     async update(accountId, policyId, input) {
-      const { terms, ...given } = parse(changeSchema, input, '')
+      const { terms, name, active, position } = parse(changeSchema, input, '')
       const { app_id } = required(await findPolicy(database, accountId, policyId))
       const change = {
-        ...(given.name !== undefined && { name: given.name }),
-        ...(given.active !== undefined && { active: given.active }),
-        ...(given.position !== undefined && { position: given.position }),
+        ...(name !== undefined && { name }),
+        ...(active !== undefined && { active }),
+        ...(position !== undefined && { position }),
         ...(terms !== undefined && { terms: checkTerms(terms, app_id) }),
       }
       return toView(required(await updatePolicy(database, accountId, policyId, change)))
@@ -96,17 +99,17 @@ export function createPolicies(database: Database): Policies {
   }
 }
 
-/** Stored is what the user wrote, once it was understood. */
+/** The terms as the user wrote them, which is how they are stored, once they were parsed. */
 function checkTerms(terms: unknown, appId: string | null): unknown {
-  const given = terms ?? {}
-  const { budgets } = parse(termsSchema, given, 'terms')
-  const wide = budgets.findIndex(({ per }) => per === 'account')
-  if (wide >= 0 && appId !== null)
+  const written = terms ?? {}
+  const { budgets } = parse(termsSchema, written, 'terms')
+  const ofAccount = budgets.findIndex(({ per }) => per === 'account')
+  if (ofAccount >= 0 && appId !== null)
     throw new InvalidPolicyError(
-      `terms.budgets.${wide}.per`,
+      `terms.budgets.${ofAccount}.per`,
       'account belongs in a policy of the account (appId null).',
     )
-  return given
+  return written
 }
 
 function parse<Schema extends z.ZodType>(

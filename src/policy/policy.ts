@@ -1,7 +1,10 @@
 import type { AbiParameter, Address, Hex } from 'viem'
 import type { BudgetUnit } from '../store/schema.js'
 
-/** Aligned windows begin in UTC: the full hour, midnight, Monday, the first of the month. */
+/**
+ * The time over which a budget adds up. Aligned windows begin in UTC: full hour, midnight, Monday,
+ * first of the month.
+ */
 export type Window =
   | 'never'
   | 'hour'
@@ -12,12 +15,12 @@ export type Window =
   | { readonly rollingSeconds: number }
 
 /**
- * Whose sponsorships a budget counts together. In an app's policy `app` is all it sponsors; in an
- * account's policy each app has its own, and `account` is all apps together.
+ * The sponsorships that a budget counts together: those of one sender, of one app, or of all apps
+ * of the account. `account` belongs in a policy of the account only.
  */
 export type BudgetSubject = 'sender' | 'app' | 'account'
 
-/** An amount in wei, millionths of a USD, or operations. */
+/** A limit in wei, millionths of a USD, or operations. */
 export type Budget =
   | {
       readonly per: 'operation'
@@ -31,13 +34,17 @@ export type Budget =
       readonly window: Window
     }
 
-/** All of the given comparisons must hold. Numbers are compared as such, all else for equality. */
+/**
+ * A bound on one argument of a call: all comparisons must hold; other values than numbers are only
+ * compared for equality.
+ */
 export type Constraint = {
   /** Positions from the outside in, e.g. `[0, 2]` = the third member of the first parameter. */
   readonly path: readonly number[]
   readonly comparisons: readonly ValueComparison[]
 }
 
+/** A comparison of a decoded argument with a value that the policy names. */
 export type ValueComparison =
   | { readonly operator: '$eq' | '$gt' | '$gte' | '$lt' | '$lte'; readonly value: string }
   | { readonly operator: '$in'; readonly value: readonly string[] }
@@ -56,17 +63,18 @@ export type AllowedCall = {
   readonly where: readonly Constraint[]
 }
 
+/** The terms of a policy on the calls of an operation. */
 export type CallTerms = {
   /** Each call of the operation must be one of these. */
   readonly allow: readonly AllowedCall[]
-  /** Call data of an account that we cannot read. */
+  /** Whether call data may be of an account that we cannot read. */
   readonly allowUnknown: boolean
   readonly allowDelegateCalls: boolean
-  /** A call that itself makes calls: a multicall, or an account's execute. */
+  /** Whether a call may itself make calls: a multicall, or an account's execute. */
   readonly allowNested: boolean
 }
 
-/** What a policy says. Every rule that is undefined does not restrict. */
+/** The terms of a policy. A term that is undefined does not restrict. */
 export type PolicyTerms = {
   readonly chains: readonly number[] | undefined
   /** Unix seconds, both inclusive */

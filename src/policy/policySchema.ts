@@ -31,7 +31,7 @@ const limit = z.union([
     .transform(({ count }) => ({ unit: 'count' as const, limit: BigInt(count) })),
 ])
 
-/** 31 days: what is older is no longer counted, nor kept. */
+/** 31 days in seconds: older counters are neither counted nor kept. */
 const LONGEST_ROLLING = 2_678_400
 
 const window = z.union([
@@ -67,14 +67,14 @@ const comparisons = z
     $lte: operand.optional(),
     $in: z.array(operand).min(1).max(500).optional(),
   })
-  .transform((given): ValueComparison[] => [
+  .transform((byOperator): ValueComparison[] => [
     ...operators.flatMap((operator) => {
-      const value = given[operator]
+      const value = byOperator[operator]
       return value === undefined ? [] : [{ operator, value }]
     }),
-    ...(given.$in ? [{ operator: '$in' as const, value: given.$in }] : []),
+    ...(byOperator.$in ? [{ operator: '$in' as const, value: byOperator.$in }] : []),
   ])
-  .refine((given) => given.length > 0, 'needs an operator such as "$eq"')
+  .refine((list) => list.length > 0, 'needs an operator such as "$eq"')
 
 const path = z
   .string()
@@ -82,7 +82,7 @@ const path = z
 
 const selector = /^0x[0-9a-fA-F]{8}$/
 
-/** A selector, or a signature, whose parameters can then be constrained. */
+/** A selector, or a signature, whose parameters can be constrained. */
 const calledFunction = z.string().transform((text, context) => {
   if (selector.test(text)) return { selector: text.toLowerCase() as Hex, inputs: undefined }
   try {
@@ -101,16 +101,16 @@ const allowedCall = z
     maxValue: wei.optional(),
     where: z.record(path, comparisons).default({}),
   })
-  .transform((given, context): AllowedCall => {
-    const where = Object.entries(given.where).map(([text, comparisons]) => ({
+  .transform((call, context): AllowedCall => {
+    const where = Object.entries(call.where).map(([text, comparisons]) => ({
       path: text.split('.').map(Number),
       comparisons,
     }))
     for (const constraint of where) {
-      const mistake = constraintMistake(given.function?.inputs ?? [], constraint)
+      const mistake = constraintMistake(call.function?.inputs ?? [], constraint)
       if (mistake !== undefined) context.addIssue(mistake)
     }
-    return { target: given.target, function: given.function, maxValue: given.maxValue, where }
+    return { target: call.target, function: call.function, maxValue: call.maxValue, where }
   })
 
 const calls = z.strictObject({
@@ -122,7 +122,11 @@ const calls = z.strictObject({
 
 const senders = z.array(address).max(10_000)
 
-/** A policy's terms as users write them and as they are stored. */
+/**
+ * A policy's terms as users write them and as they are stored. zod leaves out what the user left
+ * out, while PolicyTerms requires every member, so that no code which makes terms forgets one: the
+ * members that may be absent are therefore named again in the result.
+ */
 export const termsSchema = z
   .strictObject({
     chains: z.array(z.int().positive()).min(1).max(200).optional(),
@@ -143,14 +147,14 @@ export const termsSchema = z
     webhookMode: z.enum(['request', 'always']).default('request'),
   })
   .transform(
-    (given): PolicyTerms => ({
-      ...given,
-      chains: given.chains,
-      validFrom: given.validFrom,
-      validUntil: given.validUntil,
-      allowSenders: given.allowSenders,
-      maxFeePerGas: given.maxFeePerGas,
-      calls: given.calls,
+    (written): PolicyTerms => ({
+      ...written,
+      chains: written.chains,
+      validFrom: written.validFrom,
+      validUntil: written.validUntil,
+      allowSenders: written.allowSenders,
+      maxFeePerGas: written.maxFeePerGas,
+      calls: written.calls,
     }),
   )
 

@@ -1,25 +1,26 @@
-/** What 10^18 wei of a chain's native token are worth. */
+import { unixNow } from '../base/unixNow.js'
+/** The worth of 10^18 wei of a chain's native token. */
 export type NativePrice = {
   /** Millionths of a USD */
   readonly microUsd: bigint
-  /** Unix seconds at which it was true */
+  /** Unix seconds at which the price was true */
   readonly asOf: number
 }
 
 /** The price of a chain's native token; undefined = unknown. */
 export type PriceSource = (chainId: number) => Promise<NativePrice | undefined>
 
-/** Millionths of a USD in an amount like `3000.50`. */
+/** The millionths of a USD in an amount like `3000.50`. */
 export function parseUsd(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.')
   return BigInt(whole + fraction.padEnd(6, '0'))
 }
 
-/** Prices that the operator wrote down and vouches for: as true now as then. */
+/** Prices that the operator configures and vouches for; they never grow old. */
 export function configuredPrices(prices: ReadonlyMap<number, bigint>): PriceSource {
   return async (chainId) => {
     const microUsd = prices.get(chainId)
-    return microUsd === undefined ? undefined : { microUsd, asOf: Math.floor(Date.now() / 1000) }
+    return microUsd === undefined ? undefined : { microUsd, asOf: unixNow() }
   }
 }
 
@@ -34,7 +35,7 @@ export function recentPrice(
 
 const NATIVE = 10n ** 18n
 
-/** Rounded up: whatever is rounded is charged. */
+/** The worth of `wei` in millionths of a USD, rounded up: the rounding is charged. */
 export function toMicroUsd(wei: bigint, microUsd: bigint): bigint {
   return (wei * microUsd + NATIVE - 1n) / NATIVE
 }

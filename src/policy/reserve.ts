@@ -1,5 +1,5 @@
 import { faultPoint } from '../base/faults.js'
-import type { Database } from '../store/database.js'
+import type { Database, Transaction } from '../store/database.js'
 import type { NewDecision } from '../store/ledger/decisions.js'
 import { readLedger } from '../store/ledger/ledgerBooks.js'
 import { keepLocked, lockPayer } from '../store/ledger/payers.js'
@@ -15,10 +15,10 @@ import {
   type ReservationRequest,
 } from './ledgerView.js'
 
-/** wei that other slots lock, beside the decision. */
+/** A decision of the ledger, with the wei that other slots lock. */
 export type Reserved = ReservationDecision & { readonly locked: bigint }
 
-/** A sponsorship that asks the ledger, and what to store when it is granted. */
+/** A request to the ledger, with the rows to store when it is granted. */
 export type Reservation = {
   readonly request: ReservationRequest
   readonly decide: (reserved: Reserved) => NewDecision
@@ -27,16 +27,16 @@ export type Reservation = {
 
 /**
  * Decides about sponsorships of one payer, in their order, in one transaction; resolves after the
- * commit. For each that deposit and budgets have room for, its maximum cost is reserved and its
- * decision stored with its calls, and those after it see that. Decisions that share a payer or a policy
- * wait for each other, in all processes. Of a refusal nothing is stored, and it costs the others
- * nothing; when something is thrown, nothing of it was done. `besides` stores what else must hold when
- * the granted ones do.
+ * commit. Each that deposit and budgets have room for gets its maximum cost reserved and its
+ * decision stored with its calls, before the next is decided. Decisions that share a payer or a
+ * policy wait for each other, in all processes. A refusal stores nothing and does not affect the
+ * others; when anything throws, nothing at all is stored. `besides` stores, in the same
+ * transaction, whatever belongs to the granted reservations.
  */
 export function reserveTogether<Each extends Reservation>(
   db: Database,
   reservations: readonly Each[],
-  besides?: (trx: Database, granted: readonly Each[]) => Promise<void>,
+  besides?: (trx: Transaction, granted: readonly Each[]) => Promise<void>,
 ): Promise<Reserved[]> {
   return db.transaction().execute(async (trx) => {
     const requests = reservations.map(({ request }) => request)
@@ -66,18 +66,18 @@ export function reserveTogether<Each extends Reservation>(
   })
 }
 
-/** The same for one. */
+/** The same for one reservation. */
 export async function reserve(
   db: Database,
   reservation: Reservation,
-  besides?: (trx: Database) => Promise<void>,
+  besides?: (trx: Transaction) => Promise<void>,
 ): Promise<Reserved> {
   const [reserved] = await reserveTogether(db, [reservation], besides)
   if (reserved === undefined) throw new Error('a reservation without an answer')
   return reserved
 }
 
-/** What `reserve` would say now. Reserves, locks and stores nothing. */
+/** The answer that `reserve` would give now. Reserves, locks and stores nothing. */
 export async function previewReservation(
   db: Database,
   request: Omit<ReservationRequest, 'validUntil'>,
@@ -95,9 +95,9 @@ function decideNext(view: LedgerView, request: Request): Reserved {
 async function readView(db: Database, requests: readonly Request[]): Promise<LedgerView> {
   const query = queryOf(requests)
   const read = await readLedger(db, payerOf(requests), query)
-  const live = read.slots.flatMap((slot) => slot?.id ?? [])
-  const needed = live.length > 0 && query.counters.length > 0
-  return createLedgerView(query, read, needed ? await chargesHeld(db, live) : [])
+  const ids = read.slots.flatMap((slot) => slot?.id ?? [])
+  const needed = ids.length > 0 && query.counters.length > 0
+  return createLedgerView(query, read, needed ? await chargesHeld(db, ids) : [])
 }
 
 function payerOf([first, ...others]: readonly Request[]) {

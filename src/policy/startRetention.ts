@@ -7,17 +7,17 @@ import { pruneGrants } from '../store/ledger/grants.js'
 type RetentionContext = {
   readonly database: Database
   readonly logger: Logger
-  /** For which decisions are kept. */
+  /** The days for which decisions are kept. */
   readonly days: number
 }
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const BATCH = 1_000
-/** Twice the longest window. */
+/** The days for which counters are kept, twice the longest window. */
 const COUNTER_DAYS = 62
 
-/** Forgets what is too old: decisions, grants as old, and counters that no window reaches. */
+/** Deletes old decisions, grants of the same age, and counters that no window reaches. */
 export async function prune({ database, days }: RetentionContext, now: Date): Promise<number> {
   const before = new Date(now.getTime() - days * DAY)
   let deleted = 0
@@ -28,7 +28,7 @@ export async function prune({ database, days }: RetentionContext, now: Date): Pr
   return deleted
 }
 
-/** Prunes now and every hour. Of several processes all may: they skip each other's rows. */
+/** Prunes now and every hour. Several processes may do so at once: they skip each other's rows. */
 export function startRetention(context: RetentionContext): { stop(): Promise<void> } {
   let running: Promise<void> = Promise.resolve()
   const run = (): void => {

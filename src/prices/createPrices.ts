@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
-import type { NodeClient } from '../chain/nodeClient.js'
 import type {
   PriceSourceDefinition,
   SequencerDefinition,
   TokenDefinition,
-} from '../chain/tokenDefinition.js'
+} from '../chain/definition/tokenDefinition.js'
+import type { NodeClient } from '../chain/nodeClient.js'
 import { TokenPriceError } from '../errors/tokenErrors.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { agree } from './agree.js'
@@ -17,23 +17,24 @@ type PricesContext = {
   readonly node: NodeClient
   readonly client: OutboundClient
   readonly sequencer: SequencerDefinition | undefined
-  /** Seconds for which a price is used again before it is asked for anew. */
+  /** The seconds for which a price is used again before the sources are asked anew. */
   readonly maxAge: number
-  /** Unix seconds, by which feeds are judged. */
+  /** The time in Unix seconds by which the age of feeds is measured. */
   readonly now: () => number
 }
 
+/** The prices of a chain's tokens. */
 export type Prices = {
   /**
-   * Smallest token units per 10^18 wei, at most `maxAge` seconds old. Throws TokenPriceError when the
-   * sources do not say a price that can be relied on; nothing older is given instead.
+   * The smallest token units per 10^18 wei, at most `maxAge` seconds old. Throws TokenPriceError
+   * when the sources give no price that can be relied on; an older price never takes its place.
    */
   rate(token: TokenDefinition): Promise<bigint>
 }
 
 type Known = { readonly until: number; readonly rate: Promise<bigint> }
 
-/** What a chain's tokens cost. */
+/** Makes the prices of a chain's tokens, from the sources that each token names. */
 export function createPrices({ node, client, sequencer, maxAge, now }: PricesContext): Prices {
   const known = new Map<Address, Known>()
   const checked = new Set<Address>()
@@ -59,11 +60,11 @@ export function createPrices({ node, client, sequencer, maxAge, now }: PricesCon
   const find = async (token: TokenDefinition): Promise<bigint> => {
     await requireDecimals(token)
     const usesFeeds = token.sources.some(({ kind }) => kind === 'feeds')
-    const [trouble, ...said] = await Promise.all([
+    const [trouble, ...answers] = await Promise.all([
       sequencer && usesFeeds ? sequencerTrouble(node, sequencer, now()) : undefined,
       ...token.sources.map(ask),
     ])
-    const { price, reason } = trouble === undefined ? agree(said, token) : { reason: trouble }
+    const { price, reason } = trouble === undefined ? agree(answers, token) : { reason: trouble }
     if (price === undefined) throw new TokenPriceError(token, reason)
     return rateOf(price, token.decimals)
   }

@@ -1,12 +1,12 @@
 import type { Address } from 'viem'
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils'
-import { ethCall } from '../chain/ethCall.js'
-import type { NodeClient } from '../chain/nodeClient.js'
 import type {
   FeedDefinition,
   PriceSourceDefinition,
   SequencerDefinition,
-} from '../chain/tokenDefinition.js'
+} from '../chain/definition/tokenDefinition.js'
+import { ethCall } from '../chain/ethCall.js'
+import type { NodeClient } from '../chain/nodeClient.js'
 import { ONE, perNativeOf } from './perNative.js'
 import { checkRound, checkSequencer, type PriceOrReason, type Round } from './round.js'
 
@@ -27,7 +27,7 @@ async function readRound(node: NodeClient, to: Address): Promise<Round | undefin
   return { roundId, answer, startedAt, updatedAt, answeredInRound }
 }
 
-/** What a token or feed says; undefined where there is none. */
+/** The decimals of a token or feed; undefined where there is none. */
 export async function readDecimals(node: NodeClient, to: Address): Promise<number | undefined> {
   const functionName = 'decimals'
   const outcome = await ethCall(node, { to, data: encodeFunctionData({ abi, functionName }) })
@@ -35,7 +35,10 @@ export async function readDecimals(node: NodeClient, to: Address): Promise<numbe
   return decodeFunctionResult({ abi, functionName, data: outcome.data })
 }
 
-/** What a feed says in the newest block, judged at `at` (Unix seconds). Throws node trouble. */
+/**
+ * The price of a feed in the newest block, checked at `at` (Unix seconds). Throws errors of the
+ * node.
+ */
 async function readFeed(
   node: NodeClient,
   feed: FeedDefinition,
@@ -52,7 +55,7 @@ async function readFeed(
 
 type Feeds = Extract<PriceSourceDefinition, { kind: 'feeds' }>
 
-/** Whole tokens per native coin, 18 decimals, by feeds on the chain. */
+/** The whole tokens per native coin, 18 decimals, by feeds on the chain. */
 export async function perNativeByFeeds(
   node: NodeClient,
   { token, native }: Feeds,
@@ -67,7 +70,7 @@ export async function perNativeByFeeds(
   return { price: perNativeOf(ofNative.price, ofToken.price) }
 }
 
-/** Why feeds of this chain are not believed now. */
+/** The reason why feeds of this chain cannot be used now; undefined = they can. */
 export async function sequencerTrouble(
   node: NodeClient,
   sequencer: SequencerDefinition,

@@ -1,4 +1,4 @@
-import type { PriceSourceDefinition } from '../chain/tokenDefinition.js'
+import type { PriceSourceDefinition } from '../chain/definition/tokenDefinition.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
 import { parseFixed18 } from './perNative.js'
 import type { PriceOrReason } from './round.js'
@@ -26,12 +26,12 @@ export function readPrice(body: string, path: readonly string[]): PriceOrReason 
   return price === undefined ? { reason: `answers no price at ${where}` } : { price }
 }
 
-/** Without exponent; more digits than a JSON number has would say nothing. */
+/** The number as text without exponent; a JSON number has no more digits than these. */
 function plain(value: number): string {
   return value.toFixed(18)
 }
 
-/** Whole tokens per native coin, 18 decimals, as a server says; within two seconds or not at all. */
+/** The whole tokens per native coin, 18 decimals, from a server that answers within two seconds. */
 export async function perNativeByHttp(
   client: OutboundClient,
   { url, path }: Http,
@@ -39,6 +39,6 @@ export async function perNativeByHttp(
   const headers = { accept: 'application/json' }
   const request = { url, method: 'GET', headers, body: undefined } as const
   const { response } = await client.request(request, AbortSignal.timeout(DEADLINE_MS))
-  const said = response.ok ? readPrice(response.body, path) : { reason: response.reason }
-  return said.reason === undefined ? said : { reason: `${url.host} ${said.reason}` }
+  const answer = response.ok ? readPrice(response.body, path) : { reason: response.reason }
+  return answer.reason === undefined ? answer : { reason: `${url.host} ${answer.reason}` }
 }

@@ -1,4 +1,4 @@
-/** Fixed-point numbers here have 18 decimals: 10^18 is one. */
+/** One as a fixed-point number of 18 decimals. */
 export const ONE = 10n ** 18n
 
 export function divideUp(dividend: bigint, divisor: bigint): bigint {
@@ -13,7 +13,10 @@ export function toFixed18(value: bigint, decimals: number): bigint {
     : value / 10n ** BigInt(decimals - 18)
 }
 
-/** `1850.25` in 18 decimals; undefined when it is no positive decimal number. */
+/**
+ * The number in a text like `1850.25`, with 18 decimals; undefined when it is no positive decimal
+ * number.
+ */
 export function parseFixed18(text: string): bigint | undefined {
   if (!/^\d{1,30}(\.\d{1,18})?$/.test(text)) return undefined
   const [whole = '0', fraction = ''] = text.split('.')
@@ -22,14 +25,14 @@ export function parseFixed18(text: string): bigint | undefined {
 }
 
 /**
- * Whole tokens per native coin, of both prices in one currency. All with 18 decimals. Rounds up: what
- * is rounded is charged.
+ * The whole tokens per native coin, from both prices in one currency. All with 18 decimals, rounded
+ * up: the rounding is charged.
  */
 export function perNativeOf(native: bigint, token: bigint): bigint {
   return divideUp(native * ONE, token)
 }
 
-/** Smallest token units per 10^18 wei, as quotes carry it, rounded up. */
+/** The rate of a quote: smallest token units per 10^18 wei, rounded up. */
 export function rateOf(perNative: bigint, decimals: number): bigint {
   return divideUp(perNative * 10n ** BigInt(decimals), ONE)
 }

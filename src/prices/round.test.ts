@@ -35,9 +35,9 @@ test.each([
   ['a round that has not ended', { updatedAt: 0n }, 'round without answer'],
   ['an answer carried over from an older round', { answeredInRound: 6n }, 'round without answer'],
 ])('refuses %s', (_, change, reason) => {
-  const judged = checkRound({ ...round, ...change }, 8, feed, now)
-  expect(judged.price).toBeUndefined()
-  expect(judged.reason).toContain(reason)
+  const checked = checkRound({ ...round, ...change }, 8, feed, now)
+  expect(checked.price).toBeUndefined()
+  expect(checked.reason).toContain(reason)
 })
 
 test('refuses a feed with more decimals than can be scaled', () => {

@@ -1,7 +1,7 @@
-import type { FeedDefinition, SequencerDefinition } from '../chain/tokenDefinition.js'
+import type { FeedDefinition, SequencerDefinition } from '../chain/definition/tokenDefinition.js'
 import { toFixed18 } from './perNative.js'
 
-/** What latestRoundData of a feed answers. Times in Unix seconds. */
+/** The answer of a feed's latestRoundData. Times in Unix seconds. */
 export type Round = {
   readonly roundId: bigint
   readonly answer: bigint
@@ -15,10 +15,10 @@ export type PriceOrReason =
   | { readonly price: bigint; readonly reason?: undefined }
   | { readonly price?: undefined; readonly reason: string }
 
-/** More would not fit what an answer is scaled to. */
+/** The most decimals of a feed that can be scaled to 18. */
 const MAX_DECIMALS = 36
 
-/** What a feed's round is worth at `at`, Unix seconds. */
+/** The price of a feed's round at `at` (Unix seconds), or the reason why it cannot be used. */
 export function checkRound(
   { roundId, answer, updatedAt, answeredInRound }: Round,
   decimals: number,
@@ -37,7 +37,10 @@ export function checkRound(
   return { price }
 }
 
-/** Why prices of a layer 2 are not believed now; its feed says 0 while the sequencer works. */
+/**
+ * The reason why prices of a layer 2 cannot be used at `at` (Unix seconds); its feed answers 0
+ * while the sequencer works.
+ */
 export function checkSequencer(
   { answer, startedAt }: Round,
   { address, gracePeriod }: SequencerDefinition,

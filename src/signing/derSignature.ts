@@ -23,7 +23,7 @@ export function readDerSignature(der: Uint8Array): { readonly r: bigint; readonl
 const SEQUENCE = 0x30
 const INTEGER = 0x02
 
-/** Where the content of the element at `at` begins and ends. Longer ones than 127 bytes do not occur. */
+/** Begin and end of the content of the element at `at`, which is at most 127 bytes long. */
 function readElement(
   der: Uint8Array,
   at: number,

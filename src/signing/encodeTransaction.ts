@@ -1,10 +1,10 @@
 import type { Hex, SignedAuthorization } from 'viem'
 import { encodeRlp, fromHex, integerBytes, type RlpItem } from '../evm/index.js'
-import type { EcdsaSignature, ExecutorTransaction } from './executorSigner.js'
+import type { EcdsaSignature, ExecutorTransaction } from './executorTransaction.js'
 
 /**
  * The bytes of a transaction (EIP-1559, or EIP-7702 where it carries authorizations): with a signature
- * what is sent, without one what is hashed for it.
+ * those that are sent, without one those that are hashed for the signature.
  */
 export function encodeTransaction(
   transaction: ExecutorTransaction,
@@ -38,7 +38,7 @@ function tuple({ chainId, address, nonce, ...signature }: SignedAuthorization): 
   ]
 }
 
-/** As integers: leading zeros go. */
+/** A signature as three integers, without leading zeros. */
 function signed({ yParity, r, s }: { yParity: 0 | 1; r: Hex; s: Hex }): RlpItem[] {
   return [BigInt(yParity), BigInt(r), BigInt(s)].map(integerBytes)
 }

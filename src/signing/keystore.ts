@@ -87,11 +87,11 @@ function parse(content: string): z.output<typeof keystoreSchema> {
   }
 }
 
-function deriveKey(given: z.output<typeof derivation>, password: string): Promise<Buffer> {
-  if (given.kdf === 'pbkdf2') {
-    const { salt, c, dklen } = given.kdfparams
+function deriveKey(parameters: z.output<typeof derivation>, password: string): Promise<Buffer> {
+  if (parameters.kdf === 'pbkdf2') {
+    const { salt, c, dklen } = parameters.kdfparams
     return pbkdf2(password, salt, c, dklen, 'sha256')
   }
-  const { salt, n, r, p, dklen } = given.kdfparams
+  const { salt, n, r, p, dklen } = parameters.kdfparams
   return scrypt(password, salt, dklen, { N: n, r, p, maxmem: 256 * n * r + 1024 * r * p })
 }

@@ -5,7 +5,8 @@ import { numberToHex, recoverAddress } from 'viem/utils'
 import { z } from 'zod'
 import { SignerUnavailableError } from '../errors/signerErrors.js'
 import { readDerPublicKey, readDerSignature } from './derSignature.js'
-import { createSigner, type EcdsaSignature, type ExecutorSigner } from './executorSigner.js'
+import { createSigner, type ExecutorSigner } from './executorSigner.js'
+import type { EcdsaSignature } from './executorTransaction.js'
 
 export type KmsKey = {
   /** Id, ARN or alias of an asymmetric key, ECC_SECG_P256K1 for SIGN_VERIFY. */
@@ -33,7 +34,7 @@ const PATIENCE = 10_000
 export async function openKmsSigner(key: KmsKey): Promise<ExecutorSigner> {
   const ask = createAsk(key)
   const { PublicKey } = await ask('GetPublicKey', {}, z.object({ PublicKey: z.base64() }))
-  const address = understood(key, () =>
+  const address = requireReadable(key, () =>
     publicKeyToAddress(readDerPublicKey(Buffer.from(PublicKey, 'base64'))),
   )
   return createSigner(address, async (digest) => {
@@ -43,7 +44,7 @@ export async function openKmsSigner(key: KmsKey): Promise<ExecutorSigner> {
       SigningAlgorithm: 'ECDSA_SHA_256',
     }
     const answer = await ask('Sign', request, z.object({ Signature: z.base64() }))
-    const { r, s } = understood(key, () =>
+    const { r, s } = requireReadable(key, () =>
       readDerSignature(Buffer.from(answer.Signature, 'base64')),
     )
     const signature = await withParity(address, digest, {
@@ -91,7 +92,7 @@ function createAsk({ keyId, region, endpoint, credentials }: KmsKey): Ask {
   }
 }
 
-function understood<T>({ keyId }: KmsKey, read: () => T): T {
+function requireReadable<T>({ keyId }: KmsKey, read: () => T): T {
   try {
     return read()
   } catch (cause) {

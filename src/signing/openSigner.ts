@@ -6,7 +6,7 @@ import { decryptKeystore } from './keystore.js'
 import { type KmsKey, openKmsSigner } from './kmsSigner.js'
 import { localSigner } from './localSigner.js'
 
-/** Where an executor's key is: here, in an encrypted file, or with a key service. */
+/** The place of an executor's key: given here, in an encrypted file, or in a key service. */
 export type KeySource =
   | Hex
   | { readonly keystore: string; readonly password: string }

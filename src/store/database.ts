@@ -1,4 +1,9 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import {
+  Kysely,
+  type Transaction as KyselyTransaction,
+  PostgresDialect,
+  type QueryExecutorProvider,
+} from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Schema } from './schema.js'
@@ -6,7 +11,13 @@ import { tellUnavailable } from './unavailable.js'
 
 export type Database = Kysely<Schema>
 
-/** Where a PostgreSQL listens: a server's URL, or the folder of a Unix socket. */
+/** A database in a transaction. A function that must run in one takes this, and no plain `Database`. */
+export type Transaction = KyselyTransaction<Schema>
+
+/** A transaction, or the way to its statements that `pipelined` gives. */
+export type TransactionExecutor = QueryExecutorProvider & { readonly isTransaction: true }
+
+/** The place where a PostgreSQL listens: a server's URL, or the folder of a Unix socket. */
 export type Connection =
   | { readonly url: string }
   | { readonly socketFolder: string; readonly user: string; readonly database: string }
@@ -22,13 +33,13 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text'),
 }
 
-/** What `pg` needs to connect, for pools and for single connections. */
+/** The settings with which `pg` connects, for pools and for single connections. */
 export function clientConfig(connection: Connection): pg.ClientConfig {
   return {
     ...('url' in connection
       ? { connectionString: connection.url }
       : {
-          // All that `pg` would otherwise take from PG* variables, which mean another server.
+          // Without these `pg` would read PG* variables, which mean another server.
           host: connection.socketFolder,
           port: 5432,
           user: connection.user,
@@ -42,9 +53,9 @@ export function clientConfig(connection: Connection): pg.ClientConfig {
 }
 
 /**
- * What a session must have, whatever the server does for others. What we acknowledge must be on the
- * disk. And a statement is planned once, maybe while its tables are almost empty: so only plans that
- * stay good when they grow, which go by an index.
+ * The settings of every session, whatever the server's defaults are. Acknowledged writes must be on
+ * the disk. And since a statement is planned once, maybe while its tables are almost empty, only plans
+ * by an index are allowed, which stay good when the tables grow.
  */
 const SETTINGS = `select set_config('synchronous_commit', 'on', false)
     where current_setting('synchronous_commit') = 'off'
@@ -58,7 +69,7 @@ const SETTINGS = `select set_config('synchronous_commit', 'on', false)
 export function openDatabase(connection: Connection, logger: Logger, poolSize = 10): Database {
   const pool = new pg.Pool({
     ...clientConfig(connection),
-    // What we send without waiting travels together, see `openSession`.
+    // Statements that are sent without waiting travel together, see `openSession`.
     pipeline: true,
     max: poolSize,
     connectionTimeoutMillis: 10_000,
@@ -68,14 +79,14 @@ export function openDatabase(connection: Connection, logger: Logger, poolSize = 
   })
   // Listened to on each connection, because between two queries of a transaction the pool does not
   // listen, and an error that nobody listens to ends the process.
-  const lost = (error: Error) => {
+  const logLoss = (error: Error) => {
     // A pool says that it has ended before its sessions have.
     if (!pool.ending) logger.warn({ reason: error.message }, 'database connection lost')
   }
   pool.on('connect', (client) => {
-    client.on('error', lost)
+    client.on('error', logLoss)
     // Before anything that the connection is wanted for, because queries wait in line.
-    client.query(SETTINGS).catch(lost)
+    client.query(SETTINGS).catch(logLoss)
   })
   pool.on('error', () => {})
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tellUnavailable(pool) }) })

@@ -1,8 +1,9 @@
-import { type QueryExecutorProvider, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Hex } from 'viem'
-import type { Database } from './database.js'
+import type { Database, Transaction, TransactionExecutor } from './database.js'
+import { inTransaction } from './inTransaction.js'
 
-/** What apps may subscribe to. */
+/** The types of events to which apps may subscribe. */
 export const eventTypes = [
   'sponsorship.signed',
   'sponsorship.settled',
@@ -17,11 +18,11 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number]
 
 /**
- * Writes an event to the outbox, in the transaction of what it reports, for every subscription of
- * the app that wants it; none wants it, nothing is written.
+ * Writes an event to the outbox, in the transaction of the change that it reports, for every
+ * subscription of the app that wants it; without such a subscription nothing is written.
  */
 export async function emitEvent(
-  trx: Database,
+  trx: Transaction,
   appId: string,
   type: EventType,
   data: Readonly<Record<string, unknown>>,
@@ -36,7 +37,7 @@ type NewEvent = {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The same for many, as parts of a statement: members of its `with`, and what it ends in. */
+/** Parts of a statement that writes events: members of its `with`, and its last part. */
 export function eventParts(events: readonly NewEvent[]) {
   return {
     parts: sql`event as (
@@ -55,9 +56,9 @@ export function eventParts(events: readonly NewEvent[]) {
   }
 }
 
-/** Writes what became of operations that were included, dropped or replaced just now. */
+/** Writes the events of operations that this transaction has included, dropped or replaced. */
 export async function emitOperationEvents(
-  trx: QueryExecutorProvider,
+  trx: TransactionExecutor,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<void> {
@@ -90,8 +91,11 @@ export async function emitOperationEvents(
       on s.app_id = event.app_id and s.active and event.type = any(s.event_types)`.execute(trx)
 }
 
-/** Writes which of these reservations have just become final, one way or the other. */
-export async function emitReservationEvents(trx: Database, ids: readonly bigint[]): Promise<void> {
+/** Writes the events of those of these reservations that this transaction has made final. */
+export async function emitReservationEvents(
+  trx: Transaction,
+  ids: readonly bigint[],
+): Promise<void> {
   await sql`with final as (
       select *, case state when 'settled' then 'sponsorship.settled'
         else 'sponsorship.expired' end as type
@@ -113,7 +117,7 @@ export async function emitReservationEvents(trx: Database, ids: readonly bigint[
       on s.app_id = event.app_id and s.active and event.type = any(s.event_types)`.execute(trx)
 }
 
-/** Tells the app of a webhook that it is left alone for a while. */
+/** Tells a webhook's app that the webhook is not called for a while. */
 export async function emitCircuitOpened(db: Database, webhookId: string): Promise<void> {
   const webhook = await db
     .selectFrom('webhooks')
@@ -122,10 +126,10 @@ export async function emitCircuitOpened(db: Database, webhookId: string): Promis
     .executeTakeFirst()
   if (webhook === undefined) return
   const data = { webhookId, webhookUrl: webhook.url }
-  await emitEvent(db, webhook.app_id, 'webhook.circuit_opened', data)
+  await inTransaction(db, (trx) => emitEvent(trx, webhook.app_id, 'webhook.circuit_opened', data))
 }
 
-/** Forgets events that are older than `days`, delivered or not. */
+/** Deletes events that are older than `days`, delivered or not. */
 export async function pruneEvents(db: Database, days: number): Promise<void> {
   await sql`delete from events where occurred_at < now() - make_interval(days => ${days})`.execute(
     db,

@@ -15,11 +15,11 @@ import { holdsLease, type Lease } from './leases.js'
 import type { Schema } from './schema.js'
 
 /**
- * The database as the holder of a lease sees it: every transaction begins with the question whether
- * the lease is still held, and a write outside of one gets one. A process that was paused while
- * another took over can so write nothing, wherever it stopped.
+ * The database for the holder of a lease: every transaction begins with a check that the lease is
+ * still held, and a write outside of a transaction gets one. So a process that was paused while
+ * another one took over can write nothing, wherever it stopped.
  *
- * Transactions and writes throw LeaseLostError then, and `onLost` is told; reads always work.
+ * Transactions and writes of a lost lease throw LeaseLostError and call `onLost`; reads always work.
  */
 export function fencedDatabase(database: Database, lease: Lease, onLost: () => void): Database {
   return new Kysely<Schema>({ dialect: fencedDialect(database, lease, onLost) })
@@ -114,7 +114,7 @@ function openSession(
   }
 }
 
-/** What is written by hand, or has parts that may write, counts as a write. */
+/** Is the query surely a read? SQL text counts as a write, and so does a query with a `with`. */
 function isRead({ query }: CompiledQuery): boolean {
   return query.kind === 'SelectQueryNode' && query.with === undefined
 }

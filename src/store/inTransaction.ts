@@ -1,9 +1,13 @@
-import type { Database } from './database.js'
+import type { Database, Transaction } from './database.js'
 
 /** Runs within the transaction that `db` already is, else within one of its own. */
 export function inTransaction<Result>(
   db: Database,
-  run: (trx: Database) => Promise<Result>,
+  run: (trx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return db.isTransaction ? run(db) : db.transaction().execute(run)
+  return isTransaction(db) ? run(db) : db.transaction().execute(run)
+}
+
+function isTransaction(db: Database): db is Transaction {
+  return db.isTransaction
 }

@@ -1,10 +1,10 @@
-import { type Kysely, sql } from 'kysely'
-import type { Schema } from './schema.js'
+import { sql } from 'kysely'
+import type { Database } from './database.js'
 
-/** The right to do alone what `name` says; `token` is greater than that of every earlier holder. */
+/** The right to do alone the work that `name` means; `token` grows with each holder. */
 export type Lease = { readonly name: string; readonly holder: string; readonly token: bigint }
 
-/** A lease as it stands in the database, by the database's clock. */
+/** A lease in the database, by the database's clock. */
 export type LeaseStanding = Lease & {
   /** Milliseconds until others may take it; negative = free. */
   readonly remaining: number
@@ -22,7 +22,7 @@ function after(milliseconds: number) {
  * another process holds it. All times are the database's, so no process's clock matters.
  */
 export async function takeLease(
-  db: Kysely<Schema>,
+  db: Database,
   name: string,
   holder: string,
   duration: number,
@@ -43,7 +43,7 @@ export async function takeLease(
 
 /** Takes a lease whoever holds it: for a process that knows that no other one runs. */
 export async function seizeLease(
-  db: Kysely<Schema>,
+  db: Database,
   name: string,
   holder: string,
   duration: number,
@@ -60,7 +60,7 @@ export async function seizeLease(
 
 /** Prolongs a lease; false when another process has taken it. One that is only late is kept. */
 export async function renewLease(
-  db: Kysely<Schema>,
+  db: Database,
   { name, token }: Lease,
   duration: number,
 ): Promise<boolean> {
@@ -74,7 +74,7 @@ export async function renewLease(
 }
 
 /** Frees a lease at once and tells the candidates; does nothing when another process has taken it. */
-export async function giveUpLease(db: Kysely<Schema>, { name, token }: Lease): Promise<void> {
+export async function giveUpLease(db: Database, { name, token }: Lease): Promise<void> {
   await sql`with freed as (
       update leases set expires_at = '-infinity' where name = ${name} and token = ${token}
       returning name
@@ -82,11 +82,11 @@ export async function giveUpLease(db: Kysely<Schema>, { name, token }: Lease): P
 }
 
 /**
- * Is the lease still ours? If so nobody can take it until the transaction ends, so that what the
- * transaction writes is written by the holder.
+ * Is the lease still ours? If so nobody can take it until the session's transaction ends, so its
+ * writes are the holder's. The session has begun a transaction.
  */
-export async function holdsLease(trx: Kysely<Schema>, { name, token }: Lease): Promise<boolean> {
-  const row = await trx
+export async function holdsLease(session: Database, { name, token }: Lease): Promise<boolean> {
+  const row = await session
     .selectFrom('leases')
     .select('token')
     .where('name', '=', name)
@@ -96,11 +96,8 @@ export async function holdsLease(trx: Kysely<Schema>, { name, token }: Lease): P
   return row !== undefined
 }
 
-/** Who held the lease last; undefined when nobody ever did. */
-export async function findLease(
-  db: Kysely<Schema>,
-  name: string,
-): Promise<LeaseStanding | undefined> {
+/** The last holder's lease; undefined when nobody ever held it. */
+export async function findLease(db: Database, name: string): Promise<LeaseStanding | undefined> {
   const row = await db
     .selectFrom('leases')
     .select(['name', 'holder', 'token'])

@@ -1,21 +1,22 @@
 import { type Migration, Migrator } from 'kysely'
 import type { Database } from './database.js'
-import * as initial from './migrations/0001-initial.js'
-import * as tankModes from './migrations/0002-tank-modes.js'
-import * as policies from './migrations/0003-policies.js'
-import * as administration from './migrations/0004-administration.js'
-import * as executors from './migrations/0005-executors.js'
-import * as leases from './migrations/0006-leases.js'
-import * as reputation from './migrations/0007-reputation.js'
-import * as spending from './migrations/0022-spending.js'
-import * as dashboard from './migrations/0031-dashboard.js'
-import * as tokens from './migrations/0040-tokens.js'
-import * as largePools from './migrations/0050-large-pools.js'
-import * as payers from './migrations/0060-payers.js'
-import * as oneAlarm from './migrations/0061-one-alarm.js'
-import * as appIndex from './migrations/0062-app-index.js'
+import { initial } from './migrations/0001-initial.js'
+import { tankModes } from './migrations/0002-tank-modes.js'
+import { policies } from './migrations/0003-policies.js'
+import { administration } from './migrations/0004-administration.js'
+import { executors } from './migrations/0005-executors.js'
+import { leases } from './migrations/0006-leases.js'
+import { reputation } from './migrations/0007-reputation.js'
+import { spending } from './migrations/0022-spending.js'
+import { dashboard } from './migrations/0031-dashboard.js'
+import { tokens } from './migrations/0040-tokens.js'
+import { largePools } from './migrations/0050-large-pools.js'
+import { payers } from './migrations/0060-payers.js'
+import { oneAlarm } from './migrations/0061-one-alarm.js'
+import { appIndex } from './migrations/0062-app-index.js'
 
-const migrations: Record<string, Migration> = {
+/** All steps by the name that a database remembers; they run in the order of these names. */
+export const migrations: Readonly<Record<string, Migration>> = {
   '0001-initial': initial,
   '0002-tank-modes': tankModes,
   '0003-policies': policies,

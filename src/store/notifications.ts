@@ -8,8 +8,8 @@ const RECONNECT_AFTER = 500
 type Listener = { readonly client: pg.Client; readonly ended: Promise<void> }
 
 /**
- * Hears what other sessions announce with NOTIFY. A lost connection is made anew; what was
- * announced meanwhile is missed, so listeners also look by themselves from time to time.
+ * Listens to announcements (NOTIFY) of other sessions. A lost connection is made anew; announcements
+ * in between are missed, so listeners must also look by themselves from time to time.
  */
 export async function listen(
   connection: Connection,
@@ -25,7 +25,7 @@ export async function listen(
       keepAlive: true,
       connectionTimeoutMillis: 10_000,
     })
-    const ended = new Promise<void>((resolve) => client.once('end', () => resolve()))
+    const sessionEnd = new Promise<void>((resolve) => client.once('end', () => resolve()))
     client.on('notification', ({ payload }) => hear(payload ?? ''))
     client.on('error', (error) => logger.warn({ reason: error.message }, 'listener lost'))
     try {
@@ -35,7 +35,7 @@ export async function listen(
       await client.end()
       throw error
     }
-    return { client, ended }
+    return { client, ended: sessionEnd }
   }
 
   let listener = await open()
@@ -52,13 +52,13 @@ export async function listen(
       }
     }
   }
-  const kept = keepListening()
+  const listening = keepListening()
 
   return {
     close: async () => {
       closing.abort()
       await listener.client.end()
-      await kept
+      await listening
     },
   }
 }

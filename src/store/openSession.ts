@@ -13,12 +13,12 @@ export type DatabaseSession = { readonly query: Query; readonly release: () => v
  * the statement that follows, which fails where `begin` did.
  */
 export function openSession(client: pg.PoolClient): DatabaseSession {
-  // What a pool hands out is its class of clients, which the types do not say.
+  // A pool's clients are of the class Client, which the types do not say.
   const { stream } = (client as pg.PoolClient & pg.Client).connection
   let begun: Promise<unknown> | undefined
   let isSpent = false
 
-  /** What is sent in one turn of the event loop goes to the server in one packet. */
+  /** Sends all statements of one turn of the event loop to the server in one packet. */
   const gather = (): void => {
     stream.cork()
     process.nextTick(() => stream.uncork())
@@ -53,7 +53,7 @@ export function openSession(client: pg.PoolClient): DatabaseSession {
   return { query, release: () => client.release(isSpent) }
 }
 
-/** The schema has changed under a prepared statement: it can be prepared on a new connection only. */
+/** Has the schema changed under a prepared statement? It can be prepared on a new connection only. */
 export function isStalePlan(error: unknown): boolean {
   return (
     error instanceof pg.DatabaseError &&
@@ -64,20 +64,21 @@ export function isStalePlan(error: unknown): boolean {
 
 const isBegun: pg.QueryResult = { command: 'BEGIN', rowCount: 0, oid: 0, rows: [], fields: [] }
 
-/** The server ends the session with this error; the connection may still look open when it arrives. */
+/** Does the server end the session with this error? The connection may still look open then. */
 function isFatal(error: unknown): boolean {
   return (
     error instanceof pg.DatabaseError && (error.severity === 'FATAL' || error.severity === 'PANIC')
   )
 }
 
-/** Lists of varying length make statements without end: what is beyond this is not prepared. */
-const most = { names: 400, characters: 6_000 }
+/** Limits of prepared statements: lists of varying length make ever new ones, which are sent unprepared. */
+const limits = { names: 400, characters: 6_000 }
 const names = new Map<string, string>()
 
 function nameOf(text: string): string | undefined {
-  const known = names.get(text)
-  if (known !== undefined || names.size >= most.names || text.length > most.characters) return known
+  const knownName = names.get(text)
+  if (knownName !== undefined || names.size >= limits.names || text.length > limits.characters)
+    return knownName
   const name = createHash('sha256').update(text).digest('hex').slice(0, 32)
   names.set(text, name)
   return name

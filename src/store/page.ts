@@ -1,4 +1,4 @@
-/** Part of a list, newest first. `next` asks for what follows; undefined = there is no more. */
+/** Part of a list, newest first. `next` is the cursor of the following page; undefined = there is none. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | undefined }
 
 export type PageQuery = {

@@ -1,4 +1,4 @@
-import type { QueryExecutorProvider } from 'kysely'
+import type { TransactionExecutor } from './database.js'
 
 /**
  * Sends the statements that `ask` begins at once without waiting for the answer to the one before: one
@@ -6,14 +6,14 @@ import type { QueryExecutorProvider } from 'kysely'
  * when one fails, those behind it do too. Only inside a transaction, which fails as a whole.
  */
 export function pipelined<Result>(
-  trx: QueryExecutorProvider,
-  ask: (statements: QueryExecutorProvider) => Promise<Result>,
+  trx: TransactionExecutor,
+  ask: (statements: TransactionExecutor) => Promise<Result>,
 ): Promise<Result> {
   const executor = trx.getExecutor()
   return executor.provideConnection((connection) => {
     const direct = executor.withConnectionProvider({
       provideConnection: (use) => use(connection),
     })
-    return ask({ getExecutor: () => direct })
+    return ask({ isTransaction: true, getExecutor: () => direct })
   })
 }

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { Address, Hex } from 'viem'
+import type { DropCode } from './dropCode.js'
 
 /*
  * Rows as the driver gives them: numeric(78,0) and bigint columns are parsed to bigint, jsonb to
@@ -43,7 +44,7 @@ type KeyRow = {
   rotated_from: string | null
 }
 
-/** What a tank does with the gas it pays: gives it, or takes tokens for it. */
+/** The use of a tank: `gas` pays for operations as a gift, `token` takes tokens for it. */
 export type TankKind = 'gas' | 'token'
 
 type TankRow = {
@@ -60,7 +61,7 @@ type TankRow = {
   created_at: Generated<Date>
 }
 
-/** What an app pays with on a chain. */
+/** The means by which an app pays on a chain. */
 export type FundMode = 'tank' | 'shared' | 'native'
 
 type FundRow = {
@@ -70,7 +71,7 @@ type FundRow = {
   mode: FundMode
   /** wei, all credits that were ever added */
   credited: Generated<bigint>
-  /** The alarm goes off below these: wei available, days that it lasts. 0 = never. */
+  /** Bounds below which the alarm goes off: wei available, days that these last. 0 = never. */
   alarm_wei: Generated<bigint>
   alarm_days: Generated<number>
   created_at: Generated<Date>
@@ -136,7 +137,7 @@ type DecisionRow = {
   max_cost: bigint
   valid_after: bigint
   valid_until: bigint
-  /** Which policy sponsored or refused; null when none did. */
+  /** The policy that sponsored or refused; null when none did. */
   policy_id: string | null
   /** The numbers behind the decision, as JSON that people read. */
   details: Generated<unknown>
@@ -152,7 +153,7 @@ type PolicyRow = {
   name: string
   position: number
   active: boolean
-  /** As the policy room's schema reads it. */
+  /** JSON of the policy room's schema. */
   terms: unknown
   created_at: Generated<Date>
   updated_at: Generated<Date>
@@ -164,7 +165,7 @@ type PolicyRow = {
  */
 export type ReservationState = 'open' | 'included' | 'expired' | 'settled' | 'released'
 
-/** What the sponsorships of one sender's nonce by one app may cost together: one can be included. */
+/** An amount reserved for all sponsorships of one sender's nonce by one app, of which one can be included. */
 type ReservationRow = {
   id: Generated<bigint>
   app_id: string
@@ -172,16 +173,16 @@ type ReservationRow = {
   entry_point: Address
   sender: Address
   nonce: bigint
-  /** Who pays; the zero address when no paymaster does. */
+  /** The zero address when no paymaster pays. */
   paymaster: Address
-  /** wei of the dearest sponsorship */
+  /** wei, the largest of its sponsorships */
   max_cost: bigint
-  /** Unix seconds, of the longest sponsorship */
+  /** Unix seconds, the latest of its sponsorships */
   valid_until: bigint
   state: ReservationState
-  /** Where it ended; null while open. */
+  /** Block in which it ended; null while open. */
   block_number: bigint | null
-  /** Of the operation that took the nonce. */
+  /** Hash of the operation that took the nonce. */
   user_op_hash: Hex | null
   /** wei; 0 when an operation took the nonce that none of our sponsorships is of. */
   actual_cost: Generated<bigint>
@@ -189,7 +190,7 @@ type ReservationRow = {
   updated_at: Generated<Date>
 }
 
-/** What the live reservations of a payer lock of its deposit, as of one block. */
+/** The amount that the live reservations of a payer lock of its deposit, at one block. */
 type PayerRow = {
   chain_id: bigint
   entry_point: Address
@@ -203,7 +204,7 @@ type PayerRow = {
 
 export type BudgetUnit = 'wei' | 'usd' | 'count'
 
-/** What one sponsorship takes from one budget, in the budget's unit (usd: millionths). */
+/** The amount that one sponsorship takes from one budget, in the budget's unit (usd: millionths). */
 type ChargeRow = {
   decision_id: string
   reservation_id: bigint
@@ -215,18 +216,18 @@ type ChargeRow = {
   amount: bigint
   /** Millionths of a USD per 10^18 wei; null unless the unit is usd. */
   price: bigint | null
-  /** What it cost in the end, while it is included. */
+  /** The actual cost of an included sponsorship, in the budget's unit. */
   settled: Generated<bigint>
 }
 
-/** The sums of `charges`, by which budgets are judged. */
+/** The sums of `charges`, with which budgets are compared. */
 type BudgetCounterRow = {
   policy_id: string
   budget: string
   subject: string
   /** Unix seconds at which the bucket begins */
   bucket: bigint
-  /** Of each reservation the dearest charge until it is final, then what it cost. */
+  /** Sum over reservations: the largest charge of each until it is final, then its actual cost. */
   used: bigint
   settled: bigint
 }
@@ -249,7 +250,6 @@ export type BundleState = 'signed' | 'included' | 'reverted' | 'abandoned' | 'ca
 export type BundleKind = 'operations' | 'filler' | 'refill'
 
 /** The outbox: every transaction that we sign as executor or treasury, before it is sent. */
-
 type BundleRow = {
   id: Generated<bigint>
   chain_id: bigint
@@ -257,7 +257,7 @@ type BundleRow = {
   entry_point: Address | null
   executor: Address
   nonce: bigint
-  /** How many operations were signed with it. */
+  /** The number of operations that were signed with it. */
   operation_count: number
   state: BundleState
   transaction_hash: Hex | null
@@ -297,20 +297,20 @@ type OperationRow = {
   valid_until: bigint
   operation: unknown
   state: OperationState
-  reason_code: string | null
+  reason_code: DropCode | null
   reason: string | null
-  /** How often a bundle with this operation failed; such an operation runs alone. */
+  /** The number of failed bundles with this operation; such an operation is bundled alone. */
   attempts: Generated<number>
   bundle_id: bigint | null
-  /** Null where the sender existed before. */
+  /** null where the sender existed before. */
   factory: Address | null
   /** Entities whose opsSeen counts this operation. */
   counted: Generated<Address[]>
   /** Block of the head when it was taken into the pool. */
   seen_block: Generated<bigint>
-  /** FirstValidation; null where only the result was known. */
+  /** A FirstValidation as JSON; null where only the result was known. */
   first_validation: unknown
-  /** The operator wants it out of its bundle. */
+  /** Time at which the operator asked for its cancellation. */
   cancel_requested_at: Date | null
   received_at: Generated<Date>
   updated_at: Generated<Date>
@@ -342,7 +342,7 @@ type TransactionReceiptRow = {
   receipt: unknown
 }
 
-/** Of one entity at one EntryPoint; decays by the hour since 1970 in `hour`. */
+/** Counters of one entity at one EntryPoint, decayed up to `hour` (hours since 1970). */
 type ReputationRow = {
   chain_id: bigint
   entry_point: Address
@@ -363,7 +363,7 @@ type AuditRow = {
   id: Generated<bigint>
   at: Date
   actor: 'operator' | 'account' | 'command'
-  /** Which token or system user; never the token itself. */
+  /** The start of the token's hash, or the system user; never the token itself. */
   actor_id: string | null
   ip: string | null
   request_id: string | null
@@ -413,7 +413,7 @@ type EventDeliveryRow = {
   updated_at: Generated<Date>
 }
 
-/** Who does what only one process may do; `token` grows with each holder. */
+/** The right of one process to do a thing alone; `token` grows with each holder. */
 type LeaseRow = {
   name: string
   holder: string
@@ -433,7 +433,7 @@ type DashboardRow = {
   app_id: string
   /** null = the app was not made for one chain. */
   chain_id: bigint | null
-  /** What its rules amount to; null = not made yet, or deleted. */
+  /** The policy that is made of its rules; null = not made yet, or deleted. */
   policy_id: string | null
 }
 
@@ -443,12 +443,12 @@ type DashboardRuleRow = {
   kind: 'contract' | 'limit' | 'deployment' | 'webhook'
   name: string
   active: Generated<boolean>
-  /** As the policy room's dashboard rules read it. */
+  /** JSON of the policy room's dashboard rules. */
   data: unknown
   created_at: Generated<Date>
 }
 
-/** What was quoted with a decision to take tokens. */
+/** The quote of a decision to take tokens. */
 type TokenQuoteRow = {
   decision_id: string
   chain_id: bigint
@@ -462,7 +462,7 @@ type TokenQuoteRow = {
   max_charge: bigint
 }
 
-/** What the chain says a tank took for an included operation. */
+/** The payment that a tank took for an included operation, by the chain. */
 type TokenPaymentRow = {
   chain_id: bigint
   user_op_hash: Hex

@@ -3,39 +3,46 @@ import { findAccountByToken } from '../store/tenants/accounts.js'
 import { findKeyOwner, type KeyOwner } from '../store/tenants/keys.js'
 import { hashCredential } from './credential.js'
 
+/** The check of API keys and auth tokens. */
 export type Authenticator = {
-  /** Whose key this is; undefined when unknown or revoked. */
+  /** The owner of a key; undefined when it is unknown or revoked. */
   readonly authenticateKey: (key: string) => Promise<KeyOwner | undefined>
-  /** Whose token this is; undefined when unknown or revoked. */
+  /** The account of a token; undefined when it is unknown or revoked. */
   readonly authenticateToken: (token: string) => Promise<{ accountId: string } | undefined>
 }
 
-/** A revoked key ends after this many milliseconds at the latest. */
+/** The milliseconds after which a revoked key has ended at the latest. */
 const LIFE = 2_000
-const MOST = 10_000
+const MAX_ENTRIES = 10_000
 
-/** Remembers what was found for a moment, unknown credentials too, so that a key is no query per request. */
-function remember<Found>(find: (hash: Buffer) => Promise<Found>) {
-  const known = new Map<string, { readonly until: number; readonly found: Promise<Found> }>()
-  return (credential: string): Promise<Found> => {
+/**
+ * A cache of owners, and of unknown credentials, for a moment: not every request of a key makes a
+ * query.
+ */
+function remember<Owner>(find: (hash: Buffer) => Promise<Owner>) {
+  const known = new Map<string, { readonly until: number; readonly owner: Promise<Owner> }>()
+  return (credential: string): Promise<Owner> => {
     const hash = hashCredential(credential)
     const name = hash.toString('base64')
     const entry = known.get(name)
-    if (entry && entry.until > Date.now()) return entry.found
-    const found = find(hash)
+    if (entry && entry.until > Date.now()) return entry.owner
+    const owner = find(hash)
     // A failed query is no answer and must not be remembered as one.
-    found.catch(() => known.delete(name))
+    owner.catch(() => known.delete(name))
     known.delete(name)
-    known.set(name, { until: Date.now() + LIFE, found })
+    known.set(name, { until: Date.now() + LIFE, owner })
     for (const oldest of known.keys()) {
-      if (known.size <= MOST) break
+      if (known.size <= MAX_ENTRIES) break
       known.delete(oldest)
     }
-    return found
+    return owner
   }
 }
 
-/** Keys and tokens are looked up by their hash: no comparison of secrets happens in this process. */
+/**
+ * Makes an authenticator. It looks keys and tokens up by their hash, so this process compares no
+ * secrets.
+ */
 export function createAuthenticator(database: Database): Authenticator {
   return {
     authenticateKey: remember((hash) => findKeyOwner(database, hash)),

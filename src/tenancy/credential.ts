@@ -25,7 +25,7 @@ export function generateAuthToken(): string {
   return `at.${randomText()}`
 }
 
-/** What is stored instead of a key or token; 238 random bits need no slow hash. */
+/** The hash that is stored instead of a key or token; 238 random bits need no slow hash. */
 export function hashCredential(credential: string): Buffer {
   return createHash('sha256').update(credential).digest()
 }

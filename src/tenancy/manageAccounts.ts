@@ -8,9 +8,10 @@ import {
 import type { AuditChange } from '../store/tenants/audit.js'
 import { generateAuthToken, hashCredential } from './credential.js'
 
-/** The token is nowhere else: who loses it needs a new one. */
+/** A new token of an account. It is stored nowhere: an account that loses it needs a new one. */
 export type NewToken = { readonly account: Account; readonly authToken: string }
 
+/** Creates an account with its first token. */
 export async function createAccount({ trx, record }: AuditChange, name: string): Promise<NewToken> {
   const authToken = generateAuthToken()
   const account = await insertAccount(trx, name, hashCredential(authToken))

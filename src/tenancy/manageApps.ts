@@ -5,7 +5,7 @@ function entryOf(app: App) {
   return { objectId: app.id, accountId: app.accountId, appId: app.id }
 }
 
-/** undefined = there is no such live account. */
+/** Creates an app; undefined = there is no such live account. */
 export async function createTenantApp(
   { trx, record }: AuditChange,
   accountId: string,
@@ -16,7 +16,7 @@ export async function createTenantApp(
   return app
 }
 
-/** undefined = there is no such live app. */
+/** Renames an app; undefined = there is no such live app. */
 export async function changeApp(
   { trx, record }: AuditChange,
   id: string,

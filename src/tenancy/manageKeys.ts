@@ -12,16 +12,16 @@ import {
 } from '../store/tenants/keys.js'
 import { generateApiKey, hashCredential } from './credential.js'
 
-/** The key itself is nowhere else: who loses it needs a new one. */
+/** A new API key. It is stored nowhere: an app that loses it needs a new one. */
 export type ShownKey = { readonly key: Key; readonly apiKey: string }
 
-/** undefined = there is no such live app. */
+/** Creates a key; undefined = there is no such live app. */
 export async function createKey(
   change: AuditChange,
   appId: string,
-  given: Partial<KeyRestrictions> & { readonly name: string },
+  settings: Partial<KeyRestrictions> & { readonly name: string },
 ): Promise<ShownKey | undefined> {
-  return insert(change, 'key.create', { appId, ...given })
+  return insert(change, 'key.create', { appId, ...settings })
 }
 
 /**
@@ -46,7 +46,7 @@ export async function rotateKey(
   return made
 }
 
-/** undefined = the app has no such live key. */
+/** Changes a key's name or restrictions; undefined = the app has no such live key. */
 export async function changeKey(
   { trx, record }: AuditChange,
   appId: string,
@@ -61,7 +61,7 @@ export async function changeKey(
   return after
 }
 
-/** @returns false when the app has no such live key */
+/** Ends a key. @returns false when the app has no such live key */
 export async function endKey(
   { trx, record }: AuditChange,
   appId: string,
@@ -77,13 +77,13 @@ export async function endKey(
 async function insert(
   { trx, record }: AuditChange,
   action: string,
-  given: Omit<NewKey, 'hash' | 'last4'>,
+  fields: Omit<NewKey, 'hash' | 'last4'>,
 ): Promise<ShownKey | undefined> {
   const apiKey = generateApiKey()
   const secret = { hash: hashCredential(apiKey), last4: apiKey.slice(-4) }
-  const key = await insertKey(trx, { ...given, ...secret })
+  const key = await insertKey(trx, { ...fields, ...secret })
   if (key === undefined) return undefined
-  const { appId } = given
+  const { appId } = fields
   const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
   await record({ action, objectId: key.id, accountId, appId, after: key })
   return { key, apiKey }

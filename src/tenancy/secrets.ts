@@ -8,8 +8,8 @@ const NONCE = 12
 const TAG = 16
 
 /**
- * AES-256-GCM under the master key: version(1) | nonce(12) | tag(16) | text.
- * @param purpose what the secret is for; one encrypted for another purpose does not decrypt
+ * The text encrypted by AES-256-GCM under the master key: version(1) | nonce(12) | tag(16) | text.
+ * @param purpose the use of the secret; one encrypted for another purpose does not decrypt
  */
 export function encryptSecret(masterKey: Buffer, purpose: string, text: string): Buffer {
   const nonce = randomBytes(NONCE)
@@ -18,7 +18,10 @@ export function encryptSecret(masterKey: Buffer, purpose: string, text: string):
   return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), encrypted])
 }
 
-/** @throws ConfigError when the master key is another one, or the bytes were changed */
+/**
+ * The text of an encrypted secret. @throws ConfigError when the master key is another one, or the
+ * bytes were changed
+ */
 export function decryptSecret(masterKey: Buffer, purpose: string, bytes: Buffer): string {
   const nonce = bytes.subarray(1, 1 + NONCE)
   const tag = bytes.subarray(1 + NONCE, 1 + NONCE + TAG)
@@ -43,7 +46,9 @@ function parseKey(text: string): Buffer | undefined {
   return key.length === 32 ? key : undefined
 }
 
-/** Whole or not at all, and on disk before anything is encrypted with it. */
+/**
+ * Creates the key file, whole or not at all, and on disk before anything is encrypted with the key.
+ */
 function createKeyFile(file: string): void {
   const draft = `${file}.${randomUUID()}`
   writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, {

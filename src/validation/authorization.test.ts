@@ -6,7 +6,7 @@ import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
 import type { Version } from '../entrypoint/entryPoint.js'
 import type { Authorization } from '../entrypoint/operation.js'
 import {
-  authorizationStanding,
+  authorizationEffect,
   requireAuthorizationApplies,
   requireAuthorizationSigner,
   requireDelegation,
@@ -161,16 +161,16 @@ describe('what an authorization does', () => {
         fc.pre(delegate !== other)
         const wanted = { address: delegate, nonce }
         const byNonce = nonce === at ? 'applies' : nonce > at ? 'early' : 'stale'
-        expect(authorizationStanding(wanted, { nonce: at, code: '0x' })).toBe(byNonce)
+        expect(authorizationEffect(wanted, { nonce: at, code: '0x' })).toBe(byNonce)
         const elsewhere = { nonce: at, code: codeOf(other) }
-        expect(authorizationStanding(wanted, elsewhere)).toBe(byNonce)
+        expect(authorizationEffect(wanted, elsewhere)).toBe(byNonce)
         const here = { nonce: at, code: codeOf(delegate) }
-        expect(authorizationStanding(wanted, here)).toBe('inPlace')
+        expect(authorizationEffect(wanted, here)).toBe('inPlace')
         const contract = { nonce: at, code: '0x6001' as const }
-        expect(authorizationStanding(wanted, contract)).toBe('contract')
+        expect(authorizationEffect(wanted, contract)).toBe('contract')
         const clearing = { address: nobody, nonce }
-        expect(authorizationStanding(clearing, { nonce: at, code: '0x' })).toBe('inPlace')
-        expect(authorizationStanding(clearing, elsewhere)).toBe(byNonce)
+        expect(authorizationEffect(clearing, { nonce: at, code: '0x' })).toBe('inPlace')
+        expect(authorizationEffect(clearing, elsewhere)).toBe(byNonce)
       }),
     )
   })

@@ -1,15 +1,15 @@
 import type { Address } from 'viem'
 import { type DelegableAccount, delegateOf } from '../chain/delegations.js'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
-import type { Version } from '../entrypoint/entryPoint.js'
 import type { Authorization, Operation } from '../entrypoint/operation.js'
+import { type Version, versionFacts } from '../entrypoint/versionFacts.js'
 import { OperationLimitError } from '../errors/operationErrors.js'
 import { authorityOf } from '../evm/index.js'
 
 type Delegating = Pick<Operation, 'sender' | 'factory' | 'authorization'>
 
 /**
- * What holds for the EIP-7702 part of an operation whatever its signature is, so of a draft too.
+ * Checks the EIP-7702 part of an operation without its signature, so that of a draft too.
  *
  * An authorization is applied before the EntryPoint runs, which then meets an account with code: any
  * version can serve it. Operations of v0.6 have no field for one (ERC-7769), so there it is refused;
@@ -20,16 +20,16 @@ type Delegating = Pick<Operation, 'sender' | 'factory' | 'authorization'>
  */
 export function requireDelegation(version: Version, op: Delegating, chainId: number): void {
   const { authorization, factory } = op
-  const knowsMarker = version === '0.8' || version === '0.9'
-  if (factory === DELEGATION_MARKER && !knowsMarker) {
+  const { carriesAuthorization, knowsDelegationMarker } = versionFacts[version]
+  if (factory === DELEGATION_MARKER && !knowsDelegationMarker) {
     throw new OperationLimitError(
       'factory',
       `EntryPoint v${version} does not know the EIP-7702 marker ${DELEGATION_MARKER}; send no factory`,
     )
   }
   if (authorization === undefined) return
-  if (version === '0.6') {
-    throw refused('operations of EntryPoint v0.6 have none; delegate the account beforehand')
+  if (!carriesAuthorization) {
+    throw refused(`operations of EntryPoint v${version} have none; delegate the account beforehand`)
   }
   if (factory !== undefined && factory !== DELEGATION_MARKER) {
     throw refused(`the account has code once it delegates, so factory ${factory} cannot create it`)
@@ -43,9 +43,9 @@ export function requireDelegation(version: Version, op: Delegating, chainId: num
 }
 
 /**
- * The sender has signed the authorization, in the only form that EIP-7702 accepts (s in the lower half
- * of the curve's order, y parity 0 or 1, nonce below 2^64 - 1); any other is passed over by the chain
- * in silence, at the bundler's cost. Throws OperationLimitError (-32602).
+ * Checks that the sender has signed the authorization, in the only form that EIP-7702 accepts: s in the
+ * lower half of the curve's order, y parity 0 or 1, nonce below 2^64 - 1. The chain ignores any other in
+ * silence, at the bundler's cost. Throws OperationLimitError (-32602).
  */
 export function requireAuthorizationSigner({ sender, authorization }: Delegating): void {
   if (authorization === undefined) return
@@ -58,51 +58,51 @@ export function requireAuthorizationSigner({ sender, authorization }: Delegating
 }
 
 const MAX_NONCE = 2n ** 64n - 1n
-const NOBODY: Address = '0x0000000000000000000000000000000000000000'
+const NO_DELEGATE: Address = '0x0000000000000000000000000000000000000000'
 
 /**
- * What a well signed authorization does to the account as it is:
+ * The effect of a well signed authorization on the account as it is:
  * - `applies`: delegates it;
- * - `inPlace`: nothing, it delegates to this address already: the operation can do without;
+ * - `inPlace`: nothing, as the account delegates to this address already;
  * - `early`, `stale`: nothing, the account's nonce is lower or higher than the one signed;
  * - `contract`: nothing, and never will, the account has code of its own.
  */
-export type AuthorizationStanding = 'applies' | 'inPlace' | 'early' | 'stale' | 'contract'
+export type AuthorizationEffect = 'applies' | 'inPlace' | 'early' | 'stale' | 'contract'
 
-export function authorizationStanding(
+export function authorizationEffect(
   { address, nonce }: Pick<Authorization, 'address' | 'nonce'>,
   account: DelegableAccount,
-): AuthorizationStanding {
+): AuthorizationEffect {
   const delegate = delegateOf(account.code)
   if (account.code !== '0x' && delegate === undefined) return 'contract'
-  if ((delegate ?? NOBODY) === address) return 'inPlace'
+  if ((delegate ?? NO_DELEGATE) === address) return 'inPlace'
   if (nonce === account.nonce) return 'applies'
   return nonce > account.nonce ? 'early' : 'stale'
 }
 
 /**
- * An authorization must apply to the sender as the latest block has it, and still when the sender's
- * own pending transactions are mined (`pendingNonce`), or be in place already: what applies neither now
- * nor in the next block would be carried for nothing. Returns its standing. Throws OperationLimitError
- * (-32602), as ERC-7769 does for a tuple that does not fit.
+ * Checks that an authorization applies to the sender as the latest block has it, and still when the
+ * sender's own pending transactions are mined (`pendingNonce`), or that it is in place already: another
+ * one would be carried for nothing. Returns its effect. Throws OperationLimitError (-32602), as ERC-7769
+ * asks for a tuple that does not fit.
  */
 export function requireAuthorizationApplies(
   authorization: Authorization,
   account: DelegableAccount,
   pendingNonce: bigint,
 ): 'applies' | 'inPlace' {
-  const standing = authorizationStanding(authorization, account)
+  const effect = authorizationEffect(authorization, account)
   const { nonce } = authorization
-  switch (standing) {
+  switch (effect) {
     case 'inPlace':
-      return standing
+      return effect
     case 'contract':
       throw refused('the sender is a contract; only an externally owned account can delegate')
     case 'early':
     case 'stale':
       throw refused(`it has nonce ${nonce}, the sender's account is at ${account.nonce}`)
     case 'applies':
-      if (pendingNonce === nonce) return standing
+      if (pendingNonce === nonce) return effect
       throw refused(
         `a pending transaction of the sender uses nonce ${nonce}; sign it for ${pendingNonce} when that is mined`,
       )

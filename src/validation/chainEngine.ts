@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
+import type { EngineChoice } from '../chain/definition/validationSettings.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import {
   createStateProvider,
@@ -12,46 +13,41 @@ import { checkOperation, checkOverride } from './check/checkOperation.js'
 import { type CheckedBy, selfCheck } from './check/selfCheck.js'
 import type { Engine } from './engine.js'
 import { createEngineOn, createInProcessEngine } from './inProcess/inProcessEngine.js'
-import { createNodeEngine, simulatesOnNode } from './node/nodeEngine.js'
+import { createNodeEngine } from './node/nodeEngine.js'
 import { type Compared, createNodeWatch } from './nodeWatch.js'
 import { createTraceEngine } from './trace/traceEngine.js'
 import { findTracer } from './tracer.js'
 
-/**
- * Who validates: `inProcess` our EVM alone, `node` the node alone, `auto` our EVM, and the node where our
- * EVM cannot or is not trusted.
- */
-export type EngineChoice = 'auto' | 'inProcess' | 'node'
-
-/** Where a validation ran; of an `outline` the node told the result only (see ObservedOutline). */
-export type RanBy = 'inProcess' | 'trace' | 'outline'
+/** The way a validation was made; by `outline` the node told its result only (see ObservedOutline). */
+export type ValidatedBy = 'inProcess' | 'trace' | 'outline'
 
 export type ChainEngineContext = StateProviderContext & {
   readonly entryPoints: readonly EntryPoint[]
   readonly choice: EngineChoice
-  /** Hears of each validation that came to a result. */
-  readonly onValidated: (by: RanBy) => void
+  /** Called for each validation that came to a result. */
+  readonly onValidated: (by: ValidatedBy) => void
   /** Share (0 to 1) of our EVM's validations that the node repeats; see createNodeWatch. */
   readonly comparedShare: number
+  /** Called for each comparison of our EVM with the node. */
   readonly onCompared: (outcome: Compared) => void
   readonly logger: Logger
 }
 
 export type ChainEngine = Engine & {
-  /** Why our EVM is not used; undefined while it is. */
+  /** The reason why our EVM is not used; undefined while it is. */
   trouble(): string | undefined
   stop(): void
 }
 
-type Validator = Pick<Engine, 'validate'> & { readonly by: RanBy }
+type Validator = Pick<Engine, 'validate'> & { readonly by: ValidatedBy }
 
 /**
  * The engine of one chain. Each EntryPoint is first run in our EVM and on the node: where both agree to
- * the unit of gas our EVM is trusted, else an alarm is logged. Validations go as `choice` says; what
- * our EVM cannot run the node traces, so that all rules are judged all the same. Only a node without
- * tracers is left with the outline that v0.6's own simulation gives; an operation that nobody can
- * validate is refused with CannotSimulateError. Gas limits and executions are for our EVM wherever it
- * is trusted, as an untouched EntryPoint runs nothing that is not signed.
+ * the unit of gas our EVM is trusted, else an alarm is logged. Validations go as `choice` says. The node
+ * traces those that our EVM cannot run, so that all rules can be checked all the same. Only a node
+ * without tracers leaves no more than the outline of v0.6's own simulation. An operation that neither
+ * can validate is refused with CannotSimulateError. Our EVM measures gas limits and executes wherever
+ * it is trusted, as an untouched EntryPoint runs nothing that is not signed.
  */
 export async function createChainEngine(context: ChainEngineContext): Promise<ChainEngine> {
   const { node, heads, entryPoints, choice, onValidated, logger } = context
@@ -71,7 +67,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       logger,
       share: context.comparedShare,
       onCompared: context.onCompared,
-      afresh: createEngineOn(state.runNewest),
+      newestEngine: createEngineOn(state.withNewestState),
       onDifference: () => trusted.clear(),
     })
 
@@ -82,7 +78,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     }
     if (choice === 'inProcess') return validators
     if (tracing) validators.push({ ...tracing, by: 'trace' })
-    else if (simulatesOnNode(entryPoint)) validators.push({ ...simulating, by: 'outline' })
+    else if (entryPoint.hasSimulations) validators.push({ ...simulating, by: 'outline' })
     return validators
   }
 
@@ -93,7 +89,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
         const result = await validator.validate(entryPoint, op, override)
         onValidated(validator.by)
         if (result.ok && validator.by === 'inProcess') {
-          if (watch) watch.see(entryPoint, op, result.validation, override)
+          if (watch) watch.compare(entryPoint, op, result.validation, override)
         }
         return result
       } catch (error) {
@@ -105,25 +101,29 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     throw refusal ?? new CannotSimulateError(UNTRUSTED)
   }
 
-  async function run<R>(entryPoint: EntryPoint, ask: (engine: Engine) => Promise<R>): Promise<R> {
+  /** Our EVM where it is trusted and able, else the node's own simulation. */
+  async function withEngine<R>(
+    entryPoint: EntryPoint,
+    use: (engine: Engine) => Promise<R>,
+  ): Promise<R> {
     try {
       if (inProcess === undefined || !trusted.has(entryPoint.address)) {
         throw new CannotSimulateError(UNTRUSTED)
       }
-      return await ask(inProcess)
+      return await use(inProcess)
     } catch (error) {
-      if (!(error instanceof CannotSimulateError) || !simulatesOnNode(entryPoint)) throw error
+      if (!(error instanceof CannotSimulateError) || !entryPoint.hasSimulations) throw error
       logger.warn({ reason: error.message }, 'the node simulates instead of our EVM')
-      return ask(simulating)
+      return use(simulating)
     }
   }
 
   return {
     validate,
     execute: (entryPoint, ...rest) =>
-      run(entryPoint, (engine) => engine.execute(entryPoint, ...rest)),
+      withEngine(entryPoint, (engine) => engine.execute(entryPoint, ...rest)),
     measure: (entryPoint, ...rest) =>
-      run(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
+      withEngine(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
     trouble: () =>
       entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
     stop: () => state?.stop(),

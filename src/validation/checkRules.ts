@@ -1,3 +1,4 @@
+import type { RuleMode } from '../chain/definition/validationSettings.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { Observed } from './engine.js'
@@ -12,26 +13,21 @@ import {
   type Violation,
 } from './erc7562/index.js'
 
-/**
- * `full`: an operation that cannot be judged by every rule is refused. `partial`: it is judged by what
- * can be known. `off`: no rule is looked at.
- */
-export type RuleMode = 'full' | 'partial' | 'off'
-
-/** How a chain's operations are judged. */
+/** The settings by which a chain's operations are checked. */
 export type RuleSettings = {
   readonly mode: RuleMode
   readonly limits: RuleLimits
   readonly stakePolicy: StakePolicy
 }
 
+/** The rules that a validation breaks. */
 export type RuleCheck = {
   readonly violations: readonly Violation[]
   /** Undefined where only the result of the validation is known, and in mode `off`. */
   readonly verdict: Verdict | undefined
 }
 
-/** Judges a validation by all rules that `observed` allows to judge. */
+/** Checks a validation by all rules for which `observed` has the facts. */
 export function checkRules(
   entryPoint: EntryPoint,
   op: Operation,
@@ -39,7 +35,7 @@ export function checkRules(
   { mode, limits, stakePolicy }: RuleSettings,
 ): RuleCheck {
   if (mode === 'off') return { violations: [], verdict: undefined }
-  if (observed.kind === 'run') {
+  if (observed.kind === 'record') {
     const verdict = applyRules({ ...observed, entryPoint, op, limits, stakePolicy })
     return { violations: verdict.violations, verdict }
   }

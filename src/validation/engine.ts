@@ -7,12 +7,12 @@ import type { CodeHashes, Stakes } from './erc7562/index.js'
 
 export type { StateOverride }
 
-/** What a validation did, as far as its engine can see: what the rules of ERC-7562 judge. */
-export type Observed = ObservedRun | ObservedOutline
+/** The facts about a validation that the rules of ERC-7562 need, as far as its engine can see them. */
+export type Observed = ObservedRecord | ObservedOutline
 
-/** A run in our EVM: everything that it did. */
-export type ObservedRun = {
-  readonly kind: 'run'
+/** A recorded validation, in our EVM or by a trace of the node: everything that it did. */
+export type ObservedRecord = {
+  readonly kind: 'record'
   readonly stakes: Stakes
   /** The block on whose state it ran. */
   readonly blockHash: Hex
@@ -20,13 +20,13 @@ export type ObservedRun = {
   readonly fork: Fork
   /** Whether the sender has code without this operation, or by its authorization. */
   readonly senderExists: boolean
-  /** Of every address whose code was used, as it was before. */
+  /** Hashes of the code of every address whose code was used, as it was before. */
   readonly codeHashes: CodeHashes
   /** wei that the paymaster has deposited; undefined without paymaster. */
   readonly deposit: bigint | undefined
 }
 
-/** A node ran it and told the result only: opcodes, storage and code are not known. */
+/** A validation of which a node told the result only: opcodes, storage and code are not known. */
 export type ObservedOutline = {
   readonly kind: 'outline'
   readonly stakes: Stakes
@@ -34,16 +34,18 @@ export type ObservedOutline = {
   readonly contextSize: number
 }
 
-/** What a validation that did not revert says. */
+/** The result of a validation that did not revert. */
 export type Validation = {
-  /** Account or paymaster signature check failed (AA24 / AA34 when sent). */
+  /** The account refused its signature (AA24 when sent). */
   readonly accountSignatureFailed: boolean
+  /** The paymaster refused its signature (AA34 when sent). */
   readonly paymasterSignatureFailed: boolean
   /** Unix seconds over account and paymaster; 0 = no bound. */
   readonly validAfter: number
   readonly validUntil: number
   /** gas of validation without preVerificationGas (preOpGas - preVerificationGas) */
   readonly verificationGasUsed: bigint
+  /** wei */
   readonly prefund: bigint
   readonly observed: Observed
 }
@@ -56,7 +58,7 @@ export type ExecutionResult =
   | {
       readonly ok: true
       readonly validation: Pick<Validation, 'validAfter' | 'validUntil' | 'verificationGasUsed'>
-      /** Did the call of the account succeed? */
+      /** Whether the call of the account succeeded. */
       readonly success: boolean
       /** Its revert data, `0x` on success. */
       readonly revertData: Hex
@@ -64,17 +66,17 @@ export type ExecutionResult =
   | { readonly ok: false; readonly failure: Failure }
 
 /**
- * Gas limits that a measurement may try at most; `verification` holds for what the paymaster does
- * too, each time by itself.
+ * The greatest gas limits that a measurement may try. `verification` bounds the account and the
+ * paymaster, each by itself.
  */
 export type GasBounds = {
   readonly call: bigint
   readonly verification: bigint
-  /** The very limit of postOp, for a paymaster that has it in its data too; absent = searched. */
+  /** The fixed limit of postOp, for a paymaster whose data contain it; absent = searched. */
   readonly postOp?: bigint | undefined
 }
 
-/** The smallest limits (gas) under which an operation does what it does under ample ones. */
+/** The smallest limits (gas) under which an operation does the same as under ample ones. */
 export type GasMeasurement = {
   readonly callGasLimit: bigint
   readonly verificationGasLimit: bigint
@@ -84,7 +86,7 @@ export type GasMeasurement = {
   readonly verificationGasUsed: bigint
   /**
    * gas that the paymaster's postOp needs; 0 when it is not called. Where it has no limit of its own it
-   * is granted verificationGasLimit, and needs no more when this is below.
+   * is granted verificationGasLimit, which suffices when this is lower.
    */
   readonly postOpGasLimit: bigint
   /** Unix seconds over account and paymaster; 0 = no bound. */
@@ -99,7 +101,7 @@ export type MeasureResult =
   /** The call of the account reverts. */
   | { readonly outcome: 'reverted'; readonly revertData: Hex }
 
-/** Runs operations without sending them: on a node, or in-process. One way in for all callers. */
+/** An engine runs operations without sending them: on a node, or in-process. */
 export type Engine = {
   /** Validation phase only, on the state of the head. Refusals are data; node trouble is thrown. */
   validate(
@@ -107,9 +109,9 @@ export type Engine = {
     op: Operation,
     override?: StateOverride,
   ): Promise<ValidationResult>
-  /** Validation and execution. Signature and time range are not judged: that is for `validate`. */
+  /** Validation and execution. Signature and time range are not checked: that is for `validate`. */
   execute(entryPoint: EntryPoint, op: Operation, override?: StateOverride): Promise<ExecutionResult>
-  /** Searches gas limits; those in `op` are not looked at. Signatures may be wrong. */
+  /** Searches gas limits; those in `op` are ignored. Signatures may be wrong. */
   measure(
     entryPoint: EntryPoint,
     op: Operation,

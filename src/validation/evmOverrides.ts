@@ -3,7 +3,7 @@ import type { StateOverride } from '../chain/stateOverride.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { type EvmAccountOverride, fromHex, type Overrides } from '../evm/index.js'
 
-/** State overrides of the JSON-RPC edge in the terms of our EVM. */
+/** State overrides of JSON-RPC in the form that our EVM takes. */
 export function toEvmOverrides(override: StateOverride): Overrides {
   return new Map(
     Object.entries(override).map(([address, { balance, nonce, code, state, stateDiff }]) => {
@@ -28,11 +28,11 @@ function slotsOf(slots: Readonly<Record<Hex, Hex>>): ReadonlyMap<Hex, bigint> {
   )
 }
 
-const NOBODY: Address = '0x0000000000000000000000000000000000000000'
+const NO_DELEGATE: Address = '0x0000000000000000000000000000000000000000'
 
 /**
- * What the sender is once the operation's authorization is applied, as if it were signed correctly
- * (EIP-7702, ERC-7769): it runs the delegate's code, or none for the zero address.
+ * The sender's state after the operation's authorization, as if it were signed correctly (EIP-7702,
+ * ERC-7769): its code is that of the delegate, or none for the zero address.
  */
 export function authorizationOverride({
   sender,
@@ -40,6 +40,6 @@ export function authorizationOverride({
 }: Pick<Operation, 'sender' | 'authorization'>): StateOverride {
   if (authorization === undefined) return {}
   const { address, nonce } = authorization
-  const code: Hex = address === NOBODY ? '0x' : `0xef0100${address.slice(2)}`
+  const code: Hex = address === NO_DELEGATE ? '0x' : `0xef0100${address.slice(2)}`
   return { [sender]: { code, nonce: `0x${(nonce + 1n).toString(16)}` } }
 }

@@ -6,62 +6,70 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { fromHex, keccak } from '../evm/index.js'
 import { compareOnNode, type NodeComparison } from './check/compareOnNode.js'
-import type { Engine, ObservedRun, StateOverride, Validation } from './engine.js'
+import type { Engine, ObservedRecord, StateOverride, Validation } from './engine.js'
 
-/** How a comparison ended; `skipped`: too many were under way. */
+/** The end of a comparison; `skipped`: too many were under way. */
 export type Compared = NodeComparison['outcome'] | 'skipped'
 
 export type NodeWatchContext = {
   readonly node: NodeClient
-  /** Validates on state that is read anew. */
-  readonly afresh: Pick<Engine, 'validate'>
-  /** Of validations whose code is known, the share that is compared, 0 to 1. */
+  /** An engine that reads the newest state for each validation. */
+  readonly newestEngine: Pick<Engine, 'validate'>
+  /** The share (0 to 1) of validations that is compared although all their code is known. */
   readonly share: number
+  /** Called for each comparison that was due. */
   readonly onCompared: (outcome: Compared) => void
-  /** Hears of a difference that a second look confirmed. */
+  /** Called for a difference that a second comparison confirmed. */
   readonly onDifference: () => void
   readonly logger: Logger
 }
 
 export type NodeWatch = {
   /** Compares one validation of our EVM with the node, when it is due. Does not wait for it. */
-  see(entryPoint: EntryPoint, op: Operation, validation: Validation, override?: StateOverride): void
+  compare(
+    entryPoint: EntryPoint,
+    op: Operation,
+    validation: Validation,
+    override?: StateOverride,
+  ): void
 }
 
-/** Hashes of code that the node was seen to run as we do. */
+/** Hashes of code that are remembered because the node was seen to run it as we do. */
 const CODES = 16_384
-/** Comparisons under way: the node's other work must not wait for them. */
+/** Comparisons under way at most: the node's other work must not wait for them. */
 const AT_ONCE = 4
 
 /**
- * Compares validations of our EVM with the node, in the background: all that touch code which was not
- * compared before, and a share of the others. What differs is looked at once more on state that is read
- * anew, as a development chain changes state without a block; only what differs again counts.
+ * A watch that compares validations of our EVM with the node in the background: all that use code which
+ * was not compared before, and a share of the others. A difference is compared once more on state that
+ * is read anew, as a development chain changes state without a block; only a second difference counts.
  */
 export function createNodeWatch(context: NodeWatchContext): NodeWatch {
-  const { node, afresh, share, onCompared, onDifference, logger } = context
+  const { node, newestEngine, share, onCompared, onDifference, logger } = context
   const codes = new Lru<Hex, true>(CODES)
   let underWay = 0
 
-  async function compare(...[entryPoint, op, validation, override]: Subject): Promise<void> {
+  async function compareInBackground(
+    ...[entryPoint, op, validation, override]: Subject
+  ): Promise<void> {
     const first = await compareOnNode(node, entryPoint, op, validation, override)
     const { comparison, blockHash } =
       first.outcome === 'differs'
-        ? await lookAgain(entryPoint, op, override)
+        ? await compareAgain(entryPoint, op, override)
         : { comparison: first, blockHash: validation.observed.blockHash }
     onCompared(comparison.outcome)
-    const at = { entryPoint: entryPoint.address, op: written(op), override, blockHash }
+    const place = { entryPoint: entryPoint.address, op: toJson(op), override, blockHash }
     if (comparison.outcome === 'differs') {
-      logger.error({ ...at, ...comparison }, 'our EVM DIFFERS from the node')
+      logger.error({ ...place, ...comparison }, 'our EVM DIFFERS from the node')
       onDifference()
     } else if (comparison.outcome === 'unanswered') {
-      logger.debug({ ...at, ...comparison }, 'the node cannot be compared with')
+      logger.debug({ ...place, ...comparison }, 'the node cannot be compared with')
     } else for (const hash of validation.observed.codeHashes.values()) codes.set(hash, true)
   }
 
-  async function lookAgain(entryPoint: EntryPoint, op: Operation, override?: StateOverride) {
-    const result = await afresh.validate(entryPoint, op, override)
-    if (!result.ok || !isRun(result.validation)) {
+  async function compareAgain(entryPoint: EntryPoint, op: Operation, override?: StateOverride) {
+    const result = await newestEngine.validate(entryPoint, op, override)
+    if (!result.ok || !isRecorded(result.validation)) {
       const reason = 'it is refused by now'
       return { comparison: { outcome: 'unanswered', reason } as const, blockHash: undefined }
     }
@@ -71,15 +79,15 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
   }
 
   return {
-    see(entryPoint, op, validation, override) {
+    compare(entryPoint, op, validation, override) {
       if (validation.accountSignatureFailed || validation.paymasterSignatureFailed) return
-      if (!isRun(validation)) return
+      if (!isRecorded(validation)) return
       const hashes = [...validation.observed.codeHashes.values()]
       const isNew = hashes.some((hash) => codes.get(hash) === undefined)
       if (!isNew && !isSampled(entryPoint.encodeOperation(op), share)) return
       if (underWay >= AT_ONCE) return onCompared('skipped')
       underWay++
-      compare(entryPoint, op, validation, override)
+      compareInBackground(entryPoint, op, validation, override)
         .catch((error) => {
           onCompared('unanswered')
           logger.debug({ err: error }, 'the node cannot be compared with')
@@ -91,12 +99,12 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
   }
 }
 
-type RunValidation = Validation & { readonly observed: ObservedRun }
+type RecordedValidation = Validation & { readonly observed: ObservedRecord }
 
-type Subject = [EntryPoint, Operation, RunValidation, StateOverride | undefined]
+type Subject = [EntryPoint, Operation, RecordedValidation, StateOverride | undefined]
 
-function isRun(validation: Validation): validation is RunValidation {
-  return validation.observed.kind === 'run'
+function isRecorded(validation: Validation): validation is RecordedValidation {
+  return validation.observed.kind === 'record'
 }
 
 /** Whether this operation is among the `share` (0 to 1) of all: by its hash, so the same everywhere. */
@@ -105,8 +113,8 @@ export function isSampled(encoded: Hex, share: number): boolean {
   return new DataView(hash.buffer, hash.byteOffset).getUint32(0) < share * 2 ** 32
 }
 
-/** As JSON can hold it. */
-function written(op: Operation): unknown {
+/** The operation with decimal strings for its bigints, as JSON can hold it. */
+function toJson(op: Operation): unknown {
   return JSON.parse(
     JSON.stringify(op, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
   )

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { AaCode } from '../entrypoint/entryPoint.js'
 import {
   PaymasterRejectedError,
   SignatureRejectedError,
@@ -8,7 +9,7 @@ import {
 import { requireTimeRange, toOperationError } from './operationFailure.js'
 
 const paymaster = '0x00000000000000000000000000000000000000aa'
-function failure(code: string | undefined) {
+function failure(code: AaCode | undefined) {
   return {
     index: 0,
     code,

@@ -9,13 +9,12 @@ import {
 } from '../errors/operationErrors.js'
 import type { PurserError } from '../errors/purserError.js'
 
-/** Unix seconds; 0 = no bound. */
-/** An operation must stay valid for this many seconds to be taken (ERC-7769 -32503). */
+/** Seconds for which an operation must stay valid to be admitted (ERC-7769 -32503). */
 const MINIMUM_LIFE = 30
 
 const outOfTime = new Set(['AA22', 'AA27', 'AA32', 'AA37'])
 
-/** The error of ERC-7769 for what the EntryPoint said about `op`. */
+/** The error of ERC-7769 for the EntryPoint's failure of `op`; `range` in Unix seconds, 0 = no bound. */
 export function toOperationError(
   failure: Failure,
   op: Pick<Operation, 'paymaster'>,

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { Failure } from '../entrypoint/entryPoint.js'
 import { describeRevert } from '../entrypoint/revertReason.js'
 
-/** An account that wants a signature aggregator, which we do not serve. */
+/** The failure of an account that asks for a signature aggregator, which we do not serve. */
 export function aggregated(aggregator: Address): Failure {
   return {
     index: 0,
@@ -12,14 +12,14 @@ export function aggregated(aggregator: Address): Failure {
   }
 }
 
-/** The EntryPoint reverts without a word when an account or paymaster returns malformed data. */
+/** A failure without a reason: the EntryPoint gives none when an account or paymaster returns bad data. */
 export function unexplained(revertData: Hex): Failure {
   const reason =
     describeRevert(revertData) ?? 'no reason given, malformed return data or out of gas'
   return { index: 0, code: undefined, message: `validation reverted: ${reason}`, revertData }
 }
 
-/** postOp reverts; the EntryPoint of v0.6 refuses then, later ones take the call of the account back. */
+/** A postOp that reverts: EntryPoint v0.6 refuses then, later ones undo the call of the account. */
 export function postOpReverted(revertData: Hex): Failure {
   const reason = describeRevert(revertData) ?? 'no reason given'
   return { index: 0, code: 'AA50', message: `AA50 postOp reverted: ${reason}`, revertData }

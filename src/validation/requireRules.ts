@@ -1,43 +1,44 @@
 import type { Logger } from 'pino'
 import type { Operation } from '../entrypoint/operation.js'
-import { CannotJudgeError } from '../errors/ruleErrors.js'
+import { CannotCheckRulesError } from '../errors/ruleErrors.js'
 import type { RuleCheck, RuleSettings } from './checkRules.js'
 import { toViolationError } from './erc7562/index.js'
 
 /**
- * How an operation was judged: by all rules; by some, as only the node could run it (rules are
- * `partial`); refused for a broken rule; refused as not all rules could be judged.
+ * The outcome of the rules for one operation, as the metrics count it. `judged`: all rules hold;
+ * `partly`: those that could be checked hold, as only the node could run it (rules are `partial`);
+ * `violation`: refused for a broken rule; `unjudged`: refused as not all rules could be checked.
  */
-export type CheckedWith = 'judged' | 'partly' | 'violation' | 'unjudged'
+export type RuleOutcome = 'judged' | 'partly' | 'violation' | 'unjudged'
 
 type Context = {
   readonly rules: RuleSettings
-  /** Hears of each operation, for the metrics. */
-  readonly onJudged: (how: CheckedWith) => void
+  /** Called for each operation, for the metrics. */
+  readonly onRulesChecked: (outcome: RuleOutcome) => void
   readonly logger: Logger
 }
 
 /**
- * Throws the error of the first rule that is broken; in mode `full` CannotJudgeError when not all rules
- * could be judged.
+ * Throws the error of the first rule that is broken; in mode `full` CannotCheckRulesError when not all
+ * rules could be checked.
  */
 export function requireRules(
-  { rules, onJudged, logger }: Context,
+  { rules, onRulesChecked, logger }: Context,
   { sender, nonce }: Operation,
   { violations, verdict }: RuleCheck,
 ): void {
   if (rules.mode === 'off') return
   const [violation] = violations
   if (violation) {
-    onJudged('violation')
+    onRulesChecked('violation')
     throw toViolationError(violation, rules.stakePolicy)
   }
-  if (verdict) onJudged('judged')
+  if (verdict) onRulesChecked('judged')
   else if (rules.mode === 'full') {
-    onJudged('unjudged')
-    throw new CannotJudgeError()
+    onRulesChecked('unjudged')
+    throw new CannotCheckRulesError()
   } else {
-    onJudged('partly')
+    onRulesChecked('partly')
     logger.warn({ sender, nonce }, 'an operation was judged by some rules only')
   }
 }

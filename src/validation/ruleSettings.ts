@@ -1,20 +1,20 @@
-import type { ChainDefinition } from '../chain/definition.js'
+import type { ValidationSettings } from '../chain/definition/validationSettings.js'
 import type { RuleSettings } from './checkRules.js'
 import { limitProfiles } from './erc7562/index.js'
 
-/** How the operations of a chain are judged. */
+/** The settings by which the operations of a chain are checked. */
 export function ruleSettings(
-  definition: Pick<
-    ChainDefinition,
+  settings: Pick<
+    ValidationSettings,
     'rules' | 'limitProfile' | 'minimumStake' | 'minimumUnstakeDelay'
   >,
 ): RuleSettings {
   return {
-    mode: definition.rules,
-    limits: limitProfiles[definition.limitProfile],
+    mode: settings.rules,
+    limits: limitProfiles[settings.limitProfile],
     stakePolicy: {
-      minimumStake: definition.minimumStake,
-      minimumUnstakeDelay: BigInt(definition.minimumUnstakeDelay),
+      minimumStake: settings.minimumStake,
+      minimumUnstakeDelay: BigInt(settings.minimumUnstakeDelay),
     },
   }
 }

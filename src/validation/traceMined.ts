@@ -8,7 +8,7 @@ import { type Tracer, tracerParameter } from './tracer.js'
 
 /**
  * The frames of a mined transaction to the EntryPoint, by one debug_traceTransaction; delegates and
- * precompiles are not told apart. Throws what the node refuses with.
+ * precompiles are not marked as such. Throws NodeRpcError when the node refuses to trace.
  */
 export async function traceMined(
   node: NodeClient,

@@ -5,7 +5,7 @@ import { collectorSource } from './trace/collector.js'
 import { isTrace } from './trace/tracedFrame.js'
 import { traceRequest } from './trace/traceRequest.js'
 
-/** How a node is asked for what the rules judge: by geth's own tracer, or by our collector. */
+/** The tracer that collects the facts for the rules on a node: geth's own, or our script. */
 export type Tracer = 'native' | 'script'
 
 /** The `tracer` parameter of debug_traceCall. */
@@ -14,19 +14,20 @@ export function tracerParameter(tracer: Tracer, { address, callLayout }: EntryPo
 }
 
 /**
- * Which tracer the node has, by an operation that needs nothing of the chain but its EntryPoint; the
- * native one first, as it costs the node a fraction. Undefined where it has none, or no debug methods.
+ * The tracer that works on the node, tried by an operation that needs nothing but the EntryPoint; the
+ * native one first, as it costs the node a fraction. Undefined where the node has none, or no debug
+ * methods.
  */
 export async function findTracer(
   node: NodeClient,
   entryPoint: EntryPoint,
 ): Promise<Tracer | undefined> {
   const tracers: readonly Tracer[] = ['native', 'script']
-  const how = { block: 'latest', override: checkOverride, fork: 'shanghai' } as const
+  const options = { block: 'latest', override: checkOverride, fork: 'shanghai' } as const
   const answers = await node.batch(
     tracers.map((tracer) => {
-      const named = tracerParameter(tracer, entryPoint)
-      return traceRequest(entryPoint, checkOperation, { ...how, tracer: named })
+      const parameter = tracerParameter(tracer, entryPoint)
+      return traceRequest(entryPoint, checkOperation, { ...options, tracer: parameter })
     }),
   )
   return tracers.find((_, at) => {

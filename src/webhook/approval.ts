@@ -1,6 +1,6 @@
 import type { OutboundOutcome } from '../outbound/exchange.js'
 
-/** Outcome codes of one approval call (stored, counted, shown). */
+/** The outcome of one approval call, as it is stored, counted and shown. */
 export type WebhookOutcome =
   | OutboundOutcome
   | 'approved'
@@ -9,11 +9,12 @@ export type WebhookOutcome =
   | 'circuit_open'
   | 'overloaded'
 
+/** One approval call and its result. */
 export type WebhookCall = {
   readonly webhookId: string
   readonly outcome: WebhookOutcome
   readonly httpStatus: number | undefined
-  /** The customer's own sentence, trimmed, or what failed. */
+  /** The customer's own sentence, trimmed, or the failure. */
   readonly reason: string | undefined
   readonly attempts: number
   readonly durationMs: number
@@ -22,5 +23,8 @@ export type WebhookCall = {
   readonly passed: boolean
 }
 
-/** All active webhooks of an app must let it pass; `calls` is empty when none is active. */
+/**
+ * The approval of a sponsorship: every call must let it pass. `calls` is empty when no webhook is
+ * active.
+ */
 export type Approval = { readonly approved: boolean; readonly calls: readonly WebhookCall[] }

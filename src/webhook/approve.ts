@@ -14,20 +14,16 @@ export type ApproverContext = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly client: OutboundClient
-  /** Absent = nobody listens. */
-  readonly observer?: ApprovalObserver
+  /** Called when a webhook has failed so often that it is not called for a while. */
+  readonly onCircuitOpened?: (webhookId: string) => void
+  /** Called when a call has ended, or was not made, for the metrics. */
+  readonly onApprovalCalled?: (outcome: WebhookOutcome, milliseconds: number) => void
 }
 
-export type ApprovalObserver = {
-  /** A webhook failed so often that it is left alone for a while. */
-  circuitOpened(webhookId: string): void
-  /** A call ended, or was not made. */
-  called(outcome: WebhookOutcome, milliseconds: number): void
-}
-
+/** The question whether an app's webhooks approve a sponsorship. */
 export type ApprovalQuestion = {
   readonly appId: string
-  /** Becomes the webhook-id of every call and its retry. */
+  /** The webhook-id of every call and its retry. */
   readonly decisionId: string
   readonly webhookData: WebhookData
   readonly subject: SponsorshipSubject
@@ -35,11 +31,10 @@ export type ApprovalQuestion = {
 
 export type Approver = {
   /**
-   * Asks all active webhooks of the app at the same time, each within its own deadline, name
-   * resolution and retry included. All must approve; no answer in time, or anything that is not an
-   * answer, is a failure, which counts as the webhook's `on_failure` says. Throws
-   * InvalidParamsError when a webhook is called by GET and the data is too long for that; then none
-   * is called.
+   * Asks all active webhooks of the app at the same time, each within its own deadline, which
+   * includes name resolution and retry. All must approve. A missing, late or malformed answer is a
+   * failure, which counts as the webhook's `on_failure` says. Throws InvalidParamsError when a
+   * webhook is called by GET and the data is too long for that; then no webhook is called.
    */
   approve(question: ApprovalQuestion): Promise<Approval>
 }
@@ -49,10 +44,10 @@ function isAnswer(outcome: WebhookOutcome): boolean {
 }
 
 export function createApprover(context: ApproverContext): Approver {
-  const { database, masterKey, client, observer } = context
+  const { database, masterKey, client, onCircuitOpened, onApprovalCalled } = context
   const circuits = createCircuits(
     (call) => !isAnswer((call as AnsweredCall).outcome),
-    (webhookId) => observer?.circuitOpened(webhookId),
+    (webhookId) => onCircuitOpened?.(webhookId),
   )
 
   const ask = async (
@@ -65,7 +60,7 @@ export function createApprover(context: ApproverContext): Approver {
       callWebhook(client, webhook, request, startedAt),
     )
     const made = typeof call === 'string' ? notCalled(webhookId, call, startedAt) : call
-    observer?.called(made.outcome, made.durationMs)
+    onApprovalCalled?.(made.outcome, made.durationMs)
     const failed = !isAnswer(made.outcome)
     const passed = failed ? webhook.on_failure === 'approve' : made.outcome === 'approved'
     return { ...made, passed }

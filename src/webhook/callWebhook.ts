@@ -4,10 +4,10 @@ import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import { readAnswer } from './approval/approvalAnswer.js'
 import type { WebhookCall } from './approval.js'
 
-/** A call before it is known what it means for the sponsorship. */
+/** A call, before its meaning for the sponsorship is decided. */
 export type AnsweredCall = Omit<WebhookCall, 'passed'>
 
-/** One call within the webhook's deadline, which bounds name resolution and retry too. */
+/** Makes one call within the webhook's deadline, which bounds name resolution and retry too. */
 export async function callWebhook(
   client: OutboundClient,
   webhook: StoredWebhook,

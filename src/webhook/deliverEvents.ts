@@ -21,11 +21,11 @@ export type DelivererContext = {
   readonly masterKey: Buffer
   readonly client: OutboundClient
   readonly logger: Logger
-  /** Hears the outcome of every attempt, for the metrics. */
-  onAttempt(outcome: string): void
+  /** Called with the outcome of every attempt, for the metrics. */
+  onDeliveryAttempted(outcome: string): void
   /** Milliseconds before each attempt. */
   readonly schedule?: readonly number[]
-  /** Milliseconds after which what a process that died had taken is tried again. */
+  /** The milliseconds after which deliveries that a dead process had claimed are tried again. */
   readonly lease?: number
 }
 
@@ -33,14 +33,14 @@ const POLL_INTERVAL = 500
 const ATTEMPT_TIMEOUT = 15_000
 const IN_FLIGHT = 20
 const PER_SUBSCRIPTION = 5
-/** Days after which a subscription that only fails is ended, and after which events are forgotten. */
+/** The days after which a subscription that only fails ends, and after which events are deleted. */
 const FAILING_DAYS = 5
 const KEPT_DAYS = 30
 const PRUNE_INTERVAL = 3_600_000
 
 /**
- * Delivers events from the outbox, at least once each and in no certain order, beside any other
- * process that does. `close` interrupts what is under way; it is delivered again later.
+ * Delivers events from the outbox, at least once each and in no certain order, beside other
+ * processes that do the same. `close` interrupts deliveries under way, which are repeated later.
  */
 export function startEventDeliverer(context: DelivererContext): { close(): Promise<void> } {
   const { database, logger, lease = 60_000 } = context
@@ -50,7 +50,7 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
   let wake = (): void => {}
   let pruned = 0
 
-  /** Until something ended, or the poll interval is over. */
+  /** Waits until a delivery has ended, or the poll interval is over. */
   const pause = (): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, POLL_INTERVAL)
@@ -126,7 +126,7 @@ async function deliver(
   const { response } = await client.request(eventRequest(delivery, masterKey), signal)
   if (closing.aborted && !response.ok) return returnDelivery(database, delivery.id)
   const outcome = response.ok ? 'delivered' : response.outcome
-  context.onAttempt(outcome)
+  context.onDeliveryAttempted(outcome)
   await database
     .transaction()
     .execute((trx) => record({ ...context, database: trx }, delivery, response))

@@ -3,7 +3,7 @@ import { numberToHex } from 'viem/utils'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 
-/** A call that the account is told to make. */
+/** A call that the account makes in the operation. */
 export type SubjectCall = {
   readonly to: Address
   /** wei */
@@ -11,12 +11,12 @@ export type SubjectCall = {
   readonly data: Hex
 }
 
-/** The operation that a sponsorship is asked for, and what is known of it. */
+/** The operation to sponsor, with the facts that are known before its estimate. */
 export type SponsorshipSubject = {
   readonly chainId: number
   readonly entryPoint: EntryPoint
   readonly draft: Draft
-  /** undefined = the call data is of no account that can be read */
+  /** undefined = the call data is of an account that cannot be read */
   readonly calls: readonly SubjectCall[] | undefined
   /** The only policy of the app that can still pay; undefined = several can, or it has none. */
   readonly policyId: string | undefined
@@ -25,9 +25,10 @@ export type SponsorshipSubject = {
 }
 
 /**
- * What binds an approval to its operation: the members beside `data`. Quantities are hex as in
- * JSON-RPC, wei and USD decimal. `maxCostWei` is null while a gas limit or fee is unset, which Purser
- * fills in at the same time as it asks; so is `maxCostUsd`, and without a price.
+ * The members beside `data`, which bind an approval to its operation. Quantities are hex as in
+ * JSON-RPC, wei and USD decimal. `maxCostWei` is null while a gas limit or fee is unset, because
+ * Purser estimates at the same time as it asks; `maxCostUsd` is null then too, and when there is no
+ * price.
  */
 export function extendedPayload(subject: SponsorshipSubject, appId: string, timestamp: number) {
   const { chainId, entryPoint, draft, calls, policyId, nativePrice } = subject
@@ -62,7 +63,7 @@ function encodeCall({ to, value, data }: SubjectCall) {
 
 const NATIVE = 10n ** 18n
 
-/** Six decimals, rounded up as budgets in USD are. */
+/** The worth of `wei` in USD with six decimals, rounded up as budgets in USD are. */
 function usd(wei: bigint, microUsd: bigint): string {
   const text = ((wei * microUsd + NATIVE - 1n) / NATIVE).toString().padStart(7, '0')
   return `${text.slice(0, -6)}.${text.slice(-6)}`
@@ -95,7 +96,7 @@ function quantity(value: bigint | undefined): Hex | null {
   return value === undefined ? null : numberToHex(value)
 }
 
-/** The same members for every EntryPoint version; null = unset. */
+/** The operation with the same members for every EntryPoint version; null = unset. */
 function encodeDraft(draft: Draft) {
   return {
     sender: draft.sender,

@@ -1,7 +1,7 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { WebhookLimitError } from '../errors/webhookErrors.js'
 import type { NetworkGuard } from '../outbound/networkGuard.js'
-import type { Database } from '../store/database.js'
+import type { Database, Transaction } from '../store/database.js'
 import { type AppOwner, findAppOwner } from '../store/tenants/apps.js'
 import { type Actor, type AuditChange, audited } from '../store/tenants/audit.js'
 import {
@@ -17,15 +17,18 @@ import { isUuid } from '../store/uuid.js'
 import { decryptSecret, encryptSecret } from '../tenancy/secrets.js'
 import { OVERLAP } from './signing/secrets.js'
 import { newSecret, SECRET_PURPOSE } from './signing/signature.js'
+import { webhookDeadline } from './webhookDeadline.js'
 
+/** The HTTP method by which a webhook is called. */
 export type RequestType = 'GET' | 'POST'
 
+/** The settings of a webhook that its owner may change. */
 export type WebhookSettings = {
   /** `extended` binds the approval to the operation; only by POST. */
   readonly payload: 'plain' | 'extended'
-  /** What no answer means. */
+  /** The meaning of a call without an answer. */
   readonly onFailure: 'deny' | 'approve'
-  /** Milliseconds, 250 to 5,000. */
+  /** Milliseconds within the bounds of `webhookDeadline`. */
   readonly deadlineMs: number
 }
 
@@ -40,7 +43,7 @@ export type WebhooksContext = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly guard: NetworkGuard
-  /** For the audit log. */
+  /** The actor that the audit log names. */
   readonly actor: Actor
   readonly maxPerApp?: number
 }
@@ -49,7 +52,7 @@ export type WebhooksContext = {
 export type Webhooks = {
   /**
    * Registers a webhook, active at once. Throws InvalidParamsError for a URL that would never be
-   * called, WebhookLimitError.
+   * called, and WebhookLimitError.
    */
   create(
     appId: string,
@@ -59,21 +62,21 @@ export type Webhooks = {
   /** undefined = there is no such webhook. */
   get(appId: string, webhookId: string): Promise<Webhook | undefined>
   /**
-   * `whsec_…`, by which the receiver verifies what we send; undefined = there is no such webhook.
-   * Never for answers of the API, whose callers need not own the endpoint.
+   * The secret `whsec_…` by which the receiver verifies our calls; undefined = there is no such
+   * webhook. The API must never answer it, because its callers need not own the endpoint.
    */
   signingSecret(appId: string, webhookId: string): Promise<string | undefined>
-  /** A new secret; the old one signs too for 24 h. undefined = there is no such webhook. */
+  /** Makes a new secret; the old one signs too for 24 h. undefined = there is no such webhook. */
   rotateSecret(appId: string, webhookId: string): Promise<string | undefined>
-  /** undefined = there is no such webhook. */
+  /** Changes settings, or whether it is active; undefined = there is no such webhook. */
   change(
     appId: string,
     webhookId: string,
     changes: Partial<WebhookSettings & Pick<Webhook, 'active'>>,
   ): Promise<Webhook | undefined>
-  /** false = there is no such webhook. */
+  /** Sets whether it is active; false = there is no such webhook. */
   update(appId: string, webhookId: string, active: boolean): Promise<boolean>
-  /** false = there is no such webhook. */
+  /** Deletes a webhook; false = there is no such webhook. */
   delete(appId: string, webhookId: string): Promise<boolean>
 }
 
@@ -99,7 +102,7 @@ export function createWebhooks(context: WebhooksContext): Webhooks {
           url: webhookUrl,
           request_type: requestType,
           secret: encryptSecret(masterKey, SECRET_PURPOSE, newSecret()),
-          ...toColumns(settings),
+          ...toColumns({ deadlineMs: webhookDeadline.standard, ...settings }),
         }
         const stored = await insertWebhook(trx, row, maxPerApp)
         if (stored === undefined) throw new WebhookLimitError(maxPerApp)
@@ -160,7 +163,7 @@ export function createWebhooks(context: WebhooksContext): Webhooks {
   return webhooks
 }
 
-async function entryOf(trx: Database, { id, app_id }: StoredWebhook) {
+async function entryOf(trx: Transaction, { id, app_id }: StoredWebhook) {
   const owner: AppOwner | undefined = await findAppOwner(trx, app_id)
   return { objectId: id, appId: app_id, accountId: owner?.accountId ?? null }
 }
@@ -191,7 +194,9 @@ function checkUrl(text: string, requestType: RequestType, guard: NetworkGuard): 
   }
 }
 
-/** Throws InvalidParamsError for a URL that would never be called. */
+/**
+ * Requires a URL that can be called. Throws InvalidParamsError, which names `field`, for any other.
+ */
 export function requireCallable(field: string, text: string, guard: NetworkGuard): void {
   const refuse = (reason: string): never => {
     throw new InvalidParamsError(field, reason)

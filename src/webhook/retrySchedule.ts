@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
 /**
- * Milliseconds before each attempt to deliver an event, the schedule that Standard Webhooks
+ * The milliseconds before each attempt to deliver an event, by the schedule that Standard Webhooks
  * recommends: ten attempts over about three days.
  */
 export const retrySchedule: readonly number[] = [
@@ -14,13 +14,13 @@ export const retrySchedule: readonly number[] = [
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR),
 ]
 
-/** Nobody makes us wait longer than a day. */
+/** The longest wait that a receiver may ask for. */
 const LONGEST = 24 * HOUR
 
 /**
- * Milliseconds until the next attempt after `attempts` of them; undefined = that was the last.
- * Spread by a tenth to both sides, so that what failed together does not return together.
- * @param retryAfter seconds that the receiver asked for
+ * The milliseconds until the next attempt after `attempts` attempts; undefined = that was the last.
+ * Spread by a tenth to both sides, so that deliveries which failed together do not return together.
+ * @param retryAfter the seconds that the receiver asked for
  * @param random in [0, 1)
  */
 export function nextAttempt(

@@ -1,6 +1,6 @@
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { SubscriptionLimitError } from '../errors/webhookErrors.js'
-import type { Database } from '../store/database.js'
+import type { Database, Transaction } from '../store/database.js'
 import type { EventType } from '../store/events.js'
 import { findAppOwner } from '../store/tenants/apps.js'
 import { type AuditChange, audited } from '../store/tenants/audit.js'
@@ -20,13 +20,13 @@ import { requireCallable, type WebhooksContext } from './manage.js'
 import { OVERLAP } from './signing/secrets.js'
 import { newSecret, SECRET_PURPOSE } from './signing/signature.js'
 
-/** Where an app's events go. */
+/** A URL that receives an app's events. */
 export type Subscription = {
   readonly id: string
   readonly url: string
   readonly eventTypes: readonly EventType[]
   readonly active: boolean
-  /** Why it was ended without being asked to. */
+  /** The reason why the service ended it by itself; null = it did not. */
   readonly disabledReason: string | null
   readonly failingSince: Date | null
   readonly createdAt: Date
@@ -34,10 +34,13 @@ export type Subscription = {
 
 /** The subscriptions of one app; to any other app they do not exist (undefined or false). */
 export type Subscriptions = {
-  /** Throws InvalidParamsError for a URL that would never be called, SubscriptionLimitError. */
+  /**
+   * Creates one. Throws InvalidParamsError for a URL that would never be called, and
+   * SubscriptionLimitError.
+   */
   create(
     appId: string,
-    given: Pick<Subscription, 'url' | 'eventTypes'>,
+    subscription: Pick<Subscription, 'url' | 'eventTypes'>,
   ): Promise<{ readonly subscription: Subscription; readonly signingSecret: string }>
   list(appId: string): Promise<readonly Subscription[]>
   get(appId: string, id: string): Promise<Subscription | undefined>
@@ -46,11 +49,11 @@ export type Subscriptions = {
     id: string,
     changes: Partial<Pick<Subscription, 'eventTypes' | 'active'>>,
   ): Promise<Subscription | undefined>
-  /** A new secret; the old one signs too for 24 h. */
+  /** Makes a new secret; the old one signs too for 24 h. */
   rotateSecret(appId: string, id: string): Promise<string | undefined>
   delete(appId: string, id: string): Promise<boolean>
-  /** Delivers kept events again; the number of them. */
-  replay(appId: string, id: string, which: Replay): Promise<number | undefined>
+  /** Delivers stored events again; returns their number. */
+  replay(appId: string, id: string, choice: Replay): Promise<number | undefined>
 }
 
 const DEFAULT_MAX_PER_APP = 5
@@ -123,12 +126,12 @@ export function createSubscriptions(context: WebhooksContext): Subscriptions {
         await record({ action: 'subscription.delete', ...entry })
         return true
       }),
-    replay: (appId, id, which) =>
+    replay: (appId, id, choice) =>
       change(async ({ trx, record }) => {
         const stored = await find(trx, appId, id)
         if (stored === undefined) return undefined
-        const count = await replayDeliveries(trx, id, which)
-        const entry = { ...(await entryOf(trx, stored)), after: { ...which, count } }
+        const count = await replayDeliveries(trx, id, choice)
+        const entry = { ...(await entryOf(trx, stored)), after: { ...choice, count } }
         await record({ action: 'subscription.replay', ...entry })
         return count
       }),
@@ -140,7 +143,7 @@ function requireTypes(eventTypes: readonly EventType[]): string[] {
   return [...new Set(eventTypes)]
 }
 
-async function entryOf(trx: Database, { id, app_id }: StoredSubscription) {
+async function entryOf(trx: Transaction, { id, app_id }: StoredSubscription) {
   return {
     objectId: id,
     appId: app_id,

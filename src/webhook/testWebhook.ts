@@ -8,8 +8,8 @@ import { signingSecrets } from './signing/secrets.js'
 
 /**
  * Calls a webhook once, active or not, with `{"purserTest": true}` as webhookData and without an
- * operation, so that its owner sees what a sponsorship would see. It decides nothing, is not kept
- * and does not count for the circuit.
+ * operation, so that its owner sees the answer that a sponsorship would get. The call decides
+ * nothing, is not stored and does not count for the circuit.
  */
 export function testWebhook(
   { masterKey, client }: { readonly masterKey: Buffer; readonly client: OutboundClient },

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openApi } from '../../src/api/admin/openApi.js'
 import { routes } from '../../src/api/admin/routeTable.js'
-import { emitEvent } from '../../src/store/events.js'
+import { type EventType, emitEvent } from '../../src/store/events.js'
+import { inTransaction } from '../../src/store/inTransaction.js'
 import { setAlarm } from '../../src/store/ledger/alarms.js'
 import { findBrokenAudit } from '../../src/store/tenants/audit.js'
 import { fillTenant, storeCall } from '../support/database/fillTenant.js'
@@ -92,7 +93,7 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(tank).toMatchObject({ deposit: '5', chainId: 31_337 })
     expect(await ask('GET', '/apps/{appId}/tanks/{tankId}', tankIds)).toEqual(tank)
     expect(tank.lowSince).toBeNull()
-    await setAlarm(database(), tank.id, true)
+    await inTransaction(database(), (trx) => setAlarm(trx, tank.id, true))
     const low = await ask('GET', '/apps/{appId}/tanks/{tankId}', tankIds)
     expect(low).toEqual({ ...tank, lowSince: expect.any(String) })
     const alarm = { alarmWei: String(2n ** 100n) }
@@ -169,9 +170,11 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(await ask('GET', each, own)).toEqual(subscription)
     expect((await ask('GET', base, ids)).items).toEqual([subscription])
 
-    await emitEvent(database(), one().appId, 'tank.low', { tankId: 'a' })
-    await emitEvent(database(), one().appId, 'sponsorship.signed', { decisionId: 'b' })
-    await emitEvent(database(), one().appId, 'tank.low', { tankId: 'c' })
+    const emit = (type: EventType, data: Readonly<Record<string, unknown>>) =>
+      inTransaction(database(), (trx) => emitEvent(trx, one().appId, type, data))
+    await emit('tank.low', { tankId: 'a' })
+    await emit('sponsorship.signed', { decisionId: 'b' })
+    await emit('tank.low', { tankId: 'c' })
     const { items } = await ask('GET', `${each}/deliveries`, own)
     expect(items).toMatchObject([
       { type: 'tank.low', data: { tankId: 'c' }, state: 'pending', attempts: 0 },

@@ -5,7 +5,7 @@ import { openBundles } from '../../src/store/outbox/bundles.js'
 import {
   type BundlingChain,
   executorKeys,
-  puppetAbi,
+  settableAccountAbi,
   startBundlingChain,
   withdraw,
 } from '../support/chain/bundlingChain.js'
@@ -15,7 +15,11 @@ const postgres = useDatabase()
 function database() {
   return postgres().database
 }
-const fail = encodeFunctionData({ abi: puppetAbi, functionName: 'fail', args: ['no, thanks'] })
+const fail = encodeFunctionData({
+  abi: settableAccountAbi,
+  functionName: 'fail',
+  args: ['no, thanks'],
+})
 
 describe('bundling rounds', () => {
   let chain: BundlingChain
@@ -31,7 +35,7 @@ describe('bundling rounds', () => {
   const admitFrom = async (count: number): Promise<Hex[]> => {
     const hashes: Hex[] = []
     for (let i = 0; i < count; i++)
-      hashes.push(await chain.admit(chain.operation(await chain.puppet())))
+      hashes.push(await chain.admit(chain.operation(await chain.createAccount())))
     return hashes
   }
 
@@ -54,10 +58,10 @@ describe('bundling rounds', () => {
   })
 
   test('drop the one operation that fails, with its reason, and include the others', async () => {
-    const turncoat = await chain.puppet()
+    const turncoat = await chain.createAccount()
     const bad = await chain.admit(chain.operation(turncoat))
     const good = await admitFrom(4)
-    await chain.pull(turncoat, { refuses: true })
+    await chain.configure(turncoat, { refuses: true })
     await chain.settle()
     expect(await chain.stored(bad)).toMatchObject({
       state: 'dropped',
@@ -72,10 +76,10 @@ describe('bundling rounds', () => {
   })
 
   test('let an operation wait that fails only because of another one', async () => {
-    const paymaster = await chain.puppet()
+    const paymaster = await chain.createAccount()
     const ops = [
-      chain.operation(await chain.puppet(), { paymaster }),
-      chain.operation(await chain.puppet(), { paymaster }),
+      chain.operation(await chain.createAccount(), { paymaster }),
+      chain.operation(await chain.createAccount(), { paymaster }),
     ]
     const hashes = [await chain.admit(ops[0]!), await chain.admit(ops[1]!)]
     const enoughForOne = (chain.entryPoint.requiredPrefund(ops[0]!) * 3n) / 2n
@@ -86,7 +90,7 @@ describe('bundling rounds', () => {
   })
 
   test('include an operation whose call reverts as not successful, with the reason', async () => {
-    const hash = await chain.admit(chain.operation(await chain.puppet(), { callData: fail }))
+    const hash = await chain.admit(chain.operation(await chain.createAccount(), { callData: fail }))
     await chain.settle()
     const receipt = await chain.receipt(hash)
     expect(receipt.success).toBe(false)
@@ -98,7 +102,7 @@ describe('bundling rounds', () => {
   })
 
   test('take operations of one sender with different nonce keys one bundle after the other', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const hashes: Hex[] = []
     for (const key of [0n, 1n, 2n])
       hashes.push(await chain.admit(chain.operation(sender, { nonce: key << 64n })))
@@ -108,7 +112,11 @@ describe('bundling rounds', () => {
   })
 
   test('use one executor each for bundles at the same time', async () => {
-    const senders = [await chain.puppet(), await chain.puppet(), await chain.puppet()]
+    const senders = [
+      await chain.createAccount(),
+      await chain.createAccount(),
+      await chain.createAccount(),
+    ]
     await chain.anvil.request('evm_setAutomine', [false])
     for (const sender of senders) {
       await chain.admit(chain.operation(sender))
@@ -121,7 +129,7 @@ describe('bundling rounds', () => {
   })
 
   test('leave an operation in the pool while it cannot pay the base fee', async () => {
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     await chain.anvil.request('anvil_setNextBlockBaseFeePerGas', [
       `0x${parseGwei('11').toString(16)}`,
     ])
@@ -135,8 +143,8 @@ describe('bundling rounds', () => {
   })
 
   test('drop an operation whose paymaster became poor, with the numbers', async () => {
-    const paymaster = await chain.puppet()
-    const op = chain.operation(await chain.puppet(), { paymaster })
+    const paymaster = await chain.createAccount()
+    const op = chain.operation(await chain.createAccount(), { paymaster })
     const hash = await chain.admit(op)
     await withdraw(chain, paymaster, parseEther('1') - 7n)
     await chain.settle()
@@ -147,11 +155,11 @@ describe('bundling rounds', () => {
   })
 
   test('drop an operation that expires in the pool', async () => {
-    const paymaster = await chain.puppet()
+    const paymaster = await chain.createAccount()
     const { timestamp } = await chain.anvil.client.getBlock()
     const validUntil = timestamp + 3_600n
-    await chain.pull(paymaster, { validationData: validUntil << 160n })
-    const hash = await chain.admit(chain.operation(await chain.puppet(), { paymaster }))
+    await chain.configure(paymaster, { validationData: validUntil << 160n })
+    const hash = await chain.admit(chain.operation(await chain.createAccount(), { paymaster }))
     await chain.anvil.request('evm_increaseTime', [7_200])
     await chain.anvil.request('evm_mine', [])
     await chain.round()
@@ -159,7 +167,7 @@ describe('bundling rounds', () => {
   })
 
   test('drop an operation whose nonce another one has used', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const op = chain.operation(sender)
     const hash = await chain.admit(op)
     await chain.carry([{ ...op, callData: fail }])
@@ -172,9 +180,15 @@ describe('bundling rounds', () => {
   })
 
   test('believe the EntryPoint, not events that an account emits in its own name', async () => {
-    const sender = await chain.puppet()
-    const victim = await chain.admit(chain.operation(await chain.puppet(), { callData: fail }))
-    const spoof = encodeFunctionData({ abi: puppetAbi, functionName: 'spoof', args: [victim] })
+    const sender = await chain.createAccount()
+    const victim = await chain.admit(
+      chain.operation(await chain.createAccount(), { callData: fail }),
+    )
+    const spoof = encodeFunctionData({
+      abi: settableAccountAbi,
+      functionName: 'spoof',
+      args: [victim],
+    })
     const liar = await chain.admit(
       chain.operation(sender, { callData: spoof, maxPriorityFeePerGas: parseGwei('9') }),
     )
@@ -186,7 +200,7 @@ describe('bundling rounds', () => {
   })
 
   test('show an operation from the pool to its block', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const hash = await chain.admit(op)
     expect(await chain.status(hash)).toMatchObject({ state: 'BUNDLER_MEMPOOL' })
     expect(await operationByHash(chain.context, hash)).toEqual({
@@ -216,7 +230,7 @@ describe('bundling rounds', () => {
   })
 
   test('answer for operations of others from the chain, and for unknown ones nothing', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const hash = chain.entryPoint.hash(op, chain.definition.chainId)
     const unknown: Hex = `0x${'77'.repeat(32)}`
     expect(await chain.status(unknown)).toBeUndefined()

@@ -9,9 +9,9 @@ import type { Operation } from '../../src/entrypoint/operation.js'
 import type { GasEstimate } from '../../src/gas/gasEstimate.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
-import { useDatabase } from '../support/database/database.js'
 import type { EngineChain } from '../support/chain/engineChain.js'
 import { type MixedBundling, startMixedBundling } from '../support/chain/mixedBundling.js'
+import { useDatabase } from '../support/database/database.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
 
 const postgres = useDatabase()

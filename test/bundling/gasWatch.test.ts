@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { createGasWatch, type GasCompared } from '../../src/bundling/gasWatch.js'
+import { createGasWatch, type GasCompared } from '../../src/bundling/createGasWatch.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import { statusOf } from '../../src/mempool/reputation.js'
@@ -9,8 +9,8 @@ import {
   setReputations,
   throttleEntity,
 } from '../../src/store/pool/reputations.js'
-import { useDatabase } from '../support/database/database.js'
 import { startHttpNode } from '../support/chain/httpNode.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 
@@ -41,16 +41,22 @@ async function openWatch(chainId: number, released: Promise<void> = Promise.reso
   })
   const node = createNodeClient({ urls: [http.url], logger: silent })
   const outcomes: GasCompared[] = []
-  const onCompared = (outcome: GasCompared) => outcomes.push(outcome)
-  const watch = createGasWatch({ chainId, node, database: database(), logger: silent, onCompared })
+  const onGasCompared = (outcome: GasCompared) => outcomes.push(outcome)
+  const watch = createGasWatch({
+    chainId,
+    node,
+    database: database(),
+    logger: silent,
+    onGasCompared,
+  })
   const entryPoint = createEntryPoint('0.9', ENTRY_POINT)
   return {
     outcomes,
     requests: () => requests,
     note: (index: number, staked = true) =>
       watch.note(hashOf(index), [{ role: 'paymaster', address: ENTITY, staked, gasUsed: 50_000 }]),
-    see: (index: number) =>
-      watch.see({ transactionHash: hashOf(index), entryPoint, hashes: [hashOf(index)] }),
+    compare: (index: number) =>
+      watch.compare({ transactionHash: hashOf(index), entryPoint, hashes: [hashOf(index)] }),
     async stop() {
       await node.close()
       await http.stop()
@@ -63,8 +69,8 @@ describe('the gas of mined bundles', () => {
     const watch = await openWatch(70_701)
     try {
       watch.note(1)
-      watch.see(1)
-      watch.see(1)
+      watch.compare(1)
+      watch.compare(1)
       await until(async () => watch.outcomes.length > 0)
       expect(watch.outcomes).toEqual(['unanswered'])
       expect(watch.requests()).toBe(1)
@@ -78,9 +84,9 @@ describe('the gas of mined bundles', () => {
     const watch = await openWatch(70_702)
     try {
       watch.note(1, false)
-      watch.see(1)
+      watch.compare(1)
       watch.note(2)
-      watch.see(2)
+      watch.compare(2)
       await until(async () => watch.outcomes.length > 0)
       expect(watch.outcomes).toEqual(['unanswered'])
       expect(watch.requests()).toBe(1)
@@ -97,13 +103,13 @@ describe('the gas of mined bundles', () => {
     const watch = await openWatch(70_703, promise)
     try {
       for (const index of [1, 2, 3]) watch.note(index)
-      for (const index of [1, 2, 3]) watch.see(index)
+      for (const index of [1, 2, 3]) watch.compare(index)
       expect(watch.outcomes).toEqual(['skipped'])
       resolve()
       await until(async () => watch.outcomes.length === 3)
       expect(watch.outcomes.slice(1)).toEqual(['unanswered', 'unanswered'])
       watch.note(4)
-      watch.see(4)
+      watch.compare(4)
       await until(async () => watch.outcomes.length === 4)
       expect(watch.outcomes[3]).toBe('unanswered')
     } finally {

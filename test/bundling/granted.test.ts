@@ -2,6 +2,7 @@ import { type Hex, parseGwei } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { FeeTooLowError, ReplacementUnderpricedError } from '../../src/errors/operationErrors.js'
+import { inTransaction } from '../../src/store/inTransaction.js'
 import { type Grant, putGrants } from '../../src/store/ledger/grants.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { createApp } from '../support/database/createApp.js'
@@ -24,13 +25,15 @@ describe('operations without fees', () => {
 
   const now = () => Math.floor(Date.now() / 1000)
   const freeOperation = async (): Promise<Operation> =>
-    chain.operation(await chain.puppet(0n), free)
+    chain.operation(await chain.createAccount(0n), free)
   const grant = async (op: Operation, terms: Partial<Grant> = {}): Promise<Hex> => {
     const { chainId } = chain.definition
     const userOpHash = chain.entryPoint.hash(op, chainId)
     const { appId } = chain
     const validUntil = now() + 600
-    await putGrants(database(), [{ chainId, userOpHash, appId, validUntil, ...fees, ...terms }])
+    await inTransaction(database(), (trx) =>
+      putGrants(trx, [{ chainId, userOpHash, appId, validUntil, ...fees, ...terms }]),
+    )
     return userOpHash
   }
 
@@ -50,7 +53,7 @@ describe('operations without fees', () => {
 
   test('go with paying ones, at no cost to their senders, at the price of the network', async () => {
     const granted = await freeOperation()
-    const paying = chain.operation(await chain.puppet(), fees)
+    const paying = chain.operation(await chain.createAccount(), fees)
     await grant(granted)
     const hashes = [await chain.admit(granted), await chain.admit(paying)]
     await chain.settle()

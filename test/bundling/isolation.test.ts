@@ -13,8 +13,8 @@ import {
   executorKeys,
   startBundlingChain,
 } from '../support/chain/bundlingChain.js'
-import { useDatabase } from '../support/database/database.js'
 import { startHttpNode } from '../support/chain/httpNode.js'
+import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 
 const postgres = useDatabase()
@@ -36,7 +36,7 @@ describe('trouble with one operation, executor or node', () => {
   const admitFrom = async (count: number): Promise<Hex[]> => {
     const hashes: Hex[] = []
     for (let i = 0; i < count; i++)
-      hashes.push(await chain.admit(chain.operation(await chain.puppet())))
+      hashes.push(await chain.admit(chain.operation(await chain.createAccount())))
     return hashes
   }
 
@@ -49,9 +49,9 @@ describe('trouble with one operation, executor or node', () => {
   }
 
   test('an operation that fails only on the chain is isolated, tried alone twice and dropped', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const innocent = await admitFrom(4)
-    await chain.pull(sender, { refusesOdd: true })
+    await chain.configure(sender, { refusesOdd: true })
     await mineToEven()
     const poison = await chain.admit(chain.operation(sender))
     await mineToEven()

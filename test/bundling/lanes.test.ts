@@ -1,7 +1,7 @@
 import { type Hex, numberToHex, parseEther, parseGwei, parseTransaction } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import { executorStatus } from '../../src/bundling/executorStatus.js'
-import type { ChainDefinition } from '../../src/chain/definition.js'
+import type { ChainDefinition } from '../../src/chain/definition/chainDefinition.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { abandonBundle } from '../../src/store/outbox/outbox.js'
 import { requestCancellation } from '../../src/store/pool/cancellations.js'
@@ -32,16 +32,16 @@ describe('an executor with several bundles in flight', () => {
   }
 
   const open = () => openBundles(database(), chain.definition.chainId)
-  const admit = async (fields = {}) => chain.admit(chain.operation(await puppet(), fields))
+  const admit = async (fields = {}) => chain.admit(chain.operation(await nextAccount(), fields))
   const mine = () => chain.anvil.request('evm_mine', [])
 
-  /** Puppets are made by transactions, which need blocks that hold none of our bundles. */
-  const puppets: Hex[] = []
-  const puppet = async (): Promise<Hex> => puppets.pop() ?? (await chain.puppet())
+  /** Accounts are made by transactions, which need blocks that hold none of our bundles. */
+  const accounts: Hex[] = []
+  const nextAccount = async (): Promise<Hex> => accounts.pop() ?? (await chain.createAccount())
   const prepare = async (count: number): Promise<void> => {
-    puppets.length = 0
+    accounts.length = 0
     await chain.anvil.request('evm_setAutomine', [true])
-    for (let i = 0; i < count; i++) puppets.push(await chain.puppet())
+    for (let i = 0; i < count; i++) accounts.push(await chain.createAccount())
     await chain.anvil.request('evm_setAutomine', [false])
   }
 
@@ -90,7 +90,7 @@ describe('an executor with several bundles in flight', () => {
   test('never has two operations of one account in flight', async () => {
     await start({ executorKeys })
     await prepare(1)
-    const sender = await puppet()
+    const sender = await nextAccount()
     const hashes: Hex[] = []
     for (const nonce of [0n, 1n, 1n << 64n]) {
       hashes.push(await chain.admit(chain.operation(sender, { nonce })))
@@ -168,7 +168,7 @@ describe('an executor with several bundles in flight', () => {
   test('cancels a bundle whose operation somebody else includes, and sends the others again', async () => {
     await start()
     await prepare(2)
-    const stolen = chain.operation(await puppet())
+    const stolen = chain.operation(await nextAccount())
     const hashes = [await chain.admit(stolen), await admit()]
     await chain.round()
     const [{ attempts }] = (await open()) as [Awaited<ReturnType<typeof open>>[0]]

@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
-import { until } from '../support/until.js'
-import { LeaseLostError } from '../../src/errors/leaseLostError.js'
-import { type Database, openDatabase } from '../../src/store/database.js'
-import { findLease } from '../../src/store/leases.js'
 import {
   type BundlingCandidate,
   bundlerLease,
   leadBundling,
 } from '../../src/bundling/leadBundling.js'
+import { LeaseLostError } from '../../src/errors/leaseLostError.js'
+import { type Database, openDatabase } from '../../src/store/database.js'
+import { findLease } from '../../src/store/leases.js'
+import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
+import { until } from '../support/until.js'
 
 const shared = useDatabase()
 let chainId = 0

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { executorStatus } from '../../src/bundling/executorStatus.js'
 import { signAttempt } from '../../src/bundling/send/signAttempt.js'
-import { transferTransaction } from '../../src/bundling/send/transfer.js'
+import { transferTransaction } from '../../src/bundling/send/transferTransaction.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { storeBundle } from '../../src/store/outbox/outbox.js'
 import {

@@ -7,8 +7,8 @@ import { keyFromSeed, simpleAccount } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { indexedBlocks } from '../../src/store/outbox/chainBlocks.js'
-import { putOperations } from '../../src/store/pool/admissions.js'
 import { findInclusion } from '../../src/store/pool/inclusions.js'
+import { putUnchecked } from '../../src/store/pool/putOperations.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { useDatabase } from '../support/database/database.js'
 import { until } from '../support/until.js'
@@ -37,20 +37,10 @@ describe('the index of inclusions', () => {
     const { chainId } = definition
     const entryPoint = chain.entryPoint.address
     const hash = chain.entryPoint.hash(operation, chainId)
-    const entry = {
-      chainId,
-      hash,
-      entryPoint,
-      appId,
-      operation,
-      prefund: 1n,
-      validUntil: 0,
-      factory: undefined,
-      counted: [],
-      seenBlock: 0n,
-      firstValidation: undefined,
-    }
-    await putOperations(database(), chainId, [{ entry, standing: { state: 'pooled' } }], new Map())
+    const seenBlock = 0n
+    await putUnchecked(database(), chainId, [
+      { hash, entryPoint, appId, operation, prefund: 1n, seenBlock },
+    ])
     return hash
   }
 
@@ -62,7 +52,7 @@ describe('the index of inclusions', () => {
   }
 
   test('settles an operation that someone else has included, without a bundle of ours', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const hash = await chain.admit(op)
     const { transactionHash } = await chain.carry([op])
     await chain.settle()
@@ -75,7 +65,10 @@ describe('the index of inclusions', () => {
   })
 
   test('settles an operation that was front-run while our bundle was on its way', async () => {
-    const ops = [chain.operation(await chain.puppet()), chain.operation(await chain.puppet())]
+    const ops = [
+      chain.operation(await chain.createAccount()),
+      chain.operation(await chain.createAccount()),
+    ]
     const hashes = [await chain.admit(ops[0]!), await chain.admit(ops[1]!)]
     await chain.anvil.request('evm_setAutomine', [false])
     await chain.round()
@@ -99,14 +92,14 @@ describe('the index of inclusions', () => {
   })
 
   test('settles a dropped operation that is included after all', async () => {
-    const sender = await chain.puppet()
-    const other = await chain.puppet()
+    const sender = await chain.createAccount()
+    const other = await chain.createAccount()
     const op = chain.operation(sender)
     const hash = await chain.admit(op)
-    await chain.pull(sender, { refuses: true })
+    await chain.configure(sender, { refuses: true })
     await chain.round()
     expect((await chain.stored(hash)).state).toBe('dropped')
-    await chain.pull(sender, {})
+    await chain.configure(sender, {})
     await chain.admit(chain.operation(other))
     await chain.carry([op])
     await chain.settle()
@@ -114,7 +107,7 @@ describe('the index of inclusions', () => {
   })
 
   test('finds an inclusion that it had no reason to look for', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     await chain.carry([op])
     await chain.round()
     const hash = await putKnown(op)
@@ -150,7 +143,7 @@ describe('the index of inclusions', () => {
 
   for (const depth of [1, 3, 8]) {
     test(`takes back what a reorg of ${depth} blocks undid, and includes it once more`, async () => {
-      const hash = await chain.admit(chain.operation(await chain.puppet()))
+      const hash = await chain.admit(chain.operation(await chain.createAccount()))
       await chain.settle()
       const before = await chain.receipt(hash)
       await mine(depth - 1)
@@ -167,7 +160,7 @@ describe('the index of inclusions', () => {
   }
 
   test('marks an operation anew that the new chain includes in another block', async () => {
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     await chain.settle()
     const before = await inclusion(hash)
     await mine(2)
@@ -181,7 +174,7 @@ describe('the index of inclusions', () => {
   })
 
   test('returns an operation that someone else included to the pool when its block goes', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const hash = await chain.admit(op)
     await chain.carry([op])
     await chain.settle()
@@ -194,7 +187,7 @@ describe('the index of inclusions', () => {
   })
 
   test('includes one of two operations when a reorg frees a nonce and another one takes it', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const first = await chain.admit(op)
     await chain.settle()
     await chain.anvil.request('anvil_reorg', [1, []])
@@ -210,7 +203,10 @@ describe('the index of inclusions', () => {
   test('catches up on blocks that it missed, in steps that a node allows', async () => {
     await chain.stop()
     chain = await startBundlingChain(database(), { definition: { logRange: 3 } })
-    const ops = [chain.operation(await chain.puppet()), chain.operation(await chain.puppet())]
+    const ops = [
+      chain.operation(await chain.createAccount()),
+      chain.operation(await chain.createAccount()),
+    ]
     const hashes = [await chain.admit(ops[0]!), await chain.admit(ops[1]!)]
     for (const op of ops) {
       await chain.anvil.request('anvil_mine', ['0x4'])
@@ -222,7 +218,7 @@ describe('the index of inclusions', () => {
   })
 
   test('leaves everything as it is while the node shows an older block', async () => {
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     await chain.settle()
     await mine(3)
     const older = await getBlock(chain.context.node, chain.heads.current().number - 2n)
@@ -240,9 +236,9 @@ describe('the index of inclusions', () => {
   })
 
   test('starts over when a development chain was reset', async () => {
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     await chain.settle()
-    const other = await chain.puppet()
+    const other = await chain.createAccount()
     await chain.anvil.request('evm_setAutomine', [false])
     const waiting = await chain.admit(chain.operation(other))
     await chain.round()
@@ -258,7 +254,7 @@ describe('the index of inclusions', () => {
         reasonCode: 'CHAIN_RESET',
       })
       expect((await chain.stored(waiting)).state).toBe('dropped')
-      const anew = await fresh.admit(fresh.operation(await fresh.puppet()))
+      const anew = await fresh.admit(fresh.operation(await fresh.createAccount()))
       await until(async () => {
         await fresh.settle()
         return (await fresh.stored(anew)).state === 'included'

@@ -32,7 +32,7 @@ describe('under load on two executors with three bundles each', () => {
     'a reorg of depth %i loses nothing, doubles nothing, and corrects the receipts',
     async (depth) => {
       const senders: Hex[] = []
-      for (let i = 0; i < 4; i++) senders.push(await chain.puppet())
+      for (let i = 0; i < 4; i++) senders.push(await chain.createAccount())
       await chain.anvil.request('evm_setAutomine', [false])
       for (let i = 0; i < 10; i++) await chain.anvil.request('evm_mine', [])
       const hashes: Hex[] = []

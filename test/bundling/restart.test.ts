@@ -51,7 +51,7 @@ describe('a bundler that starts again', () => {
       .then((logs) => logs.filter(({ topics }) => topics[0]?.startsWith('0x49628fd1')))
 
   test('broadcasts a bundle that was signed but not sent, and includes it once', async () => {
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     const { attempts } = await sign()
     await chain.settle()
     expect((await chain.receipt(hash)).receipt.transactionHash).toBe(attempts[0].hash)
@@ -59,7 +59,7 @@ describe('a bundler that starts again', () => {
   })
 
   test('finds the receipt of a bundle that was sent just before', async () => {
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     const bundle = await sign()
     await send(chain.context, bundle)
     await chain.anvil.client.waitForTransactionReceipt({ hash: bundle.attempts[0].hash })
@@ -71,7 +71,7 @@ describe('a bundler that starts again', () => {
   test('goes on with the bundles of every executor, in any number of restarts', async () => {
     const hashes: Hex[] = []
     for (let i = 0; i < 3; i++) {
-      hashes.push(await chain.admit(chain.operation(await chain.puppet())))
+      hashes.push(await chain.admit(chain.operation(await chain.createAccount())))
       await sign()
       await chain.round()
     }
@@ -81,7 +81,7 @@ describe('a bundler that starts again', () => {
   })
 
   test('puts operations back when another transaction took the nonce', async () => {
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     const bundle = await sign()
     await spendNonce()
     await chain.round()
@@ -95,7 +95,7 @@ describe('a bundler that starts again', () => {
   test('is not stopped by a nonce that the chain lacks', async () => {
     await chain.stop()
     chain = await startBundlingChain(database(), { definition: { resubmitAfter: 1 } })
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     await chain.anvil.request('anvil_setNonce', [chain.executors[0]!.address, numberToHex(7)])
     await sign()
     await chain.anvil.request('anvil_setNonce', [chain.executors[0]!.address, numberToHex(3)])
@@ -113,14 +113,14 @@ describe('a bundler that starts again', () => {
     const heads = await startHeadFollower({ node, definition, logger: silent })
     const bundler = startBundler({ ...chain.context, definition }, heads)
     try {
-      const hash = await chain.admit(chain.operation(await chain.puppet()))
+      const hash = await chain.admit(chain.operation(await chain.createAccount()))
       bundler.wake()
       await until(async () => (await chain.stored(hash)).state === 'included')
     } finally {
       await bundler.stop()
       heads.stop()
     }
-    const late = await chain.admit(chain.operation(await chain.puppet()))
+    const late = await chain.admit(chain.operation(await chain.createAccount()))
     bundler.wake()
     expect((await chain.stored(late)).state).toBe('pooled')
   })

@@ -18,7 +18,7 @@ describe('operations of one account with one nonce after the other', () => {
     Promise.all(hashes.map(async (hash) => (await chain.stored(hash)).state))
 
   test('are taken while the earlier ones wait, and included in their order', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const hashes: Hex[] = []
     for (const nonce of [0n, 1n, 2n])
       hashes.push(await chain.admit(chain.operation(sender, { nonce })))
@@ -32,7 +32,7 @@ describe('operations of one account with one nonce after the other', () => {
   })
 
   test('follow one that is in a bundle already, and wait for it', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     await chain.anvil.request('evm_setAutomine', [false])
     const first = await chain.admit(chain.operation(sender))
     await chain.round()
@@ -47,7 +47,7 @@ describe('operations of one account with one nonce after the other', () => {
   })
 
   test('are refused when a nonce between is not pending, which is named', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const key = 7n << 64n
     await chain.admit(chain.operation(sender, { nonce: key }))
     await expect(chain.admit(chain.operation(sender, { nonce: key + 2n }))).rejects.toThrow(
@@ -60,7 +60,7 @@ describe('operations of one account with one nonce after the other', () => {
   })
 
   test('must be paid for together', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const op = chain.operation(sender)
     const { requiredPrefund } = chain.entryPoint
     await withdraw(chain, sender, parseEther('1') - (requiredPrefund(op) * 3n) / 2n)
@@ -77,7 +77,7 @@ describe('operations of one account with one nonce after the other', () => {
   })
 
   test('leave the pool with one before them that is dropped, and say so', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const first = await chain.admit(chain.operation(sender))
     const later = [
       await chain.admit(chain.operation(sender, { nonce: 1n })),
@@ -100,7 +100,7 @@ describe('operations of one account with one nonce after the other', () => {
   })
 
   test('stay when the one before them is on the chain by somebody else', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const first = chain.operation(sender)
     const hashes = [
       await chain.admit(first),

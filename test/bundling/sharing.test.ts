@@ -1,7 +1,7 @@
 import { type Hex, numberToHex, parseGwei } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
-import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import { preVerificationGas } from '../../src/gas/preVerificationGas.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { useDatabase } from '../support/database/database.js'
 
@@ -18,7 +18,9 @@ describe('operations that pay for a bundle of three', () => {
   afterEach(() => chain.stop())
 
   const admit = async (tip = parseGwei('1'), maxFeePerGas = parseGwei('40')): Promise<Hex> =>
-    chain.admit(chain.operation(await chain.puppet(), { maxPriorityFeePerGas: tip, maxFeePerGas }))
+    chain.admit(
+      chain.operation(await chain.createAccount(), { maxPriorityFeePerGas: tip, maxFeePerGas }),
+    )
   const states = (hashes: readonly Hex[]) =>
     Promise.all(hashes.map(async (hash) => (await chain.stored(hash)).state))
 
@@ -49,8 +51,8 @@ describe('operations that pay for a bundle of three', () => {
 
   test('go alone at once when they pay for it, by preVerificationGas or by their tip', async () => {
     await start()
-    const op = chain.operation(await chain.puppet())
-    const alone = { bundleSize: 1, verificationGasUsed: 0n, dataGas: noDataGas, beneficiaryGas: 0 }
+    const op = chain.operation(await chain.createAccount())
+    const alone = { bundleSize: 1, verificationGasUsed: 0n, beneficiaryGas: 0 }
     const wide = { ...op, preVerificationGas: 0xffffffn }
     const gas = preVerificationGas(chain.entryPoint, wide, alone)
     const hash = await chain.admit({ ...op, preVerificationGas: gas })

@@ -5,12 +5,12 @@ import type { Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { PreVerificationGasTooLowError } from '../../src/errors/operationErrors.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
-import { lower, VERSIONS } from '../support/tanks/tankChain.js'
 import { createRandom, type Random } from '../evm/random.js'
-import { useDatabase } from '../support/database/database.js'
 import { type SenderKind, senderKinds } from '../support/chain/engineChain.js'
 import { executingDraft, signExecuting } from '../support/chain/executingAccount.js'
 import { type MixedBundling, startMixedBundling } from '../support/chain/mixedBundling.js'
+import { useDatabase } from '../support/database/database.js'
+import { lower, VERSIONS } from '../support/tanks/tankChain.js'
 
 const postgres = useDatabase()
 const seed = Number(process.env.PURSER_SOLVENCY_SEED ?? 7)

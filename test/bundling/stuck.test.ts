@@ -1,6 +1,6 @@
 import { numberToHex, parseGwei, parseTransaction } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
-import { paysForItself } from '../../src/bundling/fees/coverage.js'
+import { paysForItself } from '../../src/bundling/fees/paysForItself.js'
 import { bundleCost } from '../../src/gas/preVerificationGas.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
@@ -30,7 +30,7 @@ describe('a bundle that the chain does not include', () => {
 
   test('is replaced by the same bundle with both fees 12.5 % higher, and included once', async () => {
     await start(1)
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     await stopMining()
     await until(async () => {
       await chain.round()
@@ -53,7 +53,7 @@ describe('a bundle that the chain does not include', () => {
 
   test('is not replaced before its time, however many rounds there are', async () => {
     await start(3_600_000)
-    await chain.admit(chain.operation(await chain.puppet()))
+    await chain.admit(chain.operation(await chain.createAccount()))
     await stopMining()
     for (let i = 0; i < 5; i++) await chain.round()
     expect(await attempts()).toHaveLength(1)
@@ -61,7 +61,7 @@ describe('a bundle that the chain does not include', () => {
 
   test('never pays more than its operations pay, at no base fee', async () => {
     await start(1)
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     await chain.admit(op)
     await stopMining()
     for (let i = 0; i < 12; i++) await chain.round()
@@ -77,7 +77,7 @@ describe('a bundle that the chain does not include', () => {
 
   test('goes out again when the node has forgotten it', async () => {
     await start(3_600_000)
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     await stopMining()
     await chain.round()
     const transaction = (await attempts())[0]?.hash
@@ -90,7 +90,7 @@ describe('a bundle that the chain does not include', () => {
 
   test('waits when the base fee has risen above it, and goes when it has fallen', async () => {
     await start(3_600_000)
-    const hash = await chain.admit(chain.operation(await chain.puppet()))
+    const hash = await chain.admit(chain.operation(await chain.createAccount()))
     await stopMining()
     await chain.round()
     await setBaseFee(parseGwei('50'))

@@ -5,8 +5,8 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { startHeadFollower } from '../../src/chain/headFollower.js'
 import { followAnnouncedHeads } from '../../src/chain/heads/announcedHeads.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
-import { silent } from '../support/logger.js'
 import { startAnvil } from '../support/chain/startAnvil.js'
+import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 
 const cleanups: (() => unknown)[] = []

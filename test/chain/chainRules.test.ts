@@ -3,9 +3,9 @@ import { detectChainRules } from '../../src/chain/chainRules.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
 import { forks } from '../../src/evm/index.js'
-import { silent } from '../support/logger.js'
 import { startPlainNode } from '../support/chain/plainNode.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
+import { silent } from '../support/logger.js'
 
 const open: (() => Promise<unknown>)[] = []
 afterEach(async () => {

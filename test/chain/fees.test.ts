@@ -4,8 +4,8 @@ import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js
 import { getBlock } from '../../src/chain/nodeReads.js'
 import { FeeTooLowError } from '../../src/errors/operationErrors.js'
 import { startNodeWithout } from '../support/chain/httpNode.js'
-import { silent } from '../support/logger.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
+import { silent } from '../support/logger.js'
 
 const gwei = 1_000_000_000n
 const cleanups: (() => Promise<void>)[] = []

@@ -7,8 +7,8 @@ import {
 } from '../../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
-import { silent } from '../support/logger.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
+import { silent } from '../support/logger.js'
 
 let anvil: Anvil
 let node: NodeClient

@@ -12,8 +12,8 @@ import {
   getTransactionReceipt,
   sendRawTransaction,
 } from '../../src/chain/nodeReads.js'
-import { silent } from '../support/logger.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
+import { silent } from '../support/logger.js'
 
 const executor = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',

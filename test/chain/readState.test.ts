@@ -1,18 +1,13 @@
 import fc from 'fast-check'
 import type { Address, Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type BlockAnswers,
-  BlockGone,
-  type Read,
-  slotPosition,
-} from '../../src/chain/blockReads.js'
+import { type BlockAnswers, BlockGone, type Read, storageKey } from '../../src/chain/blockReads.js'
+import type { Head } from '../../src/chain/head.js'
 import type { NodeCall } from '../../src/chain/jsonRpc.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
-import type { Head } from '../../src/chain/nodeReads.js'
 import { createReadState, type ReadState } from '../../src/chain/state/readState.js'
-import { silent } from '../support/logger.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
+import { silent } from '../support/logger.js'
 
 const ACCOUNTS = 12
 const SLOTS = 8
@@ -114,7 +109,7 @@ describe('slots and balances', () => {
           if (each.kind === 'slot') {
             const slot = Number(each.slot)
             const isKnown = i < ACCOUNTS && slot < SLOTS
-            const value = slots.get(slotPosition(each.address, each.slot))
+            const value = slots.get(storageKey(each.address, each.slot))
             expect(value).toBe(isKnown ? valueAt(i, slot) : 0n)
           }
           if (each.kind === 'balance')
@@ -129,7 +124,7 @@ describe('slots and balances', () => {
     expect(sizes).toEqual([3])
     for (const [i, each] of many.entries())
       if (each.kind === 'slot')
-        expect(slots.get(slotPosition(each.address, each.slot))).toBe(
+        expect(slots.get(storageKey(each.address, each.slot))).toBe(
           i < SLOTS ? valueAt(i % ACCOUNTS, i) : 0n,
         )
   })

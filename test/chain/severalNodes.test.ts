@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { NodeRpcError, NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import { requireChain } from '../../src/chain/requireChain.js'
-import { silent } from '../support/logger.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { startTroubledNode, type TroubledNode } from '../support/chain/troubledNode.js'
+import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 
 const cleanups: (() => Promise<void>)[] = []

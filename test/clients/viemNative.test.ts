@@ -3,6 +3,7 @@ import { createBundlerClient, createPaymasterClient } from 'viem/account-abstrac
 import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { commandsOn, labelled } from '../support/service/cliAnswers.js'
+import { createTenant } from '../support/service/createTenant.js'
 import { TARGET } from '../support/service/devAccount.js'
 import {
   authorizationOf,
@@ -44,7 +45,7 @@ async function available() {
 }
 
 beforeAll(async () => {
-  const tenant = await commands().tenant('native')
+  const tenant = await createTenant(purser().dataFolder, 'native')
   apiKey = tenant.apiKey
   appId = tenant.appId
   await tank('mode', '--mode', 'native')

@@ -1,29 +1,29 @@
 import type { Address } from 'viem'
 import { type Act, actCall } from '../support/erc7562/actor.js'
-import type { Play } from '../support/erc7562/cast.js'
+import type { Scenario } from '../support/erc7562/scenario.js'
 
-/** Who takes part in a case. */
-export type Cast = {
+/** The contracts that take part in a case. */
+export type CaseActors = {
   readonly account: Address
   readonly factory: Address
   readonly paymaster: Address
   /** A contract that is no entity. */
   readonly stranger: Address
   readonly entryPoint: Address
-  /** Where the factory creates a sender that does nothing in its constructor. */
+  /** The address at which the factory creates a sender that does nothing in its constructor. */
   readonly created: Address
 }
 
-/** One operation and what a bundler must say to it, whatever simulates it. */
+/** One operation and a bundler's answer to it, whichever engine simulates it. */
 export type Case = {
   readonly name: string
-  readonly play: (cast: Cast) => Play
+  readonly scenario: (actors: CaseActors) => Scenario
   /** The rule it breaks; absent = it is taken. */
   readonly breaks?: string
 }
 
 const roles = ['account', 'factory', 'paymaster'] as const
-function abroad(act: Act, { stranger }: Cast): Act {
+function abroad(act: Act, { stranger }: CaseActors): Act {
   return { ...act, how: 'CALL', via: stranger }
 }
 const nobody: Address = '0x00000000000000000000000000000000deadcafe'
@@ -45,7 +45,7 @@ const banned = [
   const role = roles[index % roles.length]!
   return {
     name: `OP-011: ${what} by the ${role}`,
-    play: () => ({ [role]: { what } }),
+    scenario: () => ({ [role]: { what } }),
     breaks: 'OP-011',
   }
 })
@@ -53,55 +53,58 @@ const banned = [
 const opcodes: readonly Case[] = [
   {
     name: 'OP-012: GAS for its own sake',
-    play: () => ({ account: { what: 'GAS' } }),
+    scenario: () => ({ account: { what: 'GAS' } }),
     breaks: 'OP-012',
   },
   {
     name: 'OP-012: GAS before a call',
-    play: ({ stranger }) => ({ account: { what: 'CALL', subject: stranger } }),
+    scenario: ({ stranger }) => ({ account: { what: 'CALL', subject: stranger } }),
   },
   {
     name: 'OP-020: a call that runs out of gas',
-    play: ({ stranger }) => ({
+    scenario: ({ stranger }) => ({
       account: { what: 'CALL', subject: stranger, gas: 5_000n, data: actCall({ what: 'LOOP' }) },
     }),
     breaks: 'OP-020',
   },
   {
     name: 'OP-031: CREATE2 by an account',
-    play: () => ({ account: { what: 'CREATE2', value: 5n } }),
+    scenario: () => ({ account: { what: 'CREATE2', value: 5n } }),
     breaks: 'OP-031',
   },
   ...(['EXTCODESIZE', 'EXTCODEHASH', 'EXTCODECOPY', 'CALL', 'STATICCALL'] as const).map(
     (what): Case => ({
       name: `OP-041: ${what} of an address without code`,
-      play: () => ({ account: { what, subject: nobody } }),
+      scenario: () => ({ account: { what, subject: nobody } }),
       breaks: 'OP-041',
     }),
   ),
   {
     name: 'OP-054: a look at the code of the EntryPoint',
-    play: ({ entryPoint }) => ({ paymaster: { what: 'EXTCODEHASH', subject: entryPoint } }),
+    scenario: ({ entryPoint }) => ({ paymaster: { what: 'EXTCODEHASH', subject: entryPoint } }),
     breaks: 'OP-054',
   },
   {
     name: 'OP-061: value to somebody else',
-    play: ({ stranger }) => ({ account: { what: 'CALL', subject: stranger, value: 1n } }),
+    scenario: ({ stranger }) => ({ account: { what: 'CALL', subject: stranger, value: 1n } }),
     breaks: 'OP-061',
   },
   {
     name: 'OP-062: a precompile that is not an accepted one',
-    play: () => ({ account: { what: 'STATICCALL', subject: `0x${'0'.repeat(38)}05` } }),
+    scenario: () => ({ account: { what: 'STATICCALL', subject: `0x${'0'.repeat(38)}05` } }),
   },
   ...(['BALANCE', 'SELFBALANCE'] as const).flatMap((what): Case[] => [
     {
       name: `OP-080: ${what} by an unstaked paymaster`,
-      play: ({ stranger }) => ({ paymaster: { what, subject: stranger } }),
+      scenario: ({ stranger }) => ({ paymaster: { what, subject: stranger } }),
       breaks: 'OP-080',
     },
     {
       name: `OP-080: ${what} by a staked paymaster`,
-      play: ({ stranger }) => ({ paymaster: { what, subject: stranger }, staked: ['paymaster'] }),
+      scenario: ({ stranger }) => ({
+        paymaster: { what, subject: stranger },
+        staked: ['paymaster'],
+      }),
     },
   ]),
 ]
@@ -110,44 +113,48 @@ const storage: readonly Case[] = [
   ...(['SLOAD', 'SSTORE', 'TLOAD', 'TSTORE'] as const).flatMap((what): Case[] => [
     {
       name: `STO-010: ${what} of the account's own storage`,
-      play: () => ({ account: { what, value: 3n } }),
+      scenario: () => ({ account: { what, value: 3n } }),
     },
     {
       name: `STO-021: ${what} of a slot that is the account's`,
-      play: (cast) => ({ account: abroad({ what: `${what} OF`, subject: cast.account }, cast) }),
+      scenario: (actors) => ({
+        account: abroad({ what: `${what} OF`, subject: actors.account }, actors),
+      }),
     },
     ...(['factory', 'paymaster'] as const).flatMap((role): Case[] => [
       {
         name: `STO-031: ${what} of its own storage by an unstaked ${role}`,
-        play: () => ({ [role]: { what, value: 3n } }),
+        scenario: () => ({ [role]: { what, value: 3n } }),
         breaks: 'STO-031',
       },
       {
         name: `STO-031: ${what} of its own storage by a staked ${role}`,
-        play: () => ({ [role]: { what, value: 3n }, staked: [role] }),
+        scenario: () => ({ [role]: { what, value: 3n }, staked: [role] }),
       },
       {
         name: `STO-032: ${what} of a slot that is an unstaked ${role}'s`,
-        play: (cast) => ({ [role]: abroad({ what: `${what} OF`, subject: cast[role] }, cast) }),
+        scenario: (actors) => ({
+          [role]: abroad({ what: `${what} OF`, subject: actors[role] }, actors),
+        }),
         breaks: 'STO-032',
       },
     ]),
     {
       name: `STO-033: ${what} of what is nobody's of the operation`,
-      play: (cast) => ({ account: abroad({ what, value: 9n }, cast) }),
+      scenario: (actors) => ({ account: abroad({ what, value: 9n }, actors) }),
       breaks: 'STO-033',
     },
     {
       name: `STO-022: ${what} of a slot of an account that is being created`,
-      play: (cast) => ({
-        factory: abroad({ what: `${what} OF`, subject: cast.created }, cast),
+      scenario: (actors) => ({
+        factory: abroad({ what: `${what} OF`, subject: actors.created }, actors),
       }),
       breaks: 'STO-022',
     },
     {
       name: `STO-022: ${what} of such a slot when the factory is staked`,
-      play: (cast) => ({
-        factory: abroad({ what: `${what} OF`, subject: cast.created }, cast),
+      scenario: (actors) => ({
+        factory: abroad({ what: `${what} OF`, subject: actors.created }, actors),
         staked: ['factory'],
       }),
     },
@@ -155,7 +162,10 @@ const storage: readonly Case[] = [
   ...(['SLOAD', 'SSTORE'] as const).map(
     (what): Case => ({
       name: `STO-033: ${what} of anything by a staked paymaster`,
-      play: (cast) => ({ paymaster: abroad({ what, value: 9n }, cast), staked: ['paymaster'] }),
+      scenario: (actors) => ({
+        paymaster: abroad({ what, value: 9n }, actors),
+        staked: ['paymaster'],
+      }),
       ...(what === 'SSTORE' && { breaks: 'STO-033' }),
     }),
   ),
@@ -164,19 +174,19 @@ const storage: readonly Case[] = [
 const contexts: readonly Case[] = [
   {
     name: 'EREP-050: a context of an unstaked paymaster',
-    play: () => ({ paymaster: { what: 'CONTEXT', value: 32n } }),
+    scenario: () => ({ paymaster: { what: 'CONTEXT', value: 32n } }),
     breaks: 'EREP-050',
   },
   {
     name: 'EREP-050: a context of a staked paymaster',
-    play: () => ({ paymaster: { what: 'CONTEXT', value: 32n }, staked: ['paymaster'] }),
+    scenario: () => ({ paymaster: { what: 'CONTEXT', value: 32n }, staked: ['paymaster'] }),
   },
 ]
 
 const honest: readonly Case[] = [
-  { name: 'an account that does nothing', play: () => ({}) },
-  { name: 'an account that is created', play: () => ({ deploys: {} }) },
-  { name: 'a paymaster that does nothing', play: () => ({ paymaster: { what: 'CHAINID' } }) },
+  { name: 'an account that does nothing', scenario: () => ({}) },
+  { name: 'an account that is created', scenario: () => ({ deploys: {} }) },
+  { name: 'a paymaster that does nothing', scenario: () => ({ paymaster: { what: 'CHAINID' } }) },
 ]
 
 /** Cases of ERC-7562 at admission. */

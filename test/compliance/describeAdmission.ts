@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChainInput } from '../../src/config/chainSchema.js'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
+import { openCaseActors } from './caseActors.js'
 import { cases } from './cases.js'
-import { openTroupe } from './troupe.js'
 
 /** Tests that a service with these settings of its chain takes and refuses what ERC-7562 says. */
 export function describeAdmission(
@@ -20,16 +20,16 @@ export function describeAdmission(
 
   describe.each(versions)('eth_sendUserOperation to EntryPoint v%s', (version) => {
     let entryPoint: EntryPoint
-    let troupe: Awaited<ReturnType<typeof openTroupe>>
+    let caseActors: Awaited<ReturnType<typeof openCaseActors>>
 
     beforeAll(async () => {
       entryPoint = chain.entryPoints.get(version)!
-      troupe = await openTroupe(chain, entryPoint)
+      caseActors = await openCaseActors(chain, entryPoint)
     })
 
-    test.each(cases)('$name', async ({ play, breaks }) => {
+    test.each(cases)('$name', async ({ scenario, breaks }) => {
       await chain.debug('clearState')
-      const op = troupe.operationOf(play)
+      const op = caseActors.operationOf(scenario)
       if (op.factory) await chain.deposit(entryPoint, op.sender)
       const { result, error } = await chain.send(entryPoint, op)
       const pool = await chain.debug('dumpMempool', entryPoint.address)

@@ -4,8 +4,8 @@ import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
+import { type Scenario, scenarioOperations } from '../support/erc7562/scenario.js'
 import type { Json } from '../support/http/jsonRpc.js'
-import { createCast, type Play } from '../support/erc7562/cast.js'
 
 const VERSIONS: readonly Version[] = ['0.6', '0.9']
 
@@ -58,13 +58,15 @@ describe.each(VERSIONS)('reputation at EntryPoint v%s', (version) => {
   })
 
   /** An operation of a new account, or of `account`. */
-  async function operation(play: Play = {}, account?: Address): Promise<Operation> {
+  async function operation(scenario: Scenario = {}, account?: Address): Promise<Operation> {
     const sender = account ?? (await chain.createActor(entryPoint))
-    const op = createCast({ account: sender, factory, paymaster, packed }).operation(play)
+    const op = scenarioOperations({ account: sender, factory, paymaster, packed }).operation(
+      scenario,
+    )
     if (op.factory) await chain.deposit(entryPoint, op.sender)
     return op
   }
-  const paid: Play = { paymaster: { what: 'CHAINID' } }
+  const paid: Scenario = { paymaster: { what: 'CHAINID' } }
 
   const admit = async (op: Operation): Promise<Hex> => {
     const { result, error } = await chain.send(entryPoint, op)
@@ -268,7 +270,7 @@ describe.each(VERSIONS)('reputation at EntryPoint v%s', (version) => {
     await chain.stakeBy(entryPoint, paymaster, fickle.abi)
     await chain.debug('sendBundleNow')
     // So that both fit into one bundle.
-    const small: Play = { ...paid, fields: { verificationGasLimit: 500_000n } }
+    const small: Scenario = { ...paid, fields: { verificationGasLimit: 500_000n } }
     const hashes = [await admit(await operation(small)), await admit(await operation(small))]
     await chain.debug('sendBundleNow')
     const [seen, , status] = await reputation(paymaster)

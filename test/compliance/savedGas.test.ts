@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
+import { scenarioOperations } from '../support/erc7562/scenario.js'
 import type { Json } from '../support/http/jsonRpc.js'
 import { until } from '../support/until.js'
-import { createCast } from '../support/erc7562/cast.js'
 
 const VERSIONS: readonly Version[] = ['0.6', '0.9']
 
@@ -73,8 +73,8 @@ describe.each(VERSIONS)('a staked paymaster of EntryPoint v%s', (version) => {
 
   const admit = async (paymaster: Address): Promise<Hex> => {
     const account = await chain.createActor(entryPoint)
-    const cast = { account, factory: account, paymaster, packed: version !== '0.6' }
-    const op = createCast(cast).operation({
+    const actors = { account, factory: account, paymaster, packed: version !== '0.6' }
+    const op = scenarioOperations(actors).operation({
       paymaster: { what: 'CHAINID' },
       fields: { verificationGasLimit: 500_000n },
     })

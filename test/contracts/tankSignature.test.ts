@@ -7,6 +7,7 @@ import {
   sponsorshipHash,
   stubSignature,
 } from '../../src/paymaster/tank/tankData.js'
+import { randomRuns } from '../support/runs.js'
 import { address, bytes, operation, timeRange, uint } from '../support/tanks/arbitraryOperation.js'
 import { askTank, hashFromTank } from '../support/tanks/tankCalls.js'
 import { openTankChain, type TankChain, VERSIONS } from '../support/tanks/tankChain.js'
@@ -37,7 +38,7 @@ describe.each(VERSIONS)('signatures of a tank on EntryPoint v%s', (version) => {
         const hash = sponsorshipHash(paid, chain.entryPoint, chain.chainId, range)
         expect(await hashFromTank(chain, paid, range)).toBe(hash)
       }),
-      { numRuns: 100 },
+      { numRuns: randomRuns(100) },
     ))
 
   test('a signature holds for the operation it was made for, and for its time range', () =>
@@ -46,7 +47,7 @@ describe.each(VERSIONS)('signatures of a tank on EntryPoint v%s', (version) => {
         const sponsored = await chain.sponsor(op, tank, range)
         expect(await askTank(chain, sponsored)).toEqual({ context: '0x', authorizer: 0n, ...range })
       }),
-      { numRuns: 30 },
+      { numRuns: randomRuns(30) },
     ))
 
   const changes = {
@@ -108,7 +109,7 @@ describe.each(VERSIONS)('signatures of a tank on EntryPoint v%s', (version) => {
           expect(await isAccepted({ ...sponsored, paymasterData })).toBe(false)
         },
       ),
-      { numRuns: 60 },
+      { numRuns: randomRuns(60) },
     ))
 
   test('the same signature in its high-s form is refused', async () => {
@@ -142,7 +143,7 @@ describe.each(VERSIONS)('signatures of a tank on EntryPoint v%s', (version) => {
           `Tank: paymasterAndData must be ${version === '0.6' ? 97 : 129} bytes`,
         )
       }),
-      { numRuns: 60 },
+      { numRuns: randomRuns(60) },
     ))
 
   test('an operation with malformed data fails alone, by name', async () => {

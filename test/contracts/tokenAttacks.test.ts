@@ -18,7 +18,7 @@ import {
 
 const THIEF: Address = '0x000000000000000000000000000000000000dead'
 
-/** How BlockingToken refuses. */
+/** The error by which BlockingToken refuses. */
 const REFUSALS = [
   'with a sentence',
   'with one byte',

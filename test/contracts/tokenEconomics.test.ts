@@ -10,6 +10,7 @@ import {
   tokenVerificationGas,
 } from '../../src/paymaster/token/tokenGas.js'
 import { stubTokenData, type TokenMode, type TokenQuote } from '../../src/paymaster/tokenData.js'
+import { randomRuns } from '../support/runs.js'
 import { VERSIONS } from '../support/tanks/tankChain.js'
 import { signPermit } from '../support/tanks/tokenPermit.js'
 import {
@@ -37,7 +38,7 @@ type Story = {
   readonly tip: bigint
   readonly rate: bigint
   readonly markup: number
-  /** How far the token falls until the block, in hundredths of what the markup bears. */
+  /** The fall of the token until the block, in hundredths of the fall that the markup covers. */
   readonly fall: number
 }
 
@@ -89,7 +90,7 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
 
   afterAll(() => chain.anvil.stop())
 
-  /** What EntryPoint and, on v0.6, tank still need of verificationGasLimit. */
+  /** The part of verificationGasLimit that EntryPoint and, on v0.6, tank still need. */
   const LEFT_BY_VALIDATION = version === '0.6' ? 250_000n : 40_000n
 
   const quoteOf = ({ mode, hasTreasury, inflated, rate, markup }: Story): TokenQuote => {
@@ -135,7 +136,7 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
   }
 
   test('the tank never ends with less value than it paid, no user pays more than the most', async () => {
-    const stories = fc.sample(story, { seed: 4_337, numRuns: 60 })
+    const stories = fc.sample(story, { seed: 4_337, numRuns: randomRuns(60) })
     let paidForNothing = 0
     for (const [index, told] of stories.entries()) {
       const seed = `story ${index}`
@@ -170,7 +171,7 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
       if (!outcomes[0]!.success) paidForNothing++
     }
     // Stories of all kinds were told.
-    expect(paidForNothing).toBeGreaterThan(15)
-    expect(paidForNothing).toBeLessThan(50)
+    expect(paidForNothing).toBeGreaterThan(stories.length / 4)
+    expect(paidForNothing).toBeLessThan((stories.length * 5) / 6)
   }, 180_000)
 })

@@ -29,7 +29,7 @@ describe.each(VERSIONS)('gas limits of a token tank on EntryPoint v%s', (version
 
   afterAll(() => chain.anvil.stop())
 
-  /** What a TokenUser's own validation needs, on v0.6 beside its tank's. */
+  /** The gas of a TokenUser's own validation, on v0.6 beside its tank's. */
   const OWN_GAS = 40_000n
 
   /** An operation of a new user at a tank and for a treasury that hold no tokens, which is dearest. */

@@ -63,7 +63,7 @@ describe.each(VERSIONS)('signed quotes on EntryPoint v%s', (version) => {
     expect(await chain.failureOf([{ ...op, sender: other }])).toMatch(/^AA34/)
   })
 
-  /** With what was signed for `op`, but other terms in the data. */
+  /** The operation with the signature for `op`, but other terms in the data. */
   const withTerms = (terms: Partial<TokenQuote>): Operation => {
     const stub = stubTokenData({ ...quote, ...terms })
     const signature = op.paymasterData.slice(2 + 2 * 93, 2 + 2 * 158)

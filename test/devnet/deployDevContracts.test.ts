@@ -10,7 +10,6 @@ import {
 } from 'viem/account-abstraction'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startNodeWithout } from '../support/chain/httpNode.js'
 import {
   DETERMINISTIC_DEPLOYER,
   tank06,
@@ -27,6 +26,7 @@ import { devContracts, devVersions } from '../../src/devnet/devContracts.js'
 import { devKey, funderKey } from '../../src/devnet/devKeys.js'
 import { fundAccount } from '../../src/devnet/fundAccount.js'
 import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
+import { startNodeWithout } from '../support/chain/httpNode.js'
 
 const logger = pino({ level: 'silent' })
 const CHAIN_ID = 31337

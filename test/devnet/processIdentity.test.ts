@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { isAlive } from '../support/service/processes.js'
 import { commandLineOf, endProcess } from '../../src/devnet/processIdentity.js'
+import { isAlive } from '../support/service/processes.js'
 
 /** Living processes without a command line, as threads of the kernel are; there may be none to see. */
 function nameless(): number[] {

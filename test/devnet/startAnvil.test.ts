@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { type Address, parseEther } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { descendantsOf, isAlive } from '../support/service/processes.js'
 import { anvilClient } from '../../src/devnet/anvilClient.js'
 import { DevChainError } from '../../src/devnet/devChainError.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
 import { fundAccount } from '../../src/devnet/fundAccount.js'
 import { type Anvil, type AnvilOptions, startAnvil } from '../../src/devnet/startAnvil.js'
+import { descendantsOf, isAlive } from '../support/service/processes.js'
 
 const FRIEND: Address = '0x00000000000000000000000000000000000f71e0'
 const CHAIN_ID = 31337

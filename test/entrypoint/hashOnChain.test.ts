@@ -12,16 +12,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalAddresses, createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
+import { deployEntryPoint } from '../support/chain/entryPointContracts.js'
+import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import {
   arbitraryDelegatedOperation,
   arbitraryOperation,
 } from '../support/operations/arbitraryOperation.js'
-import { deployEntryPoint } from '../support/chain/entryPointContracts.js'
-import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { toPackedStruct, toStructV06 } from '../support/operations/viemStructs.js'
+import { randomRuns } from '../support/runs.js'
 
 const CHAIN_ID = 31_337
-const RUNS = 1_000
+const RUNS = randomRuns(1_000)
 
 function encodeGetUserOpHash(version: Version, op: Operation): Hex {
   return version === '0.6'

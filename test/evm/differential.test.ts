@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Fork } from '../../src/evm/index.js'
+import { randomRuns } from '../support/runs.js'
 import { type Anvil, startAnvil } from './anvil.js'
 import { type Comparison, createComparison } from './differential.js'
 
 /** `npm run fuzz:evm` raises the count and takes another seed. */
-const COUNT = Number(process.env.PURSER_EVM_FUZZ_COUNT ?? 1200)
+const COUNT = Number(process.env.PURSER_EVM_FUZZ_COUNT ?? randomRuns(1_200))
 const SEED = Number(process.env.PURSER_EVM_FUZZ_SEED ?? 1)
 const BATCH = 50
 const FORKS: Fork[] = ['shanghai', 'cancun', 'prague', 'osaka']

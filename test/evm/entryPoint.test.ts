@@ -34,6 +34,7 @@ import {
   overlay,
   toHex,
 } from '../../src/evm/index.js'
+import { randomRuns } from '../support/runs.js'
 import { type Anvil, createNodeState, latestBlock, startAnvil } from './anvil.js'
 import { createRandom } from './random.js'
 
@@ -41,7 +42,7 @@ const DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 const RICH: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const NOBODY: Address = `0x${'00'.repeat(20)}`
 const NO_SALT = padHex('0x', { size: 32 })
-const MUTATIONS = 150
+const MUTATIONS = randomRuns(150)
 const SEED = 7
 const owner = privateKeyToAccount(keccak256('0x01'))
 

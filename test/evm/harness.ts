@@ -3,8 +3,8 @@ import {
   type BlockEnv,
   type CallResult,
   call,
+  type EvmContext,
   type EvmMessage,
-  type EvmRun,
   type ExecutionRecord,
   fromHex,
   type Outcome,
@@ -66,7 +66,7 @@ export function worldOf(accounts: Record<Address, Plain>): State {
 /** A world where nothing is known. */
 export const UNKNOWN: State = { account: () => undefined, slot: () => undefined }
 
-export function runOn(state: State, changes: Partial<EvmRun> = {}): EvmRun {
+export function contextOn(state: State, changes: Partial<EvmContext> = {}): EvmContext {
   return { state, block: TEST_BLOCK, onMiss: 'stop', record: true, maxSteps: 1e7, ...changes }
 }
 
@@ -84,10 +84,10 @@ export function done(outcome: Outcome): CallResult {
 export function runCode(
   code: Hex | Uint8Array,
   others: Record<Address, Plain> = {},
-  changes: Partial<EvmRun> = {},
+  changes: Partial<EvmContext> = {},
 ): CallResult & { record: ExecutionRecord } {
   const state = worldOf({ [CONTRACT]: { code }, ...others })
-  const result = done(call(runOn(state, changes), messageTo(CONTRACT)))
+  const result = done(call(contextOn(state, changes), messageTo(CONTRACT)))
   return { ...result, record: result.record! }
 }
 

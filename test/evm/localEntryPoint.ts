@@ -19,8 +19,8 @@ import {
   type BlockEnv,
   type CallResult,
   call,
+  type EvmContext,
   type EvmMessage,
-  type EvmRun,
   fromHex,
   overlay,
   type State,
@@ -125,8 +125,8 @@ function frozen(state: State): State {
 }
 
 function must(state: State, input: EvmMessage): CallResult {
-  const run: EvmRun = { state, block: BLOCK, onMiss: 'stop', record: false, maxSteps: 1e8 }
-  const outcome = call(run, input)
+  const context: EvmContext = { state, block: BLOCK, onMiss: 'stop', record: false, maxSteps: 1e8 }
+  const outcome = call(context, input)
   if (outcome.kind === 'done' && outcome.success) return outcome
   throw new Error(`preparing the world failed: ${JSON.stringify(outcome.kind)}`)
 }

@@ -1,13 +1,14 @@
 import { type Address, type Hex, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BlockEnv, call, toHex } from '../../src/evm/index.js'
+import { shareOf } from '../support/runs.js'
 import { type Anvil, createNodeState, latestBlock, startAnvil } from './anvil.js'
 
 const SENDER: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const GAS = 9_000_000
 
 /** Every number of terms the discount tables of EIP-2537 know, and some beyond. */
-const SIZES = Array.from({ length: 132 }, (_, i) => i + 1)
+const SIZES = shareOf(Array.from({ length: 132 }, (_, i) => i + 1))
 
 describe('prices of multi-term precompiles, compared with anvil', () => {
   let anvil: Anvil

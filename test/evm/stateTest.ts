@@ -2,8 +2,8 @@ import type { Address, Hex } from 'viem'
 import { encodeRlp } from '../../src/evm/bytes/rlp.js'
 import {
   type BlockEnv,
+  type EvmContext,
   type EvmLog,
-  type EvmRun,
   type Fork,
   fromHex,
   keccak,
@@ -124,7 +124,7 @@ function stateOf(accounts: Accounts): State {
 function run(test: StateTest, block: BlockEnv, expected: Expectation, accounts: Accounts): Outcome {
   const { transaction: tx } = test
   const { data, gas, value } = expected.indexes
-  const setting: EvmRun = {
+  const setting: EvmContext = {
     state: stateOf(accounts),
     block,
     onMiss: 'stop',

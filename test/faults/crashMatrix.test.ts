@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FaultPoint } from '../../src/base/faults.js'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import { expectBalancedBooks, inclusions, tankDeposit } from '../support/database/books.js'
+import { result } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
 import {
   type Intent,
@@ -15,7 +16,6 @@ import {
   send,
   whileDying,
 } from '../support/service/intents.js'
-import { result } from '../support/http/jsonRpc.js'
 import {
   makeDataFolder,
   type RunningPurser,
@@ -40,6 +40,7 @@ const points: readonly Passing[] = full
       'admission:inserted',
       'admission:inserted:3',
       'admission:committed',
+      'admission:committed:2',
       'admission:committed:4',
       'bundle:simulated',
       'bundle:claimed',
@@ -54,7 +55,7 @@ const points: readonly Passing[] = full
       'inclusion:settled',
       'inclusion:committed',
     ]
-  : ['admission:inserted:3', 'admission:committed:2', 'bundle:committed', 'broadcast:after']
+  : ['admission:inserted:3', 'broadcast:after']
 
 /** Waits for the death of a process that reaches its fault point; one that does not is ended. */
 async function dead({ process, ended, output }: RunningPurser): Promise<void> {

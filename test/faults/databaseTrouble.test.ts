@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
 import { expectBalancedBooks, tankDeposit, withBooks } from '../support/database/books.js'
+import { post, rpc } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
 import { type Intent, included, intentsOf, prepare, send } from '../support/service/intents.js'
-import { post, rpc } from '../support/http/jsonRpc.js'
 import {
   makeDataFolder,
   type RunningPurser,

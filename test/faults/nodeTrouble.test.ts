@@ -1,11 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
+import {
+  startTroubledNode,
+  type Trouble,
+  type TroubledNode,
+} from '../support/chain/troubledNode.js'
 import { expectBalancedBooks, tankDeposit } from '../support/database/books.js'
+import { rpc } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
 import { type Intent, included, intentsOf, prepare, send } from '../support/service/intents.js'
-import { rpc } from '../support/http/jsonRpc.js'
-import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import {
   makeDataFolder,
   type RunningPurser,
@@ -13,11 +18,6 @@ import {
   startPurser,
 } from '../support/service/startPurser.js'
 import { killDatabase } from '../support/service/survivors.js'
-import {
-  startTroubledNode,
-  type Trouble,
-  type TroubledNode,
-} from '../support/chain/troubledNode.js'
 import { until } from '../support/until.js'
 
 const full = process.env.PURSER_FAULTS === 'full'

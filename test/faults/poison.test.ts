@@ -5,7 +5,7 @@ import { operationsInBundle } from '../../src/store/pool/operations.js'
 import {
   type BundlingChain,
   executorKeys,
-  puppetAbi,
+  settableAccountAbi,
   startBundlingChain,
 } from '../support/chain/bundlingChain.js'
 import { useDatabase } from '../support/database/database.js'
@@ -46,25 +46,28 @@ async function reverted(): Promise<number> {
 async function admitGood(count: number): Promise<Hex[]> {
   const hashes: Hex[] = []
   while (hashes.length < count)
-    hashes.push(await chain.admit(chain.operation(await chain.puppet())))
+    hashes.push(await chain.admit(chain.operation(await chain.createAccount())))
   return hashes
 }
 
 test('an operation that a sibling turns into poison costs 200 others few transactions', async () => {
   const before = await transactions()
-  const victim = await chain.puppet()
+  const victim = await chain.createAccount()
   const flip = encodeFunctionData({
-    abi: puppetAbi,
+    abi: settableAccountAbi,
     functionName: 'set',
     args: [true, false, 0n],
   })
   const callData = encodeFunctionData({
-    abi: puppetAbi,
+    abi: settableAccountAbi,
     functionName: 'poke',
     args: [victim, flip],
   })
   const flipper = await chain.admit(
-    chain.operation(await chain.puppet(), { callData, maxPriorityFeePerGas: parseGwei('3') }),
+    chain.operation(await chain.createAccount(), {
+      callData,
+      maxPriorityFeePerGas: parseGwei('3'),
+    }),
   )
   const some = await admitGood(48)
   const poison = await chain.admit(chain.operation(victim))

@@ -11,7 +11,7 @@ import { until } from '../support/until.js'
 
 const full = process.env.PURSER_FAULTS === 'full'
 const seed = Number(process.env.PURSER_SEED ?? 20_261_121)
-const size = full ? { operations: 400, troubles: 64 } : { operations: 64, troubles: 12 }
+const size = full ? { operations: 400, troubles: 64 } : { operations: 48, troubles: 8 }
 
 let fleet: Fleet
 const acknowledged: `0x${string}`[] = []

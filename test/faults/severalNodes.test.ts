@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { inclusions } from '../support/database/books.js'
-import { included, intentsOf, prepare, send } from '../support/service/intents.js'
-import { prepareServing, type Serving } from '../support/service/serving.js'
 import {
   startTroubledNode,
   type Trouble,
   type TroubledNode,
 } from '../support/chain/troubledNode.js'
+import { inclusions } from '../support/database/books.js'
+import { included, intentsOf, prepare, send } from '../support/service/intents.js'
+import { prepareServing, type Serving } from '../support/service/serving.js'
 import { until } from '../support/until.js'
 
 let serving: Serving

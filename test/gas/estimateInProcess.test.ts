@@ -6,7 +6,6 @@ import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../src/gas/gasEstimate.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
 import {
   encodeTankData,
@@ -46,7 +45,6 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
       definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
       advice: await adviseFees(node, heads.current()),
       bundleSize: 1,
-      dataGas: noDataGas,
       beneficiaryGas: 0,
     }
     return estimateOperation(context, chain.entryPoint, draft)

@@ -1,8 +1,9 @@
 import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
+import type { Head } from '../../src/chain/head.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
-import { getBalance, getBlock, type Head } from '../../src/chain/nodeReads.js'
+import { getBalance, getBlock } from '../../src/chain/nodeReads.js'
 import type { StateOverride } from '../../src/chain/stateOverride.js'
 import { createStateProvider } from '../../src/chain/stateProvider.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
@@ -16,7 +17,7 @@ import {
 } from '../../src/errors/operationErrors.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../src/gas/gasEstimate.js'
-import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import { preVerificationGas } from '../../src/gas/preVerificationGas.js'
 import type { Engine } from '../../src/validation/engine.js'
 import { createInProcessEngine } from '../../src/validation/inProcess/inProcessEngine.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
@@ -77,7 +78,6 @@ async function estimate(draft: Draft, override?: StateOverride): Promise<GasEsti
     definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
     advice: await adviseFees(chain.node, head),
     bundleSize: 1,
-    dataGas: noDataGas,
     beneficiaryGas: 0,
   }
   return estimateOperation(context, chain.entryPoint, draft, override)
@@ -369,7 +369,6 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
       const share = {
         bundleSize: 1,
         verificationGasUsed: 0n,
-        dataGas: noDataGas,
         beneficiaryGas: 0,
       }
       const required = preVerificationGas(chain.entryPoint, op, share)
@@ -419,7 +418,6 @@ test('an estimate takes one round trip, a self-paid one another for what the sen
     definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
     advice: { slow: fees, standard: fees, fast: fees },
     bundleSize: 1,
-    dataGas: noDataGas,
     beneficiaryGas: 0,
   }
   const draft = await chain.draft(account, { callData: on('write', 0n, 3n) })

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { bundleCost } from '../../src/gas/preVerificationGas.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
-import { useDatabase } from '../support/database/database.js'
 import type { EngineChain } from '../support/chain/engineChain.js'
 import { executingDraft, signExecuting } from '../support/chain/executingAccount.js'
 import { type MixedBundling, startMixedBundling } from '../support/chain/mixedBundling.js'
+import { useDatabase } from '../support/database/database.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
 
 const postgres = useDatabase()

@@ -4,7 +4,6 @@ import { adviseFees } from '../../src/chain/fees.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../src/gas/gasEstimate.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
 import { encodeTankData, stubSignature } from '../../src/paymaster/tank/tankData.js'
 import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
@@ -36,7 +35,7 @@ describe.each(VERSIONS)('state named by the hash or the signer, EntryPoint v%s:'
       maxVerificationGas: 5_000_000n,
     }
     const advice = await adviseFees(node, head)
-    const parts = { bundleSize: 1, dataGas: noDataGas, beneficiaryGas: 0 }
+    const parts = { bundleSize: 1, beneficiaryGas: 0 }
     const context = { node, engine: chain.engine, definition, advice, ...parts }
     return estimateOperation(context, chain.entryPoint, draft)
   }

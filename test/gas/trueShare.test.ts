@@ -2,7 +2,7 @@ import { encodeFunctionData, type Hex, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COLD_BENEFICIARY } from '../../src/entrypoint/bundleGas.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { noDataGas, preVerificationGas } from '../../src/gas/preVerificationGas.js'
+import { preVerificationGas } from '../../src/gas/preVerificationGas.js'
 import {
   type Account,
   beneficiary,
@@ -52,7 +52,6 @@ function share(
   return preVerificationGas(chain.entryPoint, op, {
     bundleSize,
     verificationGasUsed,
-    dataGas: noDataGas,
     beneficiaryGas: paid === 'the executor' ? 0 : COLD_BENEFICIARY,
   })
 }

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { parseAbi } from 'viem'
 import { expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
-import { devAccount, TARGET } from '../support/service/devAccount.js'
 import { type Json, result } from '../support/http/jsonRpc.js'
-import { useRunningPurser } from '../support/service/usePurser.js'
 import { useWebhookServer } from '../support/http/webhookServer.js'
+import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
+import { createTenant } from '../support/service/createTenant.js'
+import { devAccount, TARGET } from '../support/service/devAccount.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
 
 const purser = useRunningPurser(['--native-prices', '{"31337":"3000.50"}'])
 function info() {
@@ -235,7 +236,7 @@ test('a paymaster is an app of its own with a key, on its chain', async () => {
 
 test('credentials are required, and those of another account are unknown', async () => {
   const both = refused(401, 'Auth token and API key is required in the headers')
-  const stranger = await commandsOn(purser().dataFolder).tenant('stranger')
+  const stranger = await createTenant(purser().dataFolder, 'stranger')
   const routes = [
     ['POST', 'smart-contract'],
     ['GET', 'smart-contract'],

@@ -2,16 +2,17 @@ import { Agent } from 'node:http'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/store/database.js'
-import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { withFolderDatabase } from '../support/database/folderDatabase.js'
 import { hostileBodies } from '../support/http/hostileBodies.js'
 import { expectSafeAnswer, sendHostile } from '../support/http/sendHostile.js'
 import { possibleDecisions } from '../support/http/sponsorshipAnswers.js'
-import { useRunningPurser } from '../support/service/usePurser.js'
 import { webhookApi } from '../support/http/webhookApi.js'
+import { randomRuns } from '../support/runs.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
 
 const seed = Number(process.env.PURSER_TEST_SEED ?? 20_260_102)
-const COUNT = 3_000
+const COUNT = randomRuns(3_000)
 const purser = useRunningPurser()
 
 /** Each table of the service with the number of its rows. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
 import { type Json, result } from '../support/http/jsonRpc.js'
+import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
 import { usePurser } from '../support/service/usePurser.js'
 
 const info = usePurser()

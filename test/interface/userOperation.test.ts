@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { result, rpc } from '../support/http/jsonRpc.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { usePurser } from '../support/service/usePurser.js'
 
 const info = usePurser()

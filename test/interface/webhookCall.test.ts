@@ -1,12 +1,12 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { commandsOn, rowsOf } from '../support/service/cliAnswers.js'
-import { devAccount, TARGET } from '../support/service/devAccount.js'
 import { type Json, result } from '../support/http/jsonRpc.js'
-import { useRunningPurser } from '../support/service/usePurser.js'
 import { webhookApi } from '../support/http/webhookApi.js'
 import { type ReceivedCall, useWebhookServer } from '../support/http/webhookServer.js'
+import { commandsOn, rowsOf } from '../support/service/cliAnswers.js'
+import { devAccount, TARGET } from '../support/service/devAccount.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
 
 const purser = useRunningPurser()
 function info() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { usePurser } from '../support/service/usePurser.js'
 import { webhookApi } from '../support/http/webhookApi.js'
+import { usePurser } from '../support/service/usePurser.js'
 
 const info = usePurser()
 

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
 import { rpc } from '../support/http/jsonRpc.js'
+import { webhookApi } from '../support/http/webhookApi.js'
+import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
 import { processesOn } from '../support/service/processes.js'
 import { makeDataFolder, removeDataFolder } from '../support/service/startPurser.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
-import { webhookApi } from '../support/http/webhookApi.js'
 
 const purser = useRunningPurser()
 function commands() {

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Json } from '../support/http/jsonRpc.js'
+import { webhookApi } from '../support/http/webhookApi.js'
 import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
-import type { Json } from '../support/http/jsonRpc.js'
-import { until } from '../support/until.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
-import { webhookApi } from '../support/http/webhookApi.js'
+import { until } from '../support/until.js'
 
 const operatorToken = 'operator-token-of-this-very-test-file'
 const purser = useRunningPurser(['--operator-token', operatorToken])

@@ -1,7 +1,7 @@
 import { type Hex, toEventSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { result } from '../support/http/jsonRpc.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import {
   makeDataFolder,
   type RunningPurser,

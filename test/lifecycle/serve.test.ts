@@ -4,12 +4,13 @@ import { parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { depositOf } from '../support/chain/depositOf.js'
-import { type ClientView, devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
-import { result, rpc } from '../support/http/jsonRpc.js'
-import { descendantsOf, isAlive } from '../support/service/processes.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
+import { result, rpc } from '../support/http/jsonRpc.js'
+import { commandsOn, labelled } from '../support/service/cliAnswers.js'
+import { createTenant } from '../support/service/createTenant.js'
+import { type ClientView, devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
+import { descendantsOf, isAlive } from '../support/service/processes.js'
 import {
   makeDataFolder,
   type RunningService,
@@ -44,13 +45,13 @@ function fileOf(path: string): string {
   return path
 }
 
-/** Account, app, key and tanks by the commands, which need no executor's key; then the service. */
+/** Tanks by the commands, which need no executor's key; then the service. */
 beforeAll(async () => {
   folder = makeDataFolder()
   chains = await Promise.all(CHAIN_IDS.map(startPublicChain))
   const PURSER_CONFIG = fileOf(join(folder, 'purser.json'))
-  const { answer, tenant } = commandsOn(folder, { PURSER_CONFIG, PAYER: devKey(3) })
-  const made = await tenant('two chains')
+  const { answer } = commandsOn(folder, { PURSER_CONFIG, PAYER: devKey(3) })
+  const made = await createTenant(folder, 'two chains')
   apiKey = made.apiKey
   for (const chainId of CHAIN_IDS) {
     const flags = ['--app', made.appId, '--chain', String(chainId), '--amount', '2']

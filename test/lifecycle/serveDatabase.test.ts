@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bundlerLease } from '../../src/bundling/leadBundling.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { findLease } from '../../src/store/leases.js'
-import { commandsOn, expectOneSentence } from '../support/service/cliAnswers.js'
+import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { useDatabase } from '../support/database/database.js'
+import { commandsOn, expectOneSentence } from '../support/service/cliAnswers.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { processesOn } from '../support/service/processes.js'
-import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import {
   makeDataFolder,
   type RunningService,

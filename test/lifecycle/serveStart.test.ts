@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
+import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { commandsOn, expectOneSentence, labelled } from '../support/service/cliAnswers.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { processesOn } from '../support/service/processes.js'
-import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import {
   makeDataFolder,
   removeDataFolder,

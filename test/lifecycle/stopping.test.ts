@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { result } from '../support/http/jsonRpc.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { processesOn } from '../support/service/processes.js'
 import {
   makeDataFolder,

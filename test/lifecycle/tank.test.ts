@@ -2,8 +2,9 @@ import { type Address, type Hex, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
-import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { balanceOf, depositOf } from '../support/chain/depositOf.js'
+import { commandsOn, labelled } from '../support/service/cliAnswers.js'
+import { createTenant } from '../support/service/createTenant.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 
 const purser = useRunningPurser()
@@ -32,7 +33,7 @@ function deposited(address: string): Promise<bigint> {
 }
 
 beforeAll(async () => {
-  appId = (await commands().tenant('tanks')).appId
+  appId = (await createTenant(purser().dataFolder, 'tanks')).appId
 })
 
 describe('purser tank', () => {

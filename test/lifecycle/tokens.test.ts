@@ -16,8 +16,8 @@ import type { DevToken } from '../../src/devnet/devTokens.js'
 import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
-import { until } from '../support/until.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
+import { until } from '../support/until.js'
 
 /* What operators see of gas that was paid in tokens, and how they take it out. */
 

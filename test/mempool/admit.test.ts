@@ -1,4 +1,12 @@
-import { encodeFunctionData, type Hex, parseGwei } from 'viem'
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseAbi,
+  parseEther,
+  parseGwei,
+} from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import {
@@ -15,10 +23,13 @@ import {
   ValidationRejectedError,
 } from '../../src/errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../../src/errors/ruleErrors.js'
+import { expectedShare } from '../../src/gas/preVerificationGas.js'
+import { createMempool } from '../../src/mempool/createMempool.js'
 import { minimumReplacement } from '../../src/mempool/minimumReplacement.js'
+import type { Engine } from '../../src/validation/engine.js'
 import {
   type BundlingChain,
-  puppetAbi,
+  settableAccountAbi,
   startBundlingChain,
 } from '../support/chain/bundlingChain.js'
 import { useDatabase } from '../support/database/database.js'
@@ -27,7 +38,23 @@ const postgres = useDatabase()
 function database() {
   return postgres().database
 }
-const fail = encodeFunctionData({ abi: puppetAbi, functionName: 'fail', args: ['no, thanks'] })
+const fail = encodeFunctionData({
+  abi: settableAccountAbi,
+  functionName: 'fail',
+  args: ['no, thanks'],
+})
+
+const stakeAbi = parseAbi(['function addStake(uint32 unstakeDelaySec) payable'])
+
+/** Stakes in the EntryPoint as the puppet's owner would; the service has not looked yet. */
+async function stake({ anvil, entryPoint }: BundlingChain, puppet: Address): Promise<void> {
+  await anvil.request('anvil_impersonateAccount', [puppet])
+  await anvil.request('anvil_setBalance', [puppet, numberToHex(parseEther('2'))])
+  const data = encodeFunctionData({ abi: stakeAbi, functionName: 'addStake', args: [86_400] })
+  const value = numberToHex(parseEther('1'))
+  const receipt = await anvil.send({ from: puppet, to: entryPoint.address, data, value })
+  if (receipt.status !== '0x1') throw new Error('nothing was staked')
+}
 
 describe('admission', () => {
   let chain: BundlingChain
@@ -58,32 +85,32 @@ describe('admission', () => {
   })
 
   test('stores an operation before it answers with its hash', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const hash = await chain.admit(op)
     expect(hash).toBe(chain.entryPoint.hash(op, chain.definition.chainId))
     expect(await chain.stored(hash)).toMatchObject({ state: 'pooled', operation: op, attempts: 0 })
   })
 
   test('answers a known operation with the same hash, pending or included, and asks nothing', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const op = chain.operation(sender)
     const hash = await chain.admit(op)
-    await chain.pull(sender, { refuses: true })
+    await chain.configure(sender, { refuses: true })
     expect(await chain.admit(op)).toBe(hash)
-    await chain.pull(sender, {})
+    await chain.configure(sender, {})
     await chain.settle()
     expect(await chain.admit(op)).toBe(hash)
     expect((await chain.stored(hash)).state).toBe('included')
   })
 
   test('takes a dropped operation anew', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const op = chain.operation(sender)
     const hash = await chain.admit(op)
-    await chain.pull(sender, { refuses: true })
+    await chain.configure(sender, { refuses: true })
     await chain.round()
     expect((await chain.stored(hash)).state).toBe('dropped')
-    await chain.pull(sender, {})
+    await chain.configure(sender, {})
     expect(await chain.admit(op)).toBe(hash)
     expect(await chain.stored(hash)).toMatchObject({ state: 'pooled', reason: null })
     await chain.settle()
@@ -91,7 +118,7 @@ describe('admission', () => {
   })
 
   test('replaces an operation for 10 % more on both fees and for nothing less', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const first = await chain.admit(op)
     const tooLittle = { ...repriced(op, 110n), maxPriorityFeePerGas: op.maxPriorityFeePerGas }
     await expect(chain.admit(tooLittle)).rejects.toBeInstanceOf(ReplacementUnderpricedError)
@@ -106,7 +133,7 @@ describe('admission', () => {
   })
 
   test('does not replace an operation in a signed bundle', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     await chain.anvil.request('evm_setAutomine', [false])
     await chain.admit(op)
     await chain.round()
@@ -114,7 +141,7 @@ describe('admission', () => {
   })
 
   test('leaves one of many operations that come for one nonce at the same time', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const rivals = Array.from({ length: 12 }, (_, i) => repriced(op, 100n + BigInt(i * 15)))
     const results = await Promise.allSettled(rivals.map(chain.admit))
     const [winner, ...others] = await live()
@@ -128,13 +155,13 @@ describe('admission', () => {
   })
 
   test('gives the same operation sent many times at once one row and one hash', async () => {
-    const op = chain.operation(await chain.puppet())
+    const op = chain.operation(await chain.createAccount())
     const hashes = await Promise.all(Array.from({ length: 10 }, () => chain.admit(op)))
     expect(await live()).toEqual([...new Set(hashes)])
   })
 
   test('limits the pending operations of a sender exactly, also when they come at once', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const ops = [0n, 1n, 2n, 3n, 4n, 5n].map((key) =>
       chain.operation(sender, { nonce: key << 64n }),
     )
@@ -147,9 +174,48 @@ describe('admission', () => {
     }
   })
 
+  test('sees the stake of a sender in a block that comes while its operation is validated', async () => {
+    const ruled = await startBundlingChain(database(), {
+      definition: { rules: 'full', maxOperationsPerSender: 1, minimumUnstakeDelay: 1 },
+    })
+    try {
+      const { context, entryPoint, heads, appId } = ruled
+      const sender = await ruled.createAccount()
+      await ruled.admit(ruled.operation(sender))
+      let comesNext = true
+      const engine: Engine = {
+        ...context.engine,
+        measure: () => Promise.reject(new Error('admission measures nothing')),
+        async validate(...operation) {
+          const validated = await context.engine.validate(...operation)
+          if (comesNext) {
+            comesNext = false
+            await stake(ruled, sender)
+            await heads.refresh()
+          }
+          return validated
+        },
+      }
+      const share = expectedShare(ruled.definition)
+      const mempool = createMempool({
+        ...context,
+        ...share,
+        heads,
+        engine,
+        onRulesChecked: () => {},
+      })
+      const second = ruled.operation(sender, { nonce: 1n << 64n })
+      const options = { appId, simulateExecution: false }
+      expect(await mempool.admit(entryPoint, second, options)).toMatch(/^0x/)
+      expect(comesNext).toBe(false)
+    } finally {
+      await ruled.stop()
+    }
+  })
+
   test('limits the pool as a whole, but lets replacements and better offers through', async () => {
     const ops: Operation[] = []
-    for (let i = 0; i < 8; i++) ops.push(chain.operation(await chain.puppet()))
+    for (let i = 0; i < 8; i++) ops.push(chain.operation(await chain.createAccount()))
     for (const op of ops.slice(0, 6)) await chain.admit(op)
     await expect(chain.admit(ops[6]!)).rejects.toBeInstanceOf(MempoolFullError)
     const replacing = await chain.admit(repriced(ops[0]!, 110n))
@@ -173,11 +239,15 @@ describe('admission', () => {
   })
 
   test('asks a paymaster to cover all its pending operations, at once or one by one', async () => {
-    const senders = [await chain.puppet(), await chain.puppet(), await chain.puppet()]
+    const senders = [
+      await chain.createAccount(),
+      await chain.createAccount(),
+      await chain.createAccount(),
+    ]
     const prefund = chain.entryPoint.requiredPrefund(
       chain.operation(senders[0]!, { paymaster: senders[0]! }),
     )
-    const paymaster = await chain.puppet(prefund * 2n + prefund / 2n)
+    const paymaster = await chain.createAccount(prefund * 2n + prefund / 2n)
     const ops = senders.map((sender) => chain.operation(sender, { paymaster }))
     const results = await Promise.allSettled(ops.map(chain.admit))
     const refusals = results.flatMap((r) => (r.status === 'rejected' ? [r.reason] : []))
@@ -187,16 +257,18 @@ describe('admission', () => {
   })
 
   test('a replacement needs only its own share of the deposit', async () => {
-    const sender = await chain.puppet()
+    const sender = await chain.createAccount()
     const op = chain.operation(sender, { paymaster: sender })
-    const paymaster = await chain.puppet((chain.entryPoint.requiredPrefund(op) * 115n) / 100n)
+    const paymaster = await chain.createAccount(
+      (chain.entryPoint.requiredPrefund(op) * 115n) / 100n,
+    )
     await chain.admit({ ...op, paymaster })
     await chain.admit(repriced({ ...op, paymaster }, 110n))
     expect(await live()).toHaveLength(1)
   })
 
   const refused = (fields: Partial<Operation>) => async () =>
-    chain.admit(chain.operation(await chain.puppet(), fields))
+    chain.admit(chain.operation(await chain.createAccount(), fields))
 
   test.each([
     ['a wrong signature', { signature: '0x' }, SignatureRejectedError],
@@ -222,16 +294,16 @@ describe('admission', () => {
   })
 
   test('refuses an operation that is not valid yet or not for long', async () => {
-    const paymaster = await chain.puppet()
+    const paymaster = await chain.createAccount()
     const now = BigInt(Math.floor(Date.now() / 1000))
     for (const validationData of [(now + 600n) << 208n, (now + 20n) << 160n]) {
-      await chain.pull(paymaster, { validationData })
+      await chain.configure(paymaster, { validationData })
       await expect(refused({ paymaster })()).rejects.toBeInstanceOf(TimeRangeError)
     }
   })
 
   test('runs the call only when asked to', async () => {
-    const op = chain.operation(await chain.puppet(), { callData: fail })
+    const op = chain.operation(await chain.createAccount(), { callData: fail })
     const options = { appId: chain.appId, simulateExecution: true }
     const error = await chain.mempool.admit(chain.entryPoint, op, options).catch((e) => e)
     expect(error).toBeInstanceOf(ExecutionRevertedError)

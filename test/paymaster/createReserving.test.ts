@@ -2,24 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import {
-  alice,
-  bob,
-  budgetClaim,
-  entryPoint,
-  tank,
-  toReservation,
-} from '../support/database/ledger.js'
-import { silent } from '../support/logger.js'
-import { usedOf } from '../support/database/usedOf.js'
-import { openDatabase } from '../../src/store/database.js'
-import { lockedAt } from '../../src/store/ledger/payers.js'
 import {
   createReserving,
   type SponsorshipReservation,
 } from '../../src/paymaster/sponsor/createReserving.js'
+import { openDatabase } from '../../src/store/database.js'
+import { lockedAt } from '../../src/store/ledger/payers.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { budgetClaim, toReservation } from '../support/database/ledger.js'
+import { usedOf } from '../support/database/usedOf.js'
+import { silent } from '../support/logger.js'
+import { alice, bob, entryPoint, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 const now = 1_000_000

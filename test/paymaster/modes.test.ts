@@ -1,31 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
-import { type Address, type Hex, parseEther, zeroAddress } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
+import { type Hex, parseEther, zeroAddress } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { adviseFees } from '../../src/chain/fees.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
-import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { TankError } from '../../src/errors/tankErrors.js'
-import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
-import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
-import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
-import { type AppFees, createAppFees } from '../../src/paymaster/appFees.js'
-import { createFunds, type Funds } from '../../src/paymaster/funds.js'
-import { createSponsor, type Sponsor } from '../../src/paymaster/sponsor.js'
 import type { SponsorshipResult } from '../../src/paymaster/sponsorship.js'
-import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
-import { createTanks, type Tank, type Tanks } from '../../src/paymaster/tanks.js'
+import type { Tank } from '../../src/paymaster/tanks.js'
 import { checkFunds } from '../../src/paymaster/watchFunds.js'
-import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
-import { createApprover } from '../../src/webhook/approve.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
+import { unsetGas } from '../support/operations/unsetGas.js'
+import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
 
 const postgres = useDatabase()
 function database() {
@@ -33,62 +20,22 @@ function database() {
 }
 /** No executor's, whose nonces are its own. */
 const operatorKey = devKey(4)
-const operator = privateKeyToAddress(operatorKey).toLowerCase() as Address
 
 let chain: BundlingChain
-let client: OutboundClient
-let sponsor: Sponsor
-let tanks: Tanks
-let funds: Funds
-let offered: AppFees
+let world: SponsorWorld
 let shared: Tank
 let appId = ''
 
 beforeAll(async () => {
   chain = await startBundlingChain(database())
-  const { heads } = chain
+  const { heads, entryPoint, definition } = chain
   const { node } = chain.context
-  const definition = { ...chain.definition, pollInterval: 20 }
-  const { chainId } = definition
-  const engine = createNodeEngine({ node })
-  const masterKey = randomBytes(32)
-  const fees = async () => adviseFees(node, await heads.refresh())
-  const estimate = async (entryPoint: EntryPoint, draft: Draft) =>
-    estimateOperation(
-      {
-        node,
-        engine,
-        definition,
-        advice: await fees(),
-        bundleSize: 1,
-        dataGas: noDataGas,
-        beneficiaryGas: 0,
-      },
-      entryPoint,
-      draft,
-    )
-  client = createOutboundClient(createNetworkGuard(loopback))
-  sponsor = createSponsor({
-    database: database(),
-    masterKey,
-    node,
-    heads,
-    definition,
-    fees,
-    estimate,
-    terms: defaultTerms,
-    logger: silent,
-    approver: createApprover({ database: database(), masterKey, client }),
-  })
-  funds = createFunds({ database: database(), chainId })
-  offered = createAppFees({ database: database(), chainId, fees, estimate })
-  tanks = createTanks({ database: database(), masterKey, node, definition })
-  shared = await tanks.ensure(null, chain.entryPoint, operator)
-  await tanks.deploy(shared, chain.entryPoint, operatorKey)
-  await tanks.deposit(shared, parseEther('1'), operatorKey)
+  const parts = { database: database(), node, heads, entryPoint, definition }
+  world = sponsorWorld({ ...parts, ownerKey: operatorKey })
+  shared = await world.makeTank(null, parseEther('1'))
 })
 afterAll(async () => {
-  await client?.close()
+  world?.close()
   await chain?.stop()
 })
 beforeEach(async () => {
@@ -97,26 +44,14 @@ beforeEach(async () => {
 
 async function newDraft(fields: Partial<Draft> = {}): Promise<Draft> {
   return {
-    ...chain.operation(await chain.puppet(0n)),
-    callGasLimit: undefined,
-    verificationGasLimit: undefined,
-    preVerificationGas: undefined,
-    maxFeePerGas: undefined,
-    maxPriorityFeePerGas: undefined,
+    ...chain.operation(await chain.createAccount(0n)),
+    ...unsetGas,
     ...fields,
   }
 }
 
 function ask(draft: Draft, app = appId): Promise<SponsorshipResult> {
-  return sponsor.sponsor({
-    appId: app,
-    entryPoint: chain.entryPoint,
-    draft,
-    calculateGasLimits: true,
-    expiryDuration: undefined,
-    webhookData: undefined,
-    signingPhase: undefined,
-  })
+  return world.sponsor.sponsor(world.request(app, draft))
 }
 
 function admit(op: Operation, app = appId): Promise<Hex> {
@@ -124,12 +59,12 @@ function admit(op: Operation, app = appId): Promise<Hex> {
 }
 
 async function credited(mode: 'shared' | 'native', wei: bigint, app = appId) {
-  await funds.setMode(app, mode)
-  await funds.credit(app, wei, 'invoice 1')
+  await world.funds.setMode(app, mode)
+  await world.funds.credit(app, wei, 'invoice 1')
 }
 
 async function reserved(app = appId) {
-  return (await funds.show(app)).credit
+  return (await world.funds.show(app)).credit
 }
 
 describe('mode native', () => {
@@ -182,24 +117,30 @@ describe('mode native', () => {
 
   test('tells its clients to offer nothing, unless they know better', async () => {
     const draft = await newDraft()
-    const { standard } = await offered.fees(appId)
+    const { standard } = await world.appFees.fees(appId)
     expect(standard.maxFeePerGas).toBeGreaterThan(0n)
-    const paying = await offered.estimate(
+    const paying = await world.appFees.estimate(
       chain.entryPoint,
       { ...draft, ...standard },
       undefined,
       appId,
     )
     expect(paying.maxFeePerGas).toBe(standard.maxFeePerGas)
-    await funds.setMode(appId, 'native')
+    await world.funds.setMode(appId, 'native')
     const nothing = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
-    expect(await offered.fees(appId)).toEqual({ slow: nothing, standard: nothing, fast: nothing })
-    expect(await offered.estimate(chain.entryPoint, draft, undefined, appId)).toMatchObject(nothing)
+    expect(await world.appFees.fees(appId)).toEqual({
+      slow: nothing,
+      standard: nothing,
+      fast: nothing,
+    })
+    expect(await world.appFees.estimate(chain.entryPoint, draft, undefined, appId)).toMatchObject(
+      nothing,
+    )
   })
 
   test('needs no paymaster in a stub', async () => {
     await credited('native', parseEther('1'))
-    const stub = await sponsor.stub({
+    const stub = await world.sponsor.stub({
       appId,
       entryPoint: chain.entryPoint,
       draft: await newDraft(),
@@ -218,18 +159,18 @@ describe('mode shared', () => {
     const { decision, operation } = await ask(await newDraft())
     expect(decision).toMatchObject({ sponsored: true })
     expect(operation.paymaster).toBe(shared.address)
-    const before = (await tanks.show(null, chain.entryPoint))?.deposit ?? 0n
+    const before = (await world.tanks.show(null, chain.entryPoint))?.deposit ?? 0n
     const hash = await admit(operation)
     await chain.settle()
     const { actualGasCost, success } = await chain.receipt(hash)
     expect(success).toBe(true)
-    expect((await tanks.show(null, chain.entryPoint))?.deposit).toBe(before - actualGasCost)
+    expect((await world.tanks.show(null, chain.entryPoint))?.deposit).toBe(before - actualGasCost)
     expect((await reserved()).balance).toBe(parseEther('0.5') - actualGasCost)
   })
 
   test('spends no more than the credit, however much the tank holds and however many ask', async () => {
     await credited('shared', parseEther('0.5'))
-    const fees = (await offered.fees(appId)).standard
+    const fees = (await world.appFees.fees(appId)).standard
     const { operation } = await ask(await newDraft(fees))
     const cost = chain.entryPoint.requiredPrefund(operation)
     const poor = await createApp(database())
@@ -245,46 +186,46 @@ describe('mode shared', () => {
   })
 
   test('an app without credit is refused, whatever others have', async () => {
-    await funds.setMode(appId, 'shared')
+    await world.funds.setMode(appId, 'shared')
     expect((await ask(await newDraft())).decision.code).toBe('CREDIT_EMPTY')
   })
 
   test('what all apps reserve together stays within the deposit', async () => {
-    const fees = (await offered.fees(appId)).standard
+    const fees = (await world.appFees.fees(appId)).standard
     await credited('shared', parseEther('1000'))
     const tooMuch = { ...fees, maxFeePerGas: fees.maxFeePerGas * 4n }
-    const before = await tanks.show(null, chain.entryPoint)
-    await tanks.withdraw(shared, operator, (before?.deposit ?? 0n) - 1_000n, operatorKey)
+    const before = await world.tanks.show(null, chain.entryPoint)
+    await world.tanks.withdraw(shared, world.owner, (before?.deposit ?? 0n) - 1_000n, operatorKey)
     expect((await ask(await newDraft(tooMuch))).decision.code).toBe('TANK_EMPTY')
-    await tanks.deposit(shared, parseEther('1'), operatorKey)
+    await world.tanks.deposit(shared, parseEther('1'), operatorKey)
     expect((await ask(await newDraft(fees))).decision.code).toBe('SPONSORED')
   })
 })
 
 describe('credit', () => {
   test('counts a reference once, and refuses to mean something else by it', async () => {
-    await funds.credit(appId, 1_000n, 'invoice 7')
-    expect((await funds.credit(appId, 1_000n, 'invoice 7')).credit.balance).toBe(1_000n)
-    await expect(funds.credit(appId, 2_000n, 'invoice 7')).rejects.toThrow(TankError)
-    expect((await funds.credit(appId, 2_000n, 'invoice 8')).credit.balance).toBe(3_000n)
+    await world.funds.credit(appId, 1_000n, 'invoice 7')
+    expect((await world.funds.credit(appId, 1_000n, 'invoice 7')).credit.balance).toBe(1_000n)
+    await expect(world.funds.credit(appId, 2_000n, 'invoice 7')).rejects.toThrow(TankError)
+    expect((await world.funds.credit(appId, 2_000n, 'invoice 8')).credit.balance).toBe(3_000n)
   })
 
   test('is taken back as far as it is neither spent nor reserved', async () => {
     await credited('shared', parseEther('0.5'))
     await ask(await newDraft())
     const { locked, available } = await reserved()
-    await expect(funds.credit(appId, -(available + 1n), 'refund')).rejects.toThrow(/less than/)
-    await funds.credit(appId, -available, 'refund')
+    await expect(world.funds.credit(appId, -(available + 1n), 'refund')).rejects.toThrow(
+      /less than/,
+    )
+    await world.funds.credit(appId, -available, 'refund')
     expect(await reserved()).toMatchObject({ balance: locked, locked, available: 0n })
     expect((await ask(await newDraft())).decision.code).toBe('CREDIT_EMPTY')
   })
 
   test('an app that nothing was said about pays from its own tank', async () => {
-    expect((await funds.show(appId)).mode).toBe('tank')
+    expect((await world.funds.show(appId)).mode).toBe('tank')
     expect((await ask(await newDraft())).decision.code).toBe('NO_TANK')
-    const tank = await tanks.ensure(appId, chain.entryPoint, operator)
-    await tanks.deploy(tank, chain.entryPoint, operatorKey)
-    await tanks.deposit(tank, parseEther('1'), operatorKey)
+    const tank = await world.makeTank(appId, parseEther('1'))
     const { operation } = await ask(await newDraft())
     expect(operation.paymaster).toBe(tank.address)
   })
@@ -302,19 +243,17 @@ describe('the alarm', () => {
 
   test('of a credit goes off once below its amount, and off when it is filled', async () => {
     await credited('native', parseEther('1'))
-    await funds.setAlarm(appId, { wei: parseEther('1.5') })
+    await world.funds.setAlarm(appId, { wei: parseEther('1.5') })
     expect(await check()).toMatchObject([{ msg: 'a gas tank runs low', mode: 'native' }])
     expect(await check()).toEqual([])
-    expect((await funds.show(appId)).isLow).toBe(true)
-    await funds.credit(appId, parseEther('1'), 'invoice 2')
+    expect((await world.funds.show(appId)).isLow).toBe(true)
+    await world.funds.credit(appId, parseEther('1'), 'invoice 2')
     expect(await check()).toMatchObject([{ msg: 'a gas tank is filled again' }])
-    expect((await funds.show(appId)).isLow).toBe(false)
+    expect((await world.funds.show(appId)).isLow).toBe(false)
   })
 
   test('of an own tank goes off by days of runway, and is told to whom subscribed', async () => {
-    const tank = await tanks.ensure(appId, chain.entryPoint, operator)
-    await tanks.deploy(tank, chain.entryPoint, operatorKey)
-    await tanks.deposit(tank, parseEther('1'), operatorKey)
+    const tank = await world.makeTank(appId, parseEther('1'))
     await database()
       .insertInto('event_subscriptions')
       .values({
@@ -328,11 +267,11 @@ describe('the alarm', () => {
     const { operation } = await ask(await newDraft())
     await admit(operation)
     await chain.settle()
-    const { runway } = (await tanks.show(appId, chain.entryPoint))!
+    const { runway } = (await world.tanks.show(appId, chain.entryPoint))!
     expect(runway.days).toBeGreaterThan(3)
-    await funds.setAlarm(appId, { days: Math.ceil(runway.days ?? 0) + 1 })
+    await world.funds.setAlarm(appId, { days: Math.ceil(runway.days ?? 0) + 1 })
     expect(await check()).toMatchObject([{ msg: 'a gas tank runs low', tank: tank.address }])
-    expect((await tanks.show(appId, chain.entryPoint))?.isLow).toBe(true)
+    expect((await world.tanks.show(appId, chain.entryPoint))?.isLow).toBe(true)
     const events = await database()
       .selectFrom('events')
       .select(['type', 'data'])

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -11,7 +10,6 @@ import {
   recoverAddress,
   sliceHex,
 } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ethCall } from '../../src/chain/ethCall.js'
 import { adviseFees } from '../../src/chain/fees.js'
@@ -25,25 +23,15 @@ import type { Operation } from '../../src/entrypoint/operation.js'
 import { ValidationRejectedError } from '../../src/errors/operationErrors.js'
 import { InvalidParamsError } from '../../src/errors/requestErrors.js'
 import { SponsorshipRefusedError } from '../../src/errors/sponsorshipErrors.js'
-import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
-import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
-import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
-import { createSponsor, type Sponsor } from '../../src/paymaster/sponsor.js'
 import type { SponsorshipRequest, SponsorshipResult } from '../../src/paymaster/sponsorship.js'
-import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
-import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
 import { findDecision } from '../../src/store/ledger/decisions.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { listWebhookCalls } from '../../src/store/ledger/webhookCalls.js'
-import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
-import { createApprover } from '../../src/webhook/approve.js'
-import { createWebhooks, type Webhooks } from '../../src/webhook/manage.js'
-import { testActor } from '../support/actor.js'
 import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
+import { unsetGas } from '../support/operations/unsetGas.js'
+import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -51,63 +39,17 @@ function database() {
 }
 const chain = useChain()
 
-const masterKey = randomBytes(32)
-const ownerKey = devKey(1)
 const bundlerKey = devKey(2)
-const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
 const target: Address = '0x00000000000000000000000000000000000a11ce'
-const definition = {
-  chainId,
-  pollInterval: 20,
-  maxVerificationGas: 5_000_000n,
-  maxBundleGas: 16_777_216n,
-}
 
-let client: OutboundClient
-let tanks: Tanks
-let webhooks: Webhooks
-let sponsor: Sponsor
-async function estimateOf(draft: Draft) {
-  const { node, heads, entryPoint } = chain()
-  const engine = createNodeEngine({ node })
-  const advice = await adviseFees(node, await heads.refresh())
-  const context = {
-    node,
-    engine,
-    definition,
-    advice,
-    bundleSize: 1,
-    dataGas: noDataGas,
-    beneficiaryGas: 0,
-  }
-  return estimateOperation(context, entryPoint, draft)
-}
+let world: SponsorWorld
 
 beforeAll(() => {
-  const { node, heads, tankFactory } = chain()
-  const guard = createNetworkGuard(loopback)
-  client = createOutboundClient(guard)
-  webhooks = createWebhooks({ database: database(), masterKey, guard, actor: testActor })
-  tanks = createTanks({
-    database: database(),
-    masterKey,
-    node,
-    definition: { ...definition, tankFactory },
-  })
-  sponsor = createSponsor({
-    database: database(),
-    masterKey,
-    node,
-    heads,
-    definition,
-    terms: defaultTerms,
-    approver: createApprover({ database: database(), masterKey, client }),
-    logger: silent,
-    estimate: (_, draft) => estimateOf(draft),
-    fees: async () => adviseFees(node, await heads.refresh()),
-  })
+  const { node, heads, entryPoint, tankFactory } = chain()
+  const definition = { chainId, tankFactory }
+  world = sponsorWorld({ database: database(), node, heads, entryPoint, definition })
 })
-afterAll(() => client?.close())
+afterAll(() => world?.close())
 
 let appId = ''
 let seeds = 0
@@ -115,31 +57,26 @@ beforeEach(async () => {
   appId = await createApp(database())
 })
 
-async function makeTank(wei: bigint) {
-  const tank = await tanks.ensure(appId, chain().entryPoint, owner)
-  await tanks.deploy(tank, chain().entryPoint, ownerKey)
-  if (wei > 0n) await tanks.deposit(tank, wei, ownerKey)
-  return tank
+function makeTank(wei: bigint) {
+  return world.makeTank(appId, wei)
 }
 
 async function depositOf() {
-  return (await tanks.show(appId, chain().entryPoint))?.deposit ?? 0n
+  return (await world.tanks.show(appId, chain().entryPoint))?.deposit ?? 0n
 }
 
 /** The draft of a new account's first operation, with the standard fees. */
 async function newDraft(
-  given: Partial<Draft> = {},
+  fields: Partial<Draft> = {},
 ): Promise<{ account: SimpleAccount; draft: Draft }> {
   const account = await chain().account(`sponsor ${seeds++}`)
   const { node, heads } = chain()
   const { standard } = await adviseFees(node, await heads.refresh())
   const draft = {
     ...(await account.draft({ to: target })),
+    ...unsetGas,
     ...standard,
-    callGasLimit: undefined,
-    verificationGasLimit: undefined,
-    preVerificationGas: undefined,
-    ...given,
+    ...fields,
   }
   return { account, draft }
 }
@@ -151,17 +88,8 @@ function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: Draft) {
   }
 }
 
-function ask(draft: Draft, more: Partial<SponsorshipRequest> = {}): Promise<SponsorshipResult> {
-  return sponsor.sponsor({
-    appId,
-    entryPoint: chain().entryPoint,
-    draft,
-    calculateGasLimits: true,
-    expiryDuration: undefined,
-    webhookData: undefined,
-    signingPhase: undefined,
-    ...more,
-  })
+function ask(draft: Draft, choices: Partial<SponsorshipRequest> = {}): Promise<SponsorshipResult> {
+  return world.sponsor.sponsor(world.request(appId, draft, choices))
 }
 
 function signed(account: SimpleAccount, op: Operation) {
@@ -172,7 +100,7 @@ function signed(account: SimpleAccount, op: Operation) {
 async function include(...ops: Operation[]) {
   const { node, entryPoint } = chain()
   const data = entryPoint.encodeHandleOps(ops, target)
-  const receipt = await sendTransaction({ node, definition }, bundlerKey, {
+  const receipt = await sendTransaction({ node, definition: world.definition }, bundlerKey, {
     to: entryPoint.address,
     data,
   })
@@ -181,7 +109,7 @@ async function include(...ops: Operation[]) {
   return { receipt, outcomes }
 }
 
-/** Why the EntryPoint would refuse a bundle of `op` alone; undefined when it would take it. */
+/** The code by which the EntryPoint would refuse a bundle of `op` alone; undefined = it would not. */
 async function refusalOf(op: Operation) {
   const { node, entryPoint } = chain()
   const data = entryPoint.encodeHandleOps([op], target)
@@ -299,7 +227,7 @@ describe('gas limits', () => {
   test('given ones that were estimated without the tank are raised where it needs more', async () => {
     await makeTank(parseEther('1'))
     const { account, draft } = await newDraft()
-    const selfPaid = await estimateOf(draft)
+    const selfPaid = await world.estimate(chain().entryPoint, draft)
     const given = { ...draft, ...selfPaid }
     const { operation } = await ask(given, { calculateGasLimits: false })
     expect(operation.callGasLimit).toBe(selfPaid.callGasLimit)
@@ -336,22 +264,14 @@ describe('gas limits', () => {
   test('a stub has the length of what is signed, and its calldata costs no less', async () => {
     const tank = await makeTank(parseEther('1'))
     const { draft } = await newDraft()
-    const request = {
-      appId,
-      entryPoint: chain().entryPoint,
-      draft,
-      calculateGasLimits: true,
-      expiryDuration: undefined,
-      webhookData: undefined,
-      signingPhase: undefined,
-    }
-    const stub = await sponsor.stub(request)
+    const request = world.request(appId, draft)
+    const stub = await world.sponsor.stub(request)
     const { operation } = await ask(draft)
     expect(stub?.paymaster).toBe(tank.address)
     expect(stub?.paymasterData).toHaveLength(operation.paymasterData.length)
     expect(stub?.paymasterData.slice(26)).not.toMatch(/^(?:..)*00/)
     appId = await createApp(database())
-    await expect(sponsor.stub({ ...request, appId })).rejects.toThrow(SponsorshipRefusedError)
+    await expect(world.sponsor.stub({ ...request, appId })).rejects.toThrow(SponsorshipRefusedError)
   })
 })
 
@@ -417,14 +337,14 @@ describe('refusals', () => {
   })
 
   test('TANK_NOT_DEPLOYED, also when it has money', async () => {
-    const tank = await tanks.ensure(appId, chain().entryPoint, owner)
-    await tanks.deposit(tank, parseEther('1'), ownerKey)
+    const tank = await world.tanks.ensure(appId, chain().entryPoint, world.owner)
+    await world.tanks.deposit(tank, parseEther('1'), world.ownerKey)
     const { account, draft } = await newDraft()
     const result = await ask(draft)
     expect(result.decision.code).toBe('TANK_NOT_DEPLOYED')
     expect(result.decision.message).toContain(tank.address)
     await expectSelfPaid(account, result)
-    await tanks.deploy(tank, chain().entryPoint, ownerKey)
+    await world.tanks.deploy(tank, chain().entryPoint, world.ownerKey)
     expect((await ask((await newDraft()).draft)).decision.sponsored).toBe(true)
   })
 
@@ -486,7 +406,7 @@ describe('webhooks', () => {
     await new Promise((done) => server.close(done))
   })
   const webhookData = { user: 'alice' }
-  const register = () => webhooks.create(appId, { webhookUrl: url, requestType: 'POST' })
+  const register = () => world.webhooks.create(appId, { webhookUrl: url, requestType: 'POST' })
 
   test('an approval sponsors, and its call is stored with the decision', async () => {
     const { webhookId } = await register()
@@ -526,7 +446,7 @@ describe('webhooks', () => {
     const { webhookId } = await register()
     answer = '{"arePoliciesVerified":false}'
     expect((await ask((await newDraft()).draft)).decision.sponsored).toBe(true)
-    await webhooks.update(appId, webhookId, false)
+    await world.webhooks.update(appId, webhookId, false)
     const { decision } = await ask((await newDraft()).draft, { webhookData })
     expect(decision.sponsored).toBe(true)
     expect(asked).toEqual([])

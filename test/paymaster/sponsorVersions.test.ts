@@ -1,29 +1,26 @@
 import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { tank07, tankFactoryAddress } from '../../src/contracts/deployments.js'
 import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
-import { devKey } from '../../src/devnet/devKeys.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
 import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
 import { findDecision } from '../../src/store/ledger/decisions.js'
-import { TARGET } from '../support/tanks/tankChain.js'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
 import {
   type EngineChain,
   openEngineChain,
   type SenderKind,
   senderKinds,
 } from '../support/chain/engineChain.js'
-import { sponsorOn } from '../support/service/sponsorOn.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { unsetGas } from '../support/operations/unsetGas.js'
+import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
+import { TARGET } from '../support/tanks/tankChain.js'
 
 const versions = ['0.7', '0.8', '0.9'] as const satisfies readonly Version[]
-const ownerKey = devKey(1)
-const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
 const testDatabase = useDatabase()
 function database() {
   return testDatabase().database
@@ -31,59 +28,38 @@ function database() {
 
 describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
   let chain: EngineChain
-  let paying: ReturnType<typeof sponsorOn>
+  let world: SponsorWorld
   let appId = ''
   let seeds = 0
 
   beforeAll(async () => {
     chain = await openEngineChain(version)
-    paying = sponsorOn(chain, database())
+    const { entryPoint, chainId, engine } = chain
+    const { node, heads } = engine
+    const definition = { chainId }
+    world = sponsorWorld({ database: database(), node, heads, entryPoint, definition, engine })
   })
   afterAll(async () => {
-    await paying?.close()
+    world?.close()
     await chain?.close()
   })
   beforeEach(async () => {
     appId = await createApp(database())
   })
 
-  const makeTank = async (wei = parseEther('1')) => {
-    const tank = await paying.tanks.ensure(appId, chain.entryPoint, owner)
-    await paying.tanks.deploy(tank, chain.entryPoint, ownerKey)
-    await paying.tanks.deposit(tank, wei, ownerKey)
-    await chain.engine.heads.refresh()
-    return tank
-  }
-
-  const unset = {
-    callGasLimit: undefined,
-    verificationGasLimit: undefined,
-    preVerificationGas: undefined,
-    maxFeePerGas: undefined,
-    maxPriorityFeePerGas: undefined,
-    paymasterVerificationGasLimit: undefined,
-    paymasterPostOpGasLimit: undefined,
-  }
+  const makeTank = (wei = parseEther('1')) => world.makeTank(appId, wei)
 
   const draftOf = async (kind: SenderKind, data: Hex = '0x') => {
     const seed = `sponsored ${version} ${seeds++}`
-    const draft: Draft = { ...(await chain.draft(kind, seed, { to: TARGET, data })), ...unset }
+    const draft: Draft = { ...(await chain.draft(kind, seed, { to: TARGET, data })), ...unsetGas }
     await chain.engine.heads.refresh()
     return { seed, draft }
   }
 
-  const requestFor = (draft: Draft, more: Partial<SponsorshipRequest> = {}) => ({
-    appId,
-    entryPoint: chain.entryPoint,
-    draft,
-    calculateGasLimits: true,
-    expiryDuration: undefined,
-    webhookData: undefined,
-    signingPhase: undefined,
-    ...more,
-  })
+  const requestFor = (draft: Draft, choices?: Partial<SponsorshipRequest>) =>
+    world.request(appId, draft, choices)
   const ask = (draft: Draft, more?: Partial<SponsorshipRequest>) =>
-    paying.sponsor.sponsor(requestFor(draft, more))
+    world.sponsor.sponsor(requestFor(draft, more))
 
   /** The EntryPoint's own word on the signed operation, in an eth_call. */
   const refusalOf = async (op: Operation, seed: string) =>
@@ -97,7 +73,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
       args: [
         tank07.address,
         chain.entryPoint.address,
-        owner,
+        world.owner,
         tank.signer,
         `0x${'00'.repeat(20)}`,
         `0x${'00'.repeat(32)}`,
@@ -105,7 +81,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     })
     const answer = await chain.wallet.call({ to: tankFactoryAddress.address, data })
     expect(`0x${answer.data?.slice(-40)}`).toBe(tank.address)
-    expect(await paying.tanks.show(appId, chain.entryPoint)).toMatchObject({
+    expect(await world.tanks.show(appId, chain.entryPoint)).toMatchObject({
       deployed: true,
       deposit: 1n,
     })
@@ -119,7 +95,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     expect(operation.paymasterPostOpGasLimit).toBe(0n)
     const { outcome } = await chain.send(await chain.sign(operation, seed))
     expect(outcome).toMatchObject({ success: true, paymaster: tank.address, sender: draft.sender })
-    const left = (await paying.tanks.show(appId, chain.entryPoint))?.deposit
+    const left = (await world.tanks.show(appId, chain.entryPoint))?.deposit
     expect(left).toBe(parseEther('1') - outcome!.actualGasCost)
     const stored = await findDecision(database(), decision.decisionId)
     expect(stored).toMatchObject({
@@ -160,7 +136,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     async (size) => {
       const tank = await makeTank()
       const { seed, draft } = await draftOf('deployed', `0x${'ab'.repeat(size)}`)
-      const stub = await paying.sponsor.stub(requestFor(draft))
+      const stub = await world.sponsor.stub(requestFor(draft))
       const { operation } = await ask(draft)
       expect(stub).toMatchObject({ paymaster: tank.address, paymasterPostOpGasLimit: 0n })
       expect(stub?.paymasterVerificationGasLimit).toBe(operation.paymasterVerificationGasLimit)
@@ -211,15 +187,15 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
   }
 
   if (version === '0.9') {
-    /** What a client does with a stub before anything is signed. */
+    /** The steps of a client with a stub, before anything is signed. */
     const commit = async () => {
       const tank = await makeTank()
       const { seed, draft } = await draftOf('counterfactual')
       const fees = { maxFeePerGas: 4_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
       const filled: Draft = { ...draft, ...fees }
-      const stub = await paying.sponsor.stub(requestFor(filled, { signingPhase: 'commit' }))
+      const stub = await world.sponsor.stub(requestFor(filled, { signingPhase: 'commit' }))
       if (stub === undefined) throw new Error('no tank pays')
-      const estimate = await paying.estimate(chain.entryPoint, { ...filled, ...stub })
+      const estimate = await world.estimate(chain.entryPoint, { ...filled, ...stub })
       const op = complete({ ...filled, ...stub }, estimate)
       return { tank, seed, op }
     }

@@ -12,9 +12,9 @@ import { SIGNER_PURPOSE } from '../../src/paymaster/tank/signForTank.js'
 import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
 import { findTank } from '../../src/store/ledger/tanks.js'
 import { decryptSecret } from '../../src/tenancy/secrets.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 
 const testDatabase = useDatabase()
 const chain = useChain()

@@ -19,11 +19,11 @@ import type { DevToken } from '../../src/devnet/devTokens.js'
 import { type AccountCall, toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
+import { result, rpc } from '../support/http/jsonRpc.js'
 import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
-import { result, rpc } from '../support/http/jsonRpc.js'
-import { until } from '../support/until.js'
 import { usePurser } from '../support/service/usePurser.js'
+import { until } from '../support/until.js'
 
 /* Senders that try to have gas for nothing, against the running service (EntryPoint v0.6). */
 

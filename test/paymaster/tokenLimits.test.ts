@@ -14,14 +14,13 @@ import {
 } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { TokenDefinition } from '../../src/chain/definition/tokenDefinition.js'
 import { adviseFees } from '../../src/chain/fees.js'
-import type { TokenDefinition } from '../../src/chain/tokenDefinition.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { devTokens } from '../../src/devnet/devTokens.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
 import { TokenPriceError } from '../../src/errors/tokenErrors.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
 import {
   createTokenPaymaster,
   type TokenPaymaster,
@@ -33,11 +32,11 @@ import { listDecisions } from '../../src/store/ledger/decisions.js'
 import { promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 
 /* What the operator's limits refuse, with real tanks and tokens on a chain of EntryPoint v0.6. */
 
@@ -98,7 +97,7 @@ function paymasterWith(
     terms: defaultTerms,
     logger: silent,
     estimate: async (entryPoint, draft) => {
-      const share = { bundleSize: 1, dataGas: noDataGas, beneficiaryGas: 0 }
+      const share = { bundleSize: 1, beneficiaryGas: 0 }
       const context = { node, engine, definition, advice: await fees(), ...share }
       return estimateOperation(context, entryPoint, draft)
     },
@@ -154,13 +153,13 @@ async function request(seed: string, address: Address): Promise<TokenRequest> {
   }
 }
 
-/** Of all tests: they share the chain. */
+/** Shared by all tests, as the chain is. */
 function promised() {
   return promisedTokens(database(), { chainId, token: devToken }, 0n)
 }
 
 async function codes() {
-  return (await listDecisions(database(), { appId }, { limit: 9 })).decisions.map(
+  return (await listDecisions(database(), { appId }, { limit: 9, before: undefined })).items.map(
     ({ code }) => code,
   )
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -10,37 +9,29 @@ import {
   parseAbi,
   parseEther,
 } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ethCall } from '../../src/chain/ethCall.js'
 import { adviseFees } from '../../src/chain/fees.js'
-import { devKey } from '../../src/devnet/devKeys.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import { noDataGas } from '../../src/gas/preVerificationGas.js'
-import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
+import { createOutboundClient } from '../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { signSponsorship } from '../../src/paymaster/sponsor/signSponsorship.js'
-import { createSponsor, type Sponsor } from '../../src/paymaster/sponsor.js'
 import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
-import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
 import { SIGNER_PURPOSE } from '../../src/paymaster/tank/signForTank.js'
-import { createTanks } from '../../src/paymaster/tanks.js'
 import { createPolicies } from '../../src/policy/managePolicies.js'
 import type { TermsInput } from '../../src/policy/policySchema.js'
 import { listDecisions } from '../../src/store/ledger/decisions.js'
 import { findTank } from '../../src/store/ledger/tanks.js'
 import { listWebhookCalls } from '../../src/store/ledger/webhookCalls.js'
 import { decryptSecret } from '../../src/tenancy/secrets.js'
-import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
-import { createApprover } from '../../src/webhook/approve.js'
 import { createWebhooks } from '../../src/webhook/manage.js'
 import { testActor } from '../support/actor.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
+import { unsetGas } from '../support/operations/unsetGas.js'
+import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -48,53 +39,30 @@ function database() {
 }
 const chain = useChain()
 
-const masterKey = randomBytes(32)
-const ownerKey = devKey(1)
 const allowed: Address = `0x${'a1'.repeat(20)}`
 const forbidden: Address = `0x${'bd'.repeat(20)}`
-const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
-const definition = { chainId, pollInterval: 20, ...limits }
 
-const clients: OutboundClient[] = []
-const open = createNetworkGuard([...loopback, '::ffff:127.0.0.1'])
-const sponsors: Record<'open' | 'closed', Sponsor | undefined> = {
-  open: undefined,
-  closed: undefined,
+/** `open` calls webhooks on this machine; `closed` is the same service with every network closed. */
+let worlds: { readonly open: SponsorWorld; readonly closed: SponsorWorld } | undefined
+function world(name: 'open' | 'closed' = 'open'): SponsorWorld {
+  if (worlds === undefined) throw new Error('The chain does not run yet.')
+  return worlds[name]
 }
-
-function makeSponsor(client: OutboundClient): Sponsor {
-  const { node, heads } = chain()
-  clients.push(client)
-  const fees = async () => adviseFees(node, await heads.refresh())
-  return createSponsor({
-    database: database(),
-    masterKey,
-    node,
-    heads,
-    definition,
-    fees,
-    logger: silent,
-    terms: defaultTerms,
-    approver: createApprover({ database: database(), masterKey, client }),
-    estimate: async (entryPoint, draft) => {
-      const context = { node, engine: createNodeEngine({ node }), definition, advice: await fees() }
-      return estimateOperation(
-        { ...context, bundleSize: 1, dataGas: noDataGas, beneficiaryGas: 0 },
-        entryPoint,
-        draft,
-      )
-    },
-  })
-}
+const guard = createNetworkGuard([...loopback, '::ffff:127.0.0.1'])
 
 beforeAll(() => {
-  sponsors.open = makeSponsor(createOutboundClient(open))
+  const { node, heads, entryPoint, tankFactory } = chain()
+  const definition = { chainId, tankFactory }
+  const parts = { database: database(), node, heads, entryPoint, definition }
+  const open = sponsorWorld({ ...parts, client: createOutboundClient(guard) })
   // By the time of the call the name has changed to an address of this machine.
   const rebound = async () => [{ address: '127.0.0.1', family: 4 }]
-  sponsors.closed = makeSponsor(createOutboundClient(createNetworkGuard([]), rebound))
+  const client = createOutboundClient(createNetworkGuard([]), rebound)
+  worlds = { open, closed: sponsorWorld({ ...parts, masterKey: open.masterKey, client }) }
 })
 afterAll(() => {
-  for (const client of clients) client.close()
+  worlds?.open.close()
+  worlds?.closed.close()
 })
 
 let appId = ''
@@ -108,18 +76,7 @@ beforeEach(async () => {
     .where('id', '=', appId)
     .executeTakeFirstOrThrow()
   accountId = app.account_id
-  const { node, tankFactory, entryPoint } = chain()
-  const context = {
-    database: database(),
-    masterKey,
-    node,
-    definition: { ...definition, tankFactory },
-  }
-  const tanks = createTanks(context)
-  const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
-  const tank = await tanks.ensure(appId, entryPoint, owner)
-  await tanks.deploy(tank, entryPoint, ownerKey)
-  await tanks.deposit(tank, parseEther('1'), ownerKey)
+  await world().makeTank(appId, parseEther('1'))
 })
 
 function policy(terms: TermsInput) {
@@ -130,34 +87,24 @@ async function newDraft(callData?: Hex) {
   const account = await chain().account(`bypass ${seeds++}`)
   const { node, heads } = chain()
   const { standard } = await adviseFees(node, await heads.refresh())
-  const unset = { callGasLimit: undefined, verificationGasLimit: undefined }
   const draft: Draft = {
     ...(await account.draft({ to: allowed })),
+    ...unsetGas,
     ...standard,
-    ...unset,
-    preVerificationGas: undefined,
     ...(callData && { callData }),
   }
   return { account, draft }
 }
 
-function request(draft: Draft, more: Partial<SponsorshipRequest> = {}): SponsorshipRequest {
-  return {
-    appId,
-    entryPoint: chain().entryPoint,
-    draft,
-    calculateGasLimits: true,
-    expiryDuration: undefined,
-    webhookData: undefined,
-    signingPhase: undefined,
-    ...more,
-  }
-}
-
-/** Asks, and what the record says of it: a refused operation may fail as a self-paid one too. */
-async function decide(sponsor: Sponsor | undefined, asked: SponsorshipRequest) {
-  const answer = await sponsor?.sponsor(asked).catch(() => undefined)
-  const { decisions } = await listDecisions(database(), { appId }, { limit: 1 })
+/** Asks for a sponsorship; the record of it too, since a refused operation may fail self-paid as well. */
+async function decide(
+  draft: Draft,
+  choices: Partial<SponsorshipRequest> = {},
+  { sponsor, request } = world(),
+) {
+  const answer = await sponsor.sponsor(request(appId, draft, choices)).catch(() => undefined)
+  const page = { limit: 1, before: undefined }
+  const { items: decisions } = await listDecisions(database(), { appId }, page)
   const [decision] = decisions
   if (decision === undefined) throw new Error('nothing was recorded')
   return { answer, decision, calls: await listWebhookCalls(database(), decision.id) }
@@ -244,7 +191,7 @@ describe('calls that a policy does not pay for', () => {
       },
     })
     const { draft } = await newDraft(callData)
-    const { decision } = await decide(sponsors.open, request(draft))
+    const { decision } = await decide(draft)
     expect(decision).toMatchObject({ sponsored: false, code, policy_id: policyId, max_cost: 0n })
     expect(decision.message).toMatch(message)
     expect(decision.details).toMatchObject({ policies: [{ policyId, passed: false, code }] })
@@ -253,7 +200,7 @@ describe('calls that a policy does not pay for', () => {
   test('while those that it names are paid', async () => {
     await policy({ calls: { allow: [{ target: allowed, function: null }] } })
     const { draft } = await newDraft()
-    const { decision } = await decide(sponsors.open, request(draft))
+    const { decision } = await decide(draft)
     expect(decision).toMatchObject({ sponsored: true, code: 'SPONSORED' })
   })
 })
@@ -287,19 +234,20 @@ describe('a signature', () => {
       async (op) => {
         const tank = await findTank(database(), appId, chainId, chain().entryPoint.address, 'gas')
         if (tank === undefined || op.paymaster === undefined) throw new Error('no tank')
-        const key = decryptSecret(masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
+        const key = decryptSecret(world().masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
         const range = { validAfter: 0, validUntil: Math.floor(Date.now() / 1000) + 300 }
         const signer = { address: tank.signer, key }
         const asked = { ...op, paymaster: op.paymaster }
-        return signSponsorship(asked, chain().entryPoint, chainId + 1, range, signer)
+        const domain = { entryPoint: chain().entryPoint, chainId: chainId + 1 }
+        return signSponsorship(asked, domain, range, signer)
       },
       'AA34',
     ],
   ])('%s', async (_, change, code) => {
     const { account, draft } = await newDraft()
-    const first = await decide(sponsors.open, request(draft))
+    const first = await decide(draft)
     const second = await newDraft()
-    const other = (await decide(sponsors.open, request(second.draft))).answer?.operation
+    const other = (await decide(second.draft)).answer?.operation
     const op = first.answer?.operation
     if (op === undefined || other === undefined) throw new Error('not sponsored')
     const changed = await change(op, other)
@@ -332,12 +280,13 @@ describe('the approval of a webhook', () => {
     await new Promise((done) => server.close(done))
   })
 
-  const register = (webhookUrl: string, guard = open) =>
-    createWebhooks({ database: database(), masterKey, guard, actor: testActor }).create(appId, {
-      webhookUrl,
-      requestType: 'POST',
-      deadlineMs: 500,
-    })
+  const register = (webhookUrl: string) =>
+    createWebhooks({
+      database: database(),
+      masterKey: world().masterKey,
+      guard,
+      actor: testActor,
+    }).create(appId, { webhookUrl, requestType: 'POST', deadlineMs: 500 })
   const denial = '{"arePoliciesVerified":false}'
 
   test('is asked for without webhookData where the policy says always', async () => {
@@ -345,7 +294,7 @@ describe('the approval of a webhook', () => {
     await register(`http://127.0.0.1:${port}/`)
     answer = (response) => response.end(denial)
     const { draft } = await newDraft()
-    const { decision, calls } = await decide(sponsors.open, request(draft))
+    const { decision, calls } = await decide(draft)
     expect(decision).toMatchObject({ sponsored: false, code: 'WEBHOOK_DENIED' })
     expect(calls).toMatchObject([{ outcome: 'denied' }])
     expect(bodies).toEqual(['{"data":{}}'])
@@ -354,17 +303,17 @@ describe('the approval of a webhook', () => {
   test('is missing where the policy says always and no webhook is active', async () => {
     const { policyId } = await policy({ webhookMode: 'always' })
     const { draft } = await newDraft()
-    const { decision } = await decide(sponsors.open, request(draft, { webhookData: {} }))
+    const { decision } = await decide(draft, { webhookData: {} })
     expect(decision).toMatchObject({ code: 'NO_ACTIVE_WEBHOOK', policy_id: policyId })
   })
 
   test('of one request is none for the next with the same data', async () => {
     await register(`http://127.0.0.1:${port}/`)
     const webhookData = { user: 'alice' }
-    const first = await decide(sponsors.open, request((await newDraft()).draft, { webhookData }))
+    const first = await decide((await newDraft()).draft, { webhookData })
     expect(first.decision.sponsored).toBe(true)
     answer = (response) => response.end(denial)
-    const second = await decide(sponsors.open, request((await newDraft()).draft, { webhookData }))
+    const second = await decide((await newDraft()).draft, { webhookData })
     expect(second.decision).toMatchObject({ sponsored: false, code: 'WEBHOOK_DENIED' })
     expect(bodies).toHaveLength(2)
   })
@@ -391,7 +340,7 @@ describe('the approval of a webhook', () => {
     await register(`http://127.0.0.1:${port}/`)
     answer = given
     const { draft } = await newDraft()
-    const { decision, calls } = await decide(sponsors.open, request(draft, { webhookData: {} }))
+    const { decision, calls } = await decide(draft, { webhookData: {} })
     expect(decision).toMatchObject({ sponsored: false, code: 'WEBHOOK_FAILED' })
     expect(calls).toMatchObject([{ outcome }])
     expect(bodies).toHaveLength(1)
@@ -404,7 +353,7 @@ describe('the approval of a webhook', () => {
   ])('is not sought at %s', async (_, url) => {
     await register(url)
     const { draft } = await newDraft()
-    const { decision, calls } = await decide(sponsors.closed, request(draft, { webhookData: {} }))
+    const { decision, calls } = await decide(draft, { webhookData: {} }, world('closed'))
     expect(decision).toMatchObject({ sponsored: false, code: 'WEBHOOK_FAILED' })
     expect(calls).toMatchObject([{ outcome: 'blocked_address' }])
     expect(bodies).toEqual([])

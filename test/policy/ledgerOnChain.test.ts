@@ -4,7 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { useDatabase } from '../support/database/database.js'
-import { askLedger, budgetClaim, tank } from '../support/database/ledger.js'
+import { askLedger, budgetClaim } from '../support/database/ledger.js'
+import { tank } from '../support/operations/inclusionOf.js'
 
 const postgres = useDatabase()
 function database() {
@@ -69,7 +70,7 @@ async function costOf(hash: Hex): Promise<bigint> {
 }
 
 test('a sponsorship that our bundle included is settled, undone by a reorg, and settled for good', async () => {
-  const op = chain.operation(await chain.puppet())
+  const op = chain.operation(await chain.createAccount())
   const maxCost = await reserveFor(op)
   const hash = await chain.admit(op)
   await chain.settle()
@@ -89,7 +90,7 @@ test('a sponsorship that our bundle included is settled, undone by a reorg, and 
 })
 
 test('a sponsorship that we never saw again is settled when someone else includes it', async () => {
-  const op = chain.operation(await chain.puppet())
+  const op = chain.operation(await chain.createAccount())
   const maxCost = await reserveFor(op)
   await chain.round()
   await chain.carry([op])
@@ -103,7 +104,7 @@ test('a sponsorship that we never saw again is settled when someone else include
 })
 
 test('a sponsorship that nobody used is released once a block past its time is final', async () => {
-  const maxCost = await reserveFor(chain.operation(await chain.puppet()), 60)
+  const maxCost = await reserveFor(chain.operation(await chain.createAccount()), 60)
   await chain.round()
   await chain.anvil.request('evm_increaseTime', [61])
   await mine(1)

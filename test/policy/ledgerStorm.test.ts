@@ -14,7 +14,7 @@ import type { ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { createRandom, type Random } from '../evm/random.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import { entryPoint, inclusionOf } from '../support/database/ledger.js'
+import { entryPoint, inclusionOf } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -153,7 +153,7 @@ function createChain(random: Random) {
   return { head, events, grow, reorganise }
 }
 
-/** What the chain charged to each bucket of each budget, by the events alone. */
+/** The charges of the chain to each bucket of each budget, by the events alone. */
 function spentOnChain(
   events: readonly Event[],
 ): Map<string, { claim: ClaimDecision; spent: bigint }> {

@@ -7,15 +7,9 @@ import { lockedAt, type Moment } from '../../src/store/ledger/payers.js'
 import type { Payer, ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
-import {
-  alice,
-  bob,
-  entryPoint,
-  inclusionOf,
-  sumLocked,
-  tank,
-  toReservation,
-} from '../support/database/ledger.js'
+import { sumLocked, toReservation } from '../support/database/ledger.js'
+import { alice, bob, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
+import { randomRuns } from '../support/runs.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -31,7 +25,7 @@ const place = fc.record({
 })
 const payerOf = fc.constantFrom(tank, bob)
 
-/** What can happen; `lag` = how many blocks behind the newest one the asking process is. */
+/** A step of a history; `lag` = the number of blocks that the asking process is behind the newest. */
 const step = fc.oneof(
   {
     weight: 4,
@@ -181,7 +175,7 @@ test('what is kept is the sum of the reservations that lock, whatever happens', 
         for (const payer of payers) await expectExact(payer, world.moments())
       }
     }),
-    { numRuns: 60 },
+    { numRuns: randomRuns(60) },
   )
 })
 
@@ -200,6 +194,6 @@ test('nor does it drift when sponsorships, blocks and reorgs come at once', asyn
       for (const paymaster of [tank, bob])
         await expectExact({ chainId, entryPoint, paymaster }, world.moments())
     }),
-    { numRuns: 30 },
+    { numRuns: randomRuns(30) },
   )
 })

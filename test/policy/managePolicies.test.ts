@@ -1,18 +1,25 @@
 import type { Hex } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import { alice, askLedger, bob, budgetClaim, entryPoint, tank } from '../support/database/ledger.js'
-import { silent } from '../support/logger.js'
-import { usedOf } from '../support/database/usedOf.js'
 import { InvalidPolicyError, PolicyNotFoundError } from '../../src/errors/policyErrors.js'
-import { findDecision, findDecisionEntry, listDecisions } from '../../src/store/ledger/decisions.js'
-import { grantedFees, putGrants } from '../../src/store/ledger/grants.js'
-import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { evaluateRequest } from '../../src/policy/evaluatePolicies.js'
 import { loadPolicies } from '../../src/policy/loadPolicies.js'
 import { createPolicies, type Policies } from '../../src/policy/managePolicies.js'
 import { prune } from '../../src/policy/startRetention.js'
+import { inTransaction } from '../../src/store/inTransaction.js'
+import {
+  type DecisionFilter,
+  findDecision,
+  findDecisionEntry,
+  listDecisions,
+} from '../../src/store/ledger/decisions.js'
+import { grantedFees, putGrants } from '../../src/store/ledger/grants.js'
+import { settleLedger } from '../../src/store/ledger/ledger.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { askLedger, budgetClaim } from '../support/database/ledger.js'
+import { usedOf } from '../support/database/usedOf.js'
+import { silent } from '../support/logger.js'
+import { alice, bob, entryPoint, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -168,27 +175,31 @@ describe('decisions', () => {
     for (let nonce = 0n; nonce < 5n; nonce++)
       made.unshift((await sponsor(nonce, policyId)).decisionId)
     const seen: string[] = []
-    let after: string | undefined
+    let before: string | undefined
     do {
-      const page = await listDecisions(database(), { accountId, policyId }, { limit: 2, after })
-      seen.push(...page.decisions.map(({ id }) => id))
-      after = page.next
-    } while (after !== undefined)
+      const page = await listDecisions(database(), { accountId, policyId }, { limit: 2, before })
+      seen.push(...page.items.map(({ id }) => id))
+      before = page.next
+    } while (before !== undefined)
     expect(seen).toEqual(made)
     const stranger = await accountOf(await createApp(database()))
-    const none = await listDecisions(database(), { accountId: stranger, appId }, { limit: 9 })
-    expect(none.decisions).toEqual([])
+    const none = { items: [], next: undefined }
+    const first = { limit: 9, before: undefined }
+    const list = (filter: DecisionFilter) => listDecisions(database(), filter, first)
+    expect(await list({ accountId: stranger, appId })).toEqual(none)
     expect(await findDecisionEntry(database(), made[0]!, stranger)).toBeUndefined()
     expect(await findDecisionEntry(database(), made[0]!, accountId)).toMatchObject({
       reservation_state: 'open',
       actual_cost: null,
     })
-    expect(
-      (await listDecisions(database(), { sender: bob, appId }, { limit: 9 })).decisions,
-    ).toEqual([])
-    expect(
-      (await listDecisions(database(), { appId: 'nonsense' }, { limit: 9 })).decisions,
-    ).toEqual([])
+    expect(await list({ sender: bob, appId })).toEqual(none)
+    expect(await list({ appId: 'nonsense' })).toEqual(none)
+    const otherApp = await createApp(database())
+    const ofOtherApp = { limit: 9, before: made[0]! }
+    expect(await listDecisions(database(), { appId }, ofOtherApp)).toMatchObject({
+      items: made.slice(1).map((id) => ({ id })),
+    })
+    expect(await listDecisions(database(), { appId: otherApp }, ofOtherApp)).toEqual(none)
   })
 
   test('are forgotten when old, but not while they hold money; counters stay', async () => {
@@ -216,7 +227,7 @@ describe('decisions', () => {
       maxPriorityFeePerGas: 0n,
       validUntil: now - age * 86_400,
     })
-    await putGrants(database(), [grant('0x01', 91), grant('0x02', 89)])
+    await inTransaction(database(), (trx) => putGrants(trx, [grant('0x01', 91), grant('0x02', 89)]))
     await prune({ database: database(), logger: silent, days: 90 }, new Date())
     expect([...(await grantedFees(database(), chainId, ['0x01', '0x02'])).keys()]).toEqual(['0x02'])
     expect(await findDecision(database(), ended.decisionId)).toBeUndefined()

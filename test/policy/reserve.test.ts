@@ -2,26 +2,19 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Address } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import {
-  alice,
-  askLedger,
-  bob,
-  budgetClaim,
-  entryPoint,
-  inclusionOf,
-  tank,
-} from '../support/database/ledger.js'
-import { usedOf } from '../support/database/usedOf.js'
+import type { BudgetClaim } from '../../src/policy/budget/budget.js'
+import type { ReservationClaim } from '../../src/policy/decideReservation.js'
+import { previewReservation } from '../../src/policy/reserve.js'
 import { findDecision } from '../../src/store/ledger/decisions.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { lockedAt } from '../../src/store/ledger/payers.js'
 import type { ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { listWebhookCalls, type NewWebhookCall } from '../../src/store/ledger/webhookCalls.js'
-import type { BudgetClaim } from '../../src/policy/budget/budget.js'
-import type { ReservationClaim } from '../../src/policy/decideReservation.js'
-import { previewReservation } from '../../src/policy/reserve.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { askLedger, budgetClaim } from '../support/database/ledger.js'
+import { usedOf } from '../support/database/usedOf.js'
+import { alice, bob, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -1,24 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import {
-  alice,
-  bob,
-  budgetClaim,
-  entryPoint,
-  tank,
-  toReservation,
-} from '../support/database/ledger.js'
-import { counterName } from '../../src/store/ledger/budgetCounters.js'
-import { lockedAt } from '../../src/store/ledger/payers.js'
 import {
   type Reservation,
   type Reserved,
   reserve,
   reserveTogether,
 } from '../../src/policy/reserve.js'
+import { counterName } from '../../src/store/ledger/budgetCounters.js'
+import { lockedAt } from '../../src/store/ledger/payers.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { budgetClaim, toReservation } from '../support/database/ledger.js'
+import { alice, bob, entryPoint, tank } from '../support/operations/inclusionOf.js'
+import { randomRuns } from '../support/runs.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -35,7 +30,7 @@ const sponsorship = fc.record({
   nonce: fc.bigInt({ min: 0n, max: 3n }),
   cost: fc.bigInt({ min: 1n, max: 200n }),
   seconds: fc.integer({ min: 1, max: 30 }),
-  /** How much later than the first of them it is asked. */
+  /** The seconds after the first request. */
   later: fc.integer({ min: 0, max: 15 }),
   claims: fc.array(fc.constantFrom('account', 'first', 'second'), { maxLength: 3 }),
 })
@@ -77,8 +72,8 @@ async function createWorld({ deposit, rolling, ever }: Limits) {
     })
   }
 
-  /** Without what is made up anew in each world. */
-  const told = (reserved: Reserved) => ({
+  /** The answer without the parts that are new in each world, such as ids. */
+  const comparable = (reserved: Reserved) => ({
     kind: reserved.kind,
     locked: reserved.locked,
     ...(reserved.kind === 'refused' && { refusal: reserved.refusal }),
@@ -105,7 +100,7 @@ async function createWorld({ deposit, rolling, ever }: Limits) {
     return { counters: rows.sort(), locked: await lockedAt(database(), payer, moments) }
   }
 
-  return { ask, told, books }
+  return { ask, comparable, books }
 }
 
 test('what is decided together is what would be decided one after the other', async () => {
@@ -120,11 +115,11 @@ test('what is decided together is what would be decided one after the other', as
         const together = await reserveTogether(database(), batch.map(one.ask))
         const apart: Reserved[] = []
         for (const each of batch) apart.push(await reserve(database(), other.ask(each)))
-        expect(together.map(one.told)).toEqual(apart.map(other.told))
+        expect(together.map(one.comparable)).toEqual(apart.map(other.comparable))
         expect(await one.books()).toEqual(await other.books())
       }
     }),
-    { numRuns: 60 },
+    { numRuns: randomRuns(60) },
   )
 })
 

@@ -2,7 +2,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Abi, type Address, getContractAddress } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { PriceSourceDefinition, TokenDefinition } from '../../src/chain/tokenDefinition.js'
+import type {
+  PriceSourceDefinition,
+  TokenDefinition,
+} from '../../src/chain/definition/tokenDefinition.js'
 import { devWallet } from '../../src/devnet/devWallet.js'
 import { createOutboundClient } from '../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'

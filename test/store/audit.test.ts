@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { audited, findBrokenAudit, listAudit } from '../../src/store/tenants/audit.js'
 import { testActor } from '../support/actor.js'
 import { useDatabase } from '../support/database/database.js'
-import { audited, findBrokenAudit, listAudit } from '../../src/store/tenants/audit.js'
 
 const shared = useDatabase()
 const entry = { action: 'app.create', objectId: 'x', accountId: null, appId: null }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
 import { type Database, openDatabase } from '../../src/store/database.js'
+import { useDatabase } from '../support/database/database.js'
 
 const shared = useDatabase()
 const lines: string[] = []

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
 import { openDatabase } from '../../src/store/database.js'
 import { durabilityRisks, durabilitySettings } from '../../src/store/postgres/durability.js'
+import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
 
 const shared = useDatabase()
 

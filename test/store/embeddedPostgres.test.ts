@@ -17,11 +17,6 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { silent } from '../support/logger.js'
-import { ownPostgres } from '../support/database/postgresProcess.js'
-import { descendantsOf, isAlive } from '../support/service/processes.js'
-import { killDatabase } from '../support/service/survivors.js'
-import { until } from '../support/until.js'
 import { type Connection, openDatabase } from '../../src/store/database.js'
 import { serverPid } from '../../src/store/postgres/clusterServer.js'
 import {
@@ -29,6 +24,11 @@ import {
   startEmbeddedPostgres,
 } from '../../src/store/postgres/embeddedPostgres.js'
 import { isReachableByAll } from '../../src/store/postgres/postgresBinaries.js'
+import { ownPostgres } from '../support/database/postgresProcess.js'
+import { silent } from '../support/logger.js'
+import { descendantsOf, isAlive } from '../support/service/processes.js'
+import { killDatabase } from '../support/service/survivors.js'
+import { until } from '../support/until.js'
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65_534

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Hex, zeroHash } from 'viem'
 import { beforeEach, expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import { alice, askLedger, entryPoint, inclusionOf, tank } from '../support/database/ledger.js'
 import { emitOperationEvents, eventTypes } from '../../src/store/events.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { putInclusions } from '../../src/store/pool/inclusions.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { askLedger } from '../support/database/ledger.js'
+import { alice, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

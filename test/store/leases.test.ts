@@ -1,8 +1,5 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
-import { until } from '../support/until.js'
 import { LeaseLostError } from '../../src/errors/leaseLostError.js'
 import { openDatabase } from '../../src/store/database.js'
 import { fencedDatabase } from '../../src/store/fencedDatabase.js'
@@ -15,6 +12,9 @@ import {
   takeLease,
 } from '../../src/store/leases.js'
 import { listen } from '../../src/store/notifications.js'
+import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
+import { until } from '../support/until.js'
 
 const shared = useDatabase()
 const minute = 60_000

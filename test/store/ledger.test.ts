@@ -1,21 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import {
-  type Answered,
-  alice,
-  askLedger,
-  bob,
-  budgetClaim,
-  entryPoint,
-  inclusionOf,
-  tank,
-} from '../support/database/ledger.js'
-import { forgetChain } from '../../src/store/outbox/rollBack.js'
-import type { BudgetUnit } from '../../src/store/schema.js'
 import { settleLedger, undoLedger } from '../../src/store/ledger/ledger.js'
 import { hasOpenReservations } from '../../src/store/ledger/reservations.js'
+import { forgetChain } from '../../src/store/outbox/rollBack.js'
+import type { BudgetUnit } from '../../src/store/schema.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { type Answered, askLedger, budgetClaim } from '../support/database/ledger.js'
+import { alice, bob, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
 import { listen } from '../../src/store/notifications.js'
 import { announceOperations, OPERATIONS_CHANNEL } from '../../src/store/pool/operations.js'
+import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
 
 const shared = useDatabase()
 let heard: string[]

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
 import { UnavailableError } from '../../src/errors/requestErrors.js'
 import { type Database, openDatabase } from '../../src/store/database.js'
+import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
 
 const shared = useDatabase()
 let database: Database

@@ -1,7 +1,7 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
 import { pipelined } from '../../src/store/pipelined.js'
+import { useDatabase } from '../support/database/database.js'
 
 const shared = useDatabase()
 function database() {

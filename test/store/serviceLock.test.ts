@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { clientConfig } from '../../src/store/database.js'
+import { holdServiceLock } from '../../src/store/postgres/serviceLock.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
-import { clientConfig } from '../../src/store/database.js'
-import { holdServiceLock } from '../../src/store/postgres/serviceLock.js'
 
 const shared = useDatabase()
 function hold() {

@@ -1,16 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import {
-  alice,
-  askLedger,
-  bob,
-  entryPoint,
-  tank as gasTank,
-  inclusionOf,
-} from '../support/database/ledger.js'
-import { rollBack } from '../../src/store/outbox/rollBack.js'
+import { inTransaction } from '../../src/store/inTransaction.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { insertTank } from '../../src/store/ledger/tanks.js'
 import {
@@ -21,6 +11,17 @@ import {
   type PaidOperation,
 } from '../../src/store/ledger/tokenPayments.js'
 import { insertTokenQuote, promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
+import { rollBack } from '../../src/store/outbox/rollBack.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { askLedger } from '../support/database/ledger.js'
+import {
+  alice,
+  bob,
+  entryPoint,
+  tank as gasTank,
+  inclusionOf,
+} from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -74,7 +75,7 @@ async function quote(given: Quoted = {}): Promise<Hex> {
     head: { deposit: 10n ** 20n, blockNumber: 1n, timestamp: now },
   })
   const terms = { chainId, token, mode, rate: 3n, markup: 1_000_000, maxCharge }
-  await insertTokenQuote(database(), { decisionId, ...terms })
+  await inTransaction(database(), (trx) => insertTokenQuote(trx, { decisionId, ...terms }))
   return hash
 }
 

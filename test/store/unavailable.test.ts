@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
 import { UnavailableError } from '../../src/errors/requestErrors.js'
 import { type Database, openDatabase } from '../../src/store/database.js'
+import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
 
 const shared = useDatabase()
 

@@ -1,12 +1,12 @@
-import { readdirSync } from 'node:fs'
-import { type Migration, Migrator, sql } from 'kysely'
+import { Migrator, sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import { alice, bob, entryPoint, sumLocked, tank } from '../support/database/ledger.js'
 import { alarmSince } from '../../src/store/ledger/alarms.js'
 import { lockedAt } from '../../src/store/ledger/payers.js'
-import { migrate } from '../../src/store/migrate.js'
+import { migrate, migrations } from '../../src/store/migrate.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { sumLocked } from '../support/database/ledger.js'
+import { alice, bob, entryPoint, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -17,14 +17,8 @@ function database() {
 beforeEach(async () => {
   await sql`drop schema public cascade`.execute(database())
   await sql`create schema public`.execute(database())
-  const files = readdirSync(new URL('../../src/store/migrations', import.meta.url))
-  const getMigrations = async () => {
-    const all: Record<string, Migration> = {}
-    for (const file of files)
-      all[file.replace('.ts', '')] = await import(`./migrations/${file.replace('.ts', '.js')}`)
-    return all
-  }
-  const migrator = new Migrator({ db: database(), provider: { getMigrations } })
+  const provider = { getMigrations: async () => migrations }
+  const migrator = new Migrator({ db: database(), provider })
   const { error } = await migrator.migrateTo('0050-large-pools')
   expect(error).toBeUndefined()
 })

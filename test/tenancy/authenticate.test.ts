@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
-import { silent } from '../support/logger.js'
 import { type Database, openDatabase } from '../../src/store/database.js'
 import { insertAccount, revokeAccount } from '../../src/store/tenants/accounts.js'
 import { createAuthenticator } from '../../src/tenancy/authenticate.js'
 import { generateAuthToken, hashCredential } from '../../src/tenancy/credential.js'
+import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
 
 const shared = useDatabase()
 let database: Database

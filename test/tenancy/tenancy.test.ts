@@ -6,13 +6,13 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { useDatabase } from '../support/database/database.js'
 import { insertAccount, listAccounts, revokeAccount } from '../../src/store/tenants/accounts.js'
 import { insertApp, revokeApp } from '../../src/store/tenants/apps.js'
 import { insertKey, listKeys, revokeKey } from '../../src/store/tenants/keys.js'
 import { createAuthenticator } from '../../src/tenancy/authenticate.js'
 import { generateApiKey, generateAuthToken, hashCredential } from '../../src/tenancy/credential.js'
 import { decryptSecret, encryptSecret, loadMasterKey } from '../../src/tenancy/secrets.js'
+import { useDatabase } from '../support/database/database.js'
 
 const database = useDatabase()
 

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { EngineChoice } from '../../src/validation/chainEngine.js'
+import type { EngineChoice } from '../../src/chain/definition/validationSettings.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
 import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
 import { alarms, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'
@@ -83,7 +83,7 @@ describe('the engine of a chain', () => {
       const op = await fundedOperation(chain)
       expect(await engine.validate(chain.entryPoint, op)).toMatchObject({
         ok: true,
-        validation: { observed: { kind: 'run' } },
+        validation: { observed: { kind: 'record' } },
       })
       expect(ran).toEqual(['trace'])
       expect(asked).toEqual([])
@@ -104,7 +104,7 @@ describe('the engine of a chain', () => {
     await expect(validate(alone)).rejects.toMatchObject({ name: 'CannotSimulateError' })
     expect(await validate(auto)).toMatchObject({
       ok: true,
-      validation: { observed: { kind: 'run' } },
+      validation: { observed: { kind: 'record' } },
     })
     const warned = auto.logged.map(({ msg }) => msg)
     expect(warned).toContain('our EVM cannot validate an operation')

@@ -5,7 +5,6 @@ import type { Operation } from '../../src/entrypoint/operation.js'
 import { checkRules } from '../../src/validation/checkRules.js'
 import { limitProfiles } from '../../src/validation/erc7562/index.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
-import { VERSIONS } from '../support/tanks/tankChain.js'
 import {
   type EngineChain,
   openEngineChain,
@@ -13,6 +12,7 @@ import {
   senderKinds,
 } from '../support/chain/engineChain.js'
 import { contracts } from '../support/chain/v06Contracts.js'
+import { VERSIONS } from '../support/tanks/tankChain.js'
 
 const stakePolicy = { minimumStake: 1n, minimumUnstakeDelay: 1n }
 const rules = { mode: 'full', limits: limitProfiles.lenient, stakePolicy } as const
@@ -95,7 +95,7 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
           verificationGasUsed,
           prefund,
           observed: expect.objectContaining({
-            kind: 'run',
+            kind: 'record',
             senderExists: kind !== 'counterfactual',
             deposit: op.paymaster && expect.any(BigInt),
           }),

@@ -221,7 +221,7 @@ describe('execute', () => {
     })
   })
 
-  test('the operation is executed once: it cannot spend twice nor see its rehearsal', async () => {
+  test('the operation is executed once: it cannot spend twice nor see its simulation', async () => {
     const callData = executeCall(target, '0x', parseEther('0.6'))
     const op = await signed({ callData })
     expect(await engine.execute(chain.entryPoint, op)).toMatchObject({ success: true })

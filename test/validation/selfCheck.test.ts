@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { StateProvider } from '../../src/chain/stateProvider.js'
 import { fromHex, type State } from '../../src/evm/index.js'
 import { selfCheck } from '../../src/validation/check/selfCheck.js'
-import { VERSIONS } from '../support/tanks/tankChain.js'
 import {
   type EngineChain,
   openEngine,
@@ -12,6 +11,7 @@ import {
   type TestEngine,
 } from '../support/chain/engineChain.js'
 import { startPlainNode } from '../support/chain/plainNode.js'
+import { VERSIONS } from '../support/tanks/tankChain.js'
 
 describe.each(VERSIONS)('a self-check with EntryPoint v%s', (version) => {
   let chain: EngineChain
@@ -87,8 +87,8 @@ describe.each(VERSIONS)('a self-check with EntryPoint v%s', (version) => {
       selfCheck({ node, state: one ? elsewhere(state) : state }, chain.entryPoint, op)
     const elsewhere = (state: StateProvider): StateProvider => ({
       ...state,
-      run: (kind, attempt) =>
-        state.run(kind, (known, view) => {
+      withState: (hints, attempt) =>
+        state.withState(hints, (known, view) => {
           const account: State['account'] = (address) => {
             const truth = known.account(address)
             return truth && address === sender ? { ...truth, code: withOneMoreJumpDest } : truth

@@ -3,10 +3,6 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { testActor } from '../support/actor.js'
-import { entryPointNamed, operation } from '../support/http/apiFixtures.js'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
 import { version } from '../../src/base/version.js'
 import { InvalidParamsError } from '../../src/errors/requestErrors.js'
 import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
@@ -19,6 +15,10 @@ import {
   type WebhookSettings,
   type Webhooks,
 } from '../../src/webhook/manage.js'
+import { testActor } from '../support/actor.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { entryPointNamed, operation } from '../support/http/apiFixtures.js'
 
 const testDatabase = useDatabase()
 function database() {

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { type EventType, emitEvent } from '../../src/store/events.js'
+import { inTransaction } from '../../src/store/inTransaction.js'
 import { listDeliveries } from '../../src/store/tenants/deliveries.js'
 import { startEventDeliverer } from '../../src/webhook/deliverEvents.js'
 import { createSubscriptions, type Subscriptions } from '../../src/webhook/subscriptions.js'
@@ -66,7 +67,7 @@ function subscribe(url: string, eventTypes: EventType[] = ['tank.low']) {
 }
 
 function emit(data: Record<string, unknown>, type: EventType = 'tank.low') {
-  return emitEvent(shared().database, appId, type, data)
+  return inTransaction(shared().database, (trx) => emitEvent(trx, appId, type, data))
 }
 
 function deliver(lease = 60_000) {
@@ -77,7 +78,7 @@ function deliver(lease = 60_000) {
     logger: silent,
     schedule,
     lease,
-    onAttempt: () => {},
+    onDeliveryAttempted: () => {},
   })
   undo.push(deliverer.close)
   return deliverer
@@ -97,7 +98,8 @@ test('an event reaches every subscription that wants it, signed, and no other', 
   const [wanting, other] = [await receiver(), await receiver()]
   const { subscription, signingSecret } = await subscribe(wanting.url)
   await subscribe(other.url, ['sponsorship.signed'])
-  await emitEvent(shared().database, await createApp(shared().database), 'tank.low', { n: 0 })
+  const stranger = await createApp(shared().database)
+  await inTransaction(shared().database, (trx) => emitEvent(trx, stranger, 'tank.low', { n: 0 }))
   await emit({ n: 1, text: 'ä' })
   deliver()
   expect(await ended(subscription.id)).toEqual(['delivered'])

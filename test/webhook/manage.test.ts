@@ -1,12 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { testActor } from '../support/actor.js'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
 import { InvalidParamsError } from '../../src/errors/requestErrors.js'
 import { WebhookLimitError } from '../../src/errors/webhookErrors.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
 import { createWebhooks, type Webhooks } from '../../src/webhook/manage.js'
+import { webhookDeadline } from '../../src/webhook/webhookDeadline.js'
+import { testActor } from '../support/actor.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
 
 const testDatabase = useDatabase()
 function database() {
@@ -34,7 +36,7 @@ const post = { webhookUrl: 'https://app.example/hook?a=1', requestType: 'POST' }
 describe('create', () => {
   test('registers a webhook that is active at once', async () => {
     const created = await webhooks.create(appId, post)
-    const defaults = { payload: 'plain', onFailure: 'deny', deadlineMs: 2_000 }
+    const defaults = { payload: 'plain', onFailure: 'deny', deadlineMs: webhookDeadline.standard }
     expect(created).toEqual({
       ...post,
       ...defaults,
@@ -133,4 +135,24 @@ describe('update and delete', () => {
       expect(await webhooks.signingSecret(appId, webhookId)).toBeUndefined()
     },
   )
+})
+
+describe('the deadline', () => {
+  const { standard, shortest, longest } = webhookDeadline
+
+  test('has the same default in the database', async () => {
+    const { rows } = await sql<{ column_default: string }>`
+      select column_default from information_schema.columns
+      where table_name = 'webhooks' and column_name = 'deadline_ms'`.execute(database())
+    expect(rows).toEqual([{ column_default: String(standard) }])
+  })
+
+  test('has the same bounds in the database', async () => {
+    const { webhookId } = await webhooks.create(appId, post)
+    const set = (deadlineMs: number) => webhooks.change(appId, webhookId, { deadlineMs })
+    expect(await set(shortest)).toMatchObject({ deadlineMs: shortest })
+    expect(await set(longest)).toMatchObject({ deadlineMs: longest })
+    await expect(set(shortest - 1)).rejects.toThrow(/deadline_ms/)
+    await expect(set(longest + 1)).rejects.toThrow(/deadline_ms/)
+  })
 })

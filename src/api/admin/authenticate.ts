@@ -4,7 +4,7 @@ import type { AdminContext } from '../adminContext.js'
 import { actorOf } from '../caller.js'
 import type { Env } from '../createApp.js'
 import { isKey } from '../isKey.js'
-import type { RpcEdge } from '../rpc/answerRpc.js'
+import type { RouteContext } from '../routeContext.js'
 import type { AdminCaller, Who } from './route.js'
 
 /** The token of a request: `authToken: …` as in the webhook API, or `Authorization: Bearer …`. */
@@ -19,7 +19,7 @@ export async function authenticateAdmin(
   c: Context<Env>,
   who: Who,
   context: AdminContext,
-  { gate }: RpcEdge,
+  { gate }: RouteContext,
 ): Promise<AdminCaller> {
   const { ip } = c.get('caller')
   gate.enter(ip)

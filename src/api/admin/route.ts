@@ -3,7 +3,7 @@ import type { App } from '../../store/tenants/apps.js'
 import type { Actor } from '../../store/tenants/audit.js'
 import type { AdminContext } from '../adminContext.js'
 
-/** Who may ask: the operator's token, an account's token, or either. */
+/** The token that a route needs: the operator's, an account's, or either. */
 export type Who = 'operator' | 'account' | 'either'
 
 export type AdminCaller = {
@@ -16,7 +16,7 @@ type Values<Schema extends z.ZodType | undefined> = Schema extends z.ZodType
   ? z.output<Schema>
   : undefined
 
-export type Asked<
+export type RouteRequest<
   Params extends z.ZodObject | undefined,
   Query extends z.ZodObject | undefined,
   Body extends z.ZodType | undefined,
@@ -49,7 +49,7 @@ export type Route = {
   readonly query: z.ZodObject | undefined
   readonly body: z.ZodType | undefined
   readonly answer: z.ZodType
-  readonly run: (asked: never) => Promise<unknown>
+  readonly run: (request: never) => Promise<unknown>
 }
 
 type Spec<
@@ -61,7 +61,7 @@ type Spec<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  readonly run: (asked: Asked<Params, Query, Body>) => Promise<unknown>
+  readonly run: (request: RouteRequest<Params, Query, Body>) => Promise<unknown>
 }
 
 /** Types a row of the table: `run` gets what the row's own schemas give. */

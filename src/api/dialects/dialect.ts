@@ -1,10 +1,30 @@
 import type { PurserError } from '../../errors/purserError.js'
-import type { MethodName, MethodResult } from '../rpc/signatures.js'
 
-/** How answers are written. Pure: data in, JSON out. */
+export const dialectNames = ['classic', 'standard'] as const
+
+export type DialectName = (typeof dialectNames)[number]
+
+/** A way in which answers are written. */
 export type Dialect = {
-  readonly name: 'classic' | 'standard'
+  readonly name: DialectName
   /** The HTTP status of a single JSON-RPC error. */
   status(error: PurserError): number
-  readonly encoders: { readonly [N in MethodName]: (result: MethodResult<N>) => unknown }
+}
+
+/** One value for each dialect. */
+export type PerDialect<Value> = { readonly [Name in DialectName]: Value }
+
+/**
+ * The field types of the interface's tables. An error has its own HTTP status, mostly 400, because
+ * the SDKs of this dialect take any 200 for success.
+ */
+export const classic: Dialect = {
+  name: 'classic',
+  status: (error) => error.status,
+}
+
+/** ERC-7769 and ERC-7677: hex quantities, booleans, HTTP 200 also for errors of a call. */
+export const standard: Dialect = {
+  name: 'standard',
+  status: () => 200,
 }

@@ -1,15 +1,16 @@
 import type { Hex } from 'viem'
 import { concat, numberToHex } from 'viem/utils'
-import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import { type Version, versionFacts } from '../../entrypoint/versionFacts.js'
 
 /** An operation in the JSON-RPC shape of its EntryPoint version; quantities are hex (ERC-7769). */
 export function encodeOperation(op: Operation, version: Version) {
+  const { packsEntities } = versionFacts[version]
   return {
     sender: op.sender,
     nonce: numberToHex(op.nonce),
-    ...(version === '0.6' && { initCode: packEntity(op.factory, op.factoryData) }),
-    ...(version !== '0.6' &&
+    ...(packsEntities && { initCode: packEntity(op.factory, op.factoryData) }),
+    ...(!packsEntities &&
       op.factory !== undefined && { factory: op.factory, factoryData: op.factoryData }),
     callData: op.callData,
     callGasLimit: numberToHex(op.callGasLimit),
@@ -17,7 +18,7 @@ export function encodeOperation(op: Operation, version: Version) {
     preVerificationGas: numberToHex(op.preVerificationGas),
     maxFeePerGas: numberToHex(op.maxFeePerGas),
     maxPriorityFeePerGas: numberToHex(op.maxPriorityFeePerGas),
-    ...(version === '0.6'
+    ...(packsEntities
       ? { paymasterAndData: packEntity(op.paymaster, op.paymasterData) }
       : encodePaymaster(op)),
     signature: op.signature,

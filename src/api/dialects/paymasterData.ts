@@ -1,10 +1,11 @@
 import { getAddress, numberToHex } from 'viem/utils'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
+import { versionFacts } from '../../entrypoint/versionFacts.js'
 import { toFloatUp } from '../../paymaster/formatUnits.js'
 import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
 import type { FeeQuote, TokenPayment } from '../../paymaster/tokenPayment.js'
-import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from '../rpc/signatures.js'
 import { encodePaymaster, type PaymasterFields, packEntity } from './operationFields.js'
+import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from './paymasterAnswer.js'
 
 /**
  * ERC-7677 stub. Not final: the wallet estimates with it and asks again; unless its account signs
@@ -12,7 +13,7 @@ import { encodePaymaster, type PaymasterFields, packEntity } from './operationFi
  */
 export function encodeStub({ payer, version, separateSignature, isFinal }: VersionedStub) {
   return {
-    ...(version === '0.6'
+    ...(versionFacts[version].packsEntities
       ? { paymasterAndData: packEntity(payer?.paymaster, payer?.paymasterData ?? '0x') }
       : payer && encodePayer(payer, separateSignature)),
     ...(payer === undefined && noFees),
@@ -37,7 +38,7 @@ export function encodePaymasterData(result: PaymasterAnswer) {
   }
 }
 
-/** Of an operation that is sponsored without a paymaster. */
+/** The fees of an operation that is sponsored without a paymaster. */
 export function encodeFreeFees(result: PaymasterAnswer) {
   return (
     result.mode === 'SPONSORED' &&
@@ -54,7 +55,9 @@ export function encodeSponsor({
   paymasterAndData,
   separateSignature,
 }: PaymasterAnswer) {
-  return version === '0.6' ? { paymasterAndData } : encodePayer(operation, separateSignature)
+  return versionFacts[version].packsEntities
+    ? { paymasterAndData }
+    : encodePayer(operation, separateSignature)
 }
 
 function encodePayer(payer: PaymasterFields, separateSignature: boolean) {
@@ -87,7 +90,7 @@ function encodePayment({ token, maxCharge, rate, validUntil, decisionId }: Token
   }
 }
 
-/** As the SDKs read it; amounts that enter their arithmetic are floats in whole tokens. */
+/** Quotes as the SDKs read them; amounts that enter their arithmetic are floats in whole tokens. */
 export function encodeQuotes({ paymaster, quotes, unsupported, nativePrice }: QuotesAnswer) {
   return {
     mode: 'ERC20',

@@ -1,7 +1,5 @@
 import { InvalidParamsError } from '../../errors/requestErrors.js'
-import { classic } from './classic/classic.js'
-import type { Dialect } from './dialect.js'
-import { standard } from './standard/standard.js'
+import { classic, type Dialect, standard } from './dialect.js'
 
 /**
  * v1 and v2 speak the classic dialect, v3 the standard one. `?dialect=standard` lets clients such

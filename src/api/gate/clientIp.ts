@@ -1,8 +1,8 @@
 import { contains } from './keyRestrictions.js'
 
 /**
- * Who asks: the peer of the connection, or, where that is a trusted proxy, the last address of
- * X-Forwarded-For that is none. What stands before it there is the caller's own claim.
+ * The address of the caller: the peer of the connection, or, where that is a trusted proxy, the last
+ * address of X-Forwarded-For that is no trusted proxy. What stands before it there is the caller's own claim.
  */
 export function clientIp(
   peer: string | undefined,
@@ -11,7 +11,7 @@ export function clientIp(
 ): string {
   const isTrusted = (ip: string): boolean => trustedProxies.some((range) => contains(range, ip))
   const hops = [...(forwardedFor ?? '').split(',').map((hop) => hop.trim()), peer ?? 'unknown']
-  const known = hops.filter((hop) => hop !== '')
-  while (known.length > 1 && isTrusted(known.at(-1) ?? '')) known.pop()
-  return known.at(-1) ?? 'unknown'
+  const named = hops.filter((hop) => hop !== '')
+  while (named.length > 1 && isTrusted(named.at(-1) ?? '')) named.pop()
+  return named.at(-1) ?? 'unknown'
 }

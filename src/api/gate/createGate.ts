@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import { Lru } from '../../base/lru.js'
 import { type LimitName, RateLimitError } from '../../errors/limitErrors.js'
-import type { MethodName } from '../rpc/signatures.js'
-import { methodCosts } from './methodCosts.js'
+import { type MethodName, methods } from '../methods/methodList.js'
 import { createTokenBuckets, type Rate } from './tokenBuckets.js'
 
 export type GateLimits = {
-  /** Units of `methodCosts`. */
+  /** Units of `cost` of a method. */
   readonly key: Rate
   readonly ip: Rate
   /** Per key and sender, for methods that are about an operation. */
@@ -31,7 +30,7 @@ export type Gate = {
   simulate<Result>(keyId: string, run: () => Promise<Result>): Promise<Result>
 }
 
-/** For how long, in milliseconds, a right credential passes although its IP was wrong too often. */
+/** Milliseconds during which a right credential passes although its IP was wrong too often. */
 const REMEMBERED = 600_000
 
 /** The limits of one process: each of several replicas counts for itself. */
@@ -42,9 +41,9 @@ export function createGate(limits: GateLimits): Gate {
     sender: createTokenBuckets(limits.sender),
     authentication: createTokenBuckets(limits.failures),
   }
-  const right = new Lru<string, number>(10_000)
+  const rightCredentials = new Lru<string, number>(10_000)
   const running = new Map<string, number>()
-  let all = 0
+  let runningInAll = 0
 
   const take = (limit: Exclude<LimitName, 'simulations'>, name: string, cost: number): void => {
     const wait = buckets[limit].take(name, cost)
@@ -55,32 +54,34 @@ export function createGate(limits: GateLimits): Gate {
     enter: (ip) => take('ip', ip, 1),
     tryCredential(ip, credential) {
       const wait = buckets.authentication.wait(ip)
-      if (wait === 0 || (right.get(fingerprint(credential)) ?? 0) > Date.now()) return
+      if (wait === 0 || (rightCredentials.get(fingerprint(credential)) ?? 0) > Date.now()) return
       throw new RateLimitError('authentication', wait)
     },
-    call: (keyId, method) => take('key', keyId, methodCosts[method].cost),
-    about: (keyId, sender, method) =>
-      take('sender', `${keyId} ${sender}`, methodCosts[method].cost),
+    call: (keyId, method) => take('key', keyId, methods[method].cost),
+    about: (keyId, sender, method) => take('sender', `${keyId} ${sender}`, methods[method].cost),
     credentialWasWrong(ip) {
       buckets.authentication.take(ip, 1)
     },
     credentialWasRight(credential) {
-      right.set(fingerprint(credential), Date.now() + REMEMBERED)
+      rightCredentials.set(fingerprint(credential), Date.now() + REMEMBERED)
     },
     async simulate(keyId, run) {
-      const own = running.get(keyId) ?? 0
+      const runningOfKey = running.get(keyId) ?? 0
       const isFull = (most: number, count: number): boolean => most > 0 && count >= most
-      if (isFull(limits.simulationsPerKey, own) || isFull(limits.simulations, all))
+      if (
+        isFull(limits.simulationsPerKey, runningOfKey) ||
+        isFull(limits.simulations, runningInAll)
+      )
         throw new RateLimitError('simulations', 1)
-      running.set(keyId, own + 1)
-      all += 1
+      running.set(keyId, runningOfKey + 1)
+      runningInAll += 1
       try {
         return await run()
       } finally {
-        all -= 1
-        const left = (running.get(keyId) ?? 1) - 1
-        if (left === 0) running.delete(keyId)
-        else running.set(keyId, left)
+        runningInAll -= 1
+        const remaining = (running.get(keyId) ?? 1) - 1
+        if (remaining === 0) running.delete(keyId)
+        else running.set(keyId, remaining)
       }
     },
   }

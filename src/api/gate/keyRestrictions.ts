@@ -1,8 +1,9 @@
 import ipaddr from 'ipaddr.js'
 import { KeyRestrictedError } from '../../errors/limitErrors.js'
+import type { KeyScope } from '../../store/schema.js'
 import type { KeyRestrictions } from '../../store/tenants/keys.js'
-import type { MethodName } from '../rpc/signatures.js'
-import { methodCosts } from './methodCosts.js'
+import type { MethodScope } from '../methods/method.js'
+import { type MethodName, methods as methodTable } from '../methods/methodList.js'
 
 /**
  * Whether the key may be used from there. A key with origins needs a request with the header
@@ -18,20 +19,21 @@ export function requirePlace(
     throw new KeyRestrictedError('may not be used from this origin.', 'origin')
 }
 
-/** Asked first by every client, whatever its key is for. */
-const common: readonly MethodName[] = [
-  'eth_chainId',
-  'eth_supportedEntryPoints',
-  'web3_clientVersion',
-]
+/** The scope that a key needs for methods of a scope. */
+const neededScope: Readonly<Record<Exclude<MethodScope, 'common'>, KeyScope>> = {
+  bundler: 'bundler',
+  paymaster: 'paymaster',
+  debug: 'bundler',
+}
 
+/** Throws KeyRestrictedError where the key may not call the method. */
 export function requireMethod(
   { scopes, methods }: Pick<KeyRestrictions, 'scopes' | 'methods'>,
   method: MethodName,
 ): void {
-  if (common.includes(method)) return
-  const { scope } = methodCosts[method]
-  if (!scopes.includes(scope) || (methods !== null && !methods.includes(method)))
+  const { scope } = methodTable[method]
+  if (scope === 'common') return
+  if (!scopes.includes(neededScope[scope]) || (methods !== null && !methods.includes(method)))
     throw new KeyRestrictedError(`may not call ${method}.`, 'method')
 }
 

@@ -1,4 +1,15 @@
-import type { Method } from '../rpc/method.js'
+import { method } from './method.js'
 
-export const clientVersion: Method<'web3_clientVersion'> = async (_, context) =>
-  context.clientVersion
+export const clientVersion = method({
+  name: 'web3_clientVersion',
+  summary: 'The name and version of the service.',
+  scope: 'common',
+  cost: 1,
+  simulates: false,
+  params: [],
+  errors: [],
+  decode: () => null,
+  run: async (_, context) => context.clientVersion,
+  encode: { both: (version) => version },
+  example: { params: [], outcome: 'purser/1.2.3', result: { both: 'purser/1.2.3' } },
+})

@@ -1,17 +1,53 @@
-import type { Method } from '../rpc/method.js'
+import { decodePaymasterParams } from '../dialects/decode/paymasterRequest.js'
+import type { VersionedStub } from '../dialects/paymasterAnswer.js'
+import { encodeStub } from '../dialects/paymasterData.js'
+import { EXAMPLE_TANK, examplePaymasterParams, exampleSponsored } from './examples/examples.js'
+import { method } from './method.js'
+import { paymasterErrors } from './methodErrors.js'
 
-/** ERC-7677: data of the final length to estimate with. No webhook is asked for a stub. */
-export const getPaymasterStubData: Method<'pm_getPaymasterStubData'> = async (
-  request,
-  { chain, appId },
-) => {
-  const { version } = request.entryPoint
-  if (request.mode === 'ERC20') {
-    const payer = await chain.tokens.stub({ ...request, appId })
-    return { payer, version, separateSignature: false, isFinal: false }
-  }
-  const { mode, separateSignature, refusal, ...asked } = request
-  const payer = await chain.stub({ ...asked, appId, webhookData: undefined })
-  const isFinal = request.signingPhase === 'commit'
-  return { payer, version, separateSignature, isFinal }
-}
+/** No webhook is asked for a stub. */
+export const getPaymasterStubData = method({
+  name: 'pm_getPaymasterStubData',
+  summary: 'Paymaster data of the final length, to estimate with (ERC-7677).',
+  scope: 'paymaster',
+  cost: 1,
+  simulates: false,
+  params: ['operation', 'entryPoint', 'chainId', 'context?'],
+  errors: paymasterErrors,
+  decode: decodePaymasterParams('commit'),
+  run: async (request, { chain, appId }): Promise<VersionedStub> => {
+    const { version } = request.entryPoint
+    if (request.mode === 'ERC20') {
+      const payer = await chain.tokens.stub({ ...request, appId })
+      return { payer, version, separateSignature: false, isFinal: false }
+    }
+    const { mode, separateSignature, refusal, ...sponsorship } = request
+    const payer = await chain.stub({ ...sponsorship, appId, webhookData: undefined })
+    const isFinal = request.signingPhase === 'commit'
+    return { payer, version, separateSignature, isFinal }
+  },
+  encode: { both: encodeStub },
+  example: {
+    params: examplePaymasterParams,
+    outcome: {
+      payer: {
+        paymaster: EXAMPLE_TANK,
+        paymasterData: exampleSponsored.paymasterData,
+        paymasterVerificationGasLimit: 30_000n,
+        paymasterPostOpGasLimit: 0n,
+      },
+      version: '0.7',
+      separateSignature: false,
+      isFinal: false,
+    },
+    result: {
+      both: {
+        paymaster: EXAMPLE_TANK,
+        paymasterData: exampleSponsored.paymasterData,
+        paymasterVerificationGasLimit: '0x7530',
+        paymasterPostOpGasLimit: '0x0',
+        isFinal: false,
+      },
+    },
+  },
+})

@@ -1,38 +1,56 @@
-import { SponsorshipRefusedError } from '../../errors/sponsorshipErrors.js'
-import type { MethodContext } from '../rpc/method.js'
-import type {
-  PaymasterAnswer,
-  SponsoredMode,
-  TokenModeParams,
-  VersionedSponsorship,
-} from '../rpc/signatures.js'
+import { encodeClassicSponsorship } from '../dialects/classic/classicSponsorship.js'
+import { decodeEntryPoint } from '../dialects/decode/entryPoint.js'
+import { decodeContext, decodeMode } from '../dialects/decode/mode.js'
+import { inferEntryPoint, withOperation } from '../dialects/decode/paymasterRequest.js'
+import { encodeStandardSponsorship } from '../dialects/standard/standardSponsorship.js'
+import {
+  exampleClassicSponsorship,
+  exampleSponsorship,
+  exampleStandardSponsorship,
+} from './examples/exampleSponsorship.js'
+import { exampleOperationJson } from './examples/examples.js'
+import { method } from './method.js'
+import { paymasterErrors } from './methodErrors.js'
+import { requestPaymaster } from './requestPaymaster.js'
 
 /**
- * pm_sponsorUserOperation and pm_getPaymasterData (ERC-7677): signed by a tank, which gives the gas or
- * takes tokens for it.
+ * [operation, mode], or [operation, entryPoint, context] as the clients of other services have it,
+ * who can so name one of several EntryPoints. They know no result that is a refusal.
  */
-export async function sponsorUserOperation(
-  request: SponsoredMode | TokenModeParams,
-  context: MethodContext,
-): Promise<PaymasterAnswer> {
-  if (request.mode === 'SPONSORED') return sponsored(request, context)
-  const { chain, appId } = context
-  const payment = await chain.tokens.pay({ ...request, appId })
-  const { version } = request.entryPoint
-  return { mode: 'ERC20', ...payment, version, separateSignature: false }
-}
+export const sponsorUserOperation = method({
+  name: 'pm_sponsorUserOperation',
+  summary: 'Paymaster data, signed by a tank that gives the gas or takes tokens for it.',
+  scope: 'paymaster',
+  cost: 10,
+  simulates: true,
+  params: ['operation', 'modeOrEntryPoint', 'context?'],
+  errors: paymasterErrors,
+  decode: ([operation, second, third], chain) =>
+    isHex(second)
+      ? withOperation(
+          decodeContext(third, 'params[2]'),
+          operation,
+          decodeEntryPoint(second, 'params[1]', chain),
+          'error',
+        )
+      : withOperation(
+          decodeMode(second, 'params[1]'),
+          operation,
+          inferEntryPoint(operation, chain),
+          'result',
+        ),
+  run: requestPaymaster,
+  encode: { classic: encodeClassicSponsorship, standard: encodeStandardSponsorship },
+  example: {
+    params: [
+      exampleOperationJson,
+      { mode: 'SPONSORED', calculateGasLimits: true, expiryDuration: 300 },
+    ],
+    outcome: exampleSponsorship,
+    result: { classic: exampleClassicSponsorship, standard: exampleStandardSponsorship },
+  },
+})
 
-/**
- * A refusal is a result in the interface's own form. Everywhere else throws SponsorshipRefusedError:
- * clients there know none, and would sign an operation without a paymaster or fail on a missing field.
- */
-export async function sponsored(
-  request: SponsoredMode,
-  { chain, appId }: MethodContext,
-): Promise<VersionedSponsorship> {
-  const { mode, separateSignature, refusal, ...asked } = request
-  const result = await chain.sponsor({ ...asked, appId })
-  if (refusal === 'error' && !result.decision.sponsored)
-    throw new SponsorshipRefusedError(result.decision)
-  return { ...result, mode, version: request.entryPoint.version, separateSignature }
+function isHex(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('0x')
 }

@@ -26,7 +26,7 @@ export type RuleRequest = {
   readonly webhooks: RuleWebhooks
   /** `{}` when none was sent. */
   readonly body: Members
-  /** Of the path, where it names one. */
+  /** The id in the path, where it names one. */
   readonly policyId: string
 }
 
@@ -52,11 +52,11 @@ const updateContract: RuleOperation = async ({ rules, body }) => {
   const address = decodeRuleAddress(body)
   const given = member(body, 'whitelistedMethods')
   if (!Array.isArray(given)) throw new InvalidFieldError('whitelistedMethods', 'must be an array')
-  const found = await requireContract(rules, address)
-  const { abi } = found.data as ContractRule
+  const contract = await requireContract(rules, address)
+  const { abi } = contract.data as ContractRule
   const data = { address, abi, ...decodeMethods(given, abi) }
-  const changed = await rules.change(found.id, { data })
-  return { message: 'Smart contract updated', data: encodeContract(changed ?? found) }
+  const changed = await rules.change(contract.id, { data })
+  return { message: 'Smart contract updated', data: encodeContract(changed ?? contract) }
 }
 
 const deleteContract: RuleOperation = async ({ rules, body }) => {
@@ -99,10 +99,10 @@ const listRules: RuleOperation = async (request) => ({
 })
 
 const updateLimit: RuleOperation = async ({ rules, body, policyId }) => {
-  const found = (await rules.list()).find(({ id, kind }) => id === policyId && kind === 'limit')
-  if (found === undefined) throw new NotFoundError('Paymaster Policy')
-  const name = member(body, 'name') === undefined ? found.name : decodeName(body)
-  const { type, ...limit } = found.data as LimitRule
+  const limitRule = (await rules.list()).find(({ id, kind }) => id === policyId && kind === 'limit')
+  if (limitRule === undefined) throw new NotFoundError('Paymaster Policy')
+  const name = member(body, 'name') === undefined ? limitRule.name : decodeName(body)
+  const { type, ...limit } = limitRule.data as LimitRule
   const { type: _given, ...changes } = body
   await rules.change(policyId, { name, data: decodeLimit(changes, { type, ...limit }) })
   return { message: 'Paymaster Limit updated' }
@@ -118,7 +118,7 @@ function setActive(active: boolean): RuleOperation {
   }
 }
 
-/** What an app's key and its account's token may do, by path and HTTP method. */
+/** The operations of an app's key and its account's token, by path and HTTP method. */
 export const ruleOperations: Readonly<Record<string, Readonly<Record<string, RuleOperation>>>> = {
   'smart-contract': {
     POST: createContract,
@@ -139,9 +139,9 @@ async function findContract(rules: DashboardRules, address: string) {
 }
 
 async function requireContract(rules: DashboardRules, address: string): Promise<StoredRule> {
-  const found = await findContract(rules, address)
-  if (found === undefined) throw new NotFoundError('Smart contract')
-  return found
+  const contract = await findContract(rules, address)
+  if (contract === undefined) throw new NotFoundError('Smart contract')
+  return contract
 }
 
 function encodeContract({ name, data }: StoredRule) {

@@ -49,7 +49,7 @@ export function decodeAbi(body: Members): string {
   return abi
 }
 
-/** Of a stringified ABI. Throws InvalidFieldError for what is none. */
+/** The functions of a stringified ABI. Throws InvalidFieldError where the text is no ABI. */
 function functionsOf(abi: string): readonly AbiFunction[] {
   try {
     const items = JSON.parse(abi) as readonly { readonly type?: unknown }[]

@@ -5,10 +5,10 @@ import { RateLimitError } from '../../errors/limitErrors.js'
 import type { Metrics } from '../../metrics/createMetrics.js'
 import { asPurserError } from '../asPurserError.js'
 
-type Ears = { readonly logger: Logger; readonly metrics: Metrics }
+type Observers = { readonly logger: Logger; readonly metrics: Metrics }
 
-/** What a REST request is told that failed. */
-export function restError(c: Context, thrown: unknown, { logger, metrics }: Ears): Response {
+/** The answer to a REST request that failed. */
+export function restError(c: Context, thrown: unknown, { logger, metrics }: Observers): Response {
   const error = asPurserError(thrown, logger)
   const { status, message, retryAfter } = error
   if (error instanceof RateLimitError) metrics.limited(error.limit)

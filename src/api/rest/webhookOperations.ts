@@ -2,7 +2,7 @@ import { InvalidFieldError, WebhookNotFoundError } from '../../errors/restErrors
 import { type Members, member } from '../dialects/decode/members.js'
 import type { RegisteredWebhook, WebhookServices } from '../services.js'
 
-/** What the interface answers beside the status code. */
+/** The answer of the interface beside its status code. */
 export type WebhookAnswer = { readonly message: string; readonly data?: unknown }
 
 export type WebhookRequest = {

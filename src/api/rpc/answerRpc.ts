@@ -1,19 +1,17 @@
-import type { Logger } from 'pino'
 import { KeyRestrictedError, RateLimitError } from '../../errors/limitErrors.js'
 import {
   PayloadTooLargeError,
   UnknownKeyError,
   UnsupportedChainError,
 } from '../../errors/requestErrors.js'
-import type { Metrics } from '../../metrics/createMetrics.js'
 import { asPurserError } from '../asPurserError.js'
 import type { Caller } from '../caller.js'
 import { selectDialect } from '../dialects/selectDialect.js'
 import type { Gate } from '../gate/createGate.js'
 import { requirePlace } from '../gate/keyRestrictions.js'
 import { isKey } from '../isKey.js'
-import type { ApiLimits } from '../limits.js'
 import { parseJson } from '../parseJson.js'
+import type { RouteContext } from '../routeContext.js'
 import type { ChainServices, KeyIdentity, Services } from '../services.js'
 import { idOf, type RequestId } from './envelope.js'
 import { errorBody } from './errorBody.js'
@@ -29,14 +27,6 @@ export type RpcRequest = {
   readonly readBody: () => Promise<Uint8Array>
 }
 
-/** What every request passes through. */
-export type RpcEdge = {
-  readonly limits: ApiLimits
-  readonly gate: Gate
-  readonly metrics: Metrics
-  readonly logger: Logger
-}
-
 /**
  * From an HTTP request to an HTTP answer. Never throws. What is wrong with the request as a whole
  * is one JSON-RPC error; its id is the request's where it could be read.
@@ -44,7 +34,7 @@ export type RpcEdge = {
 export async function answerRpc(
   request: RpcRequest,
   services: Services,
-  { limits, gate, metrics, logger }: RpcEdge,
+  { limits, gate, metrics, logger }: RouteContext,
 ): Promise<RpcAnswer> {
   let id: RequestId = null
   let dialect = selectDialect(request.version, undefined)
@@ -73,14 +63,14 @@ export async function answerRpc(
   } catch (thrown) {
     const error = asPurserError(thrown, logger)
     if (error instanceof RateLimitError) metrics.limited(error.limit)
-    const isOfHttp = ofHttp.some((kind) => error instanceof kind)
-    const status = isOfHttp ? error.status : dialect.status(error)
+    const isOfRequest = requestErrors.some((kind) => error instanceof kind)
+    const status = isOfRequest ? error.status : dialect.status(error)
     return { status, body: errorBody(id, error), retryAfter: error.retryAfter }
   }
 }
 
-/** Told by the HTTP status in every dialect: they concern the request, not a method. */
-const ofHttp = [UnknownKeyError, PayloadTooLargeError, RateLimitError, KeyRestrictedError]
+/** Errors that have their HTTP status in every dialect: they concern the request, not a method. */
+const requestErrors = [UnknownKeyError, PayloadTooLargeError, RateLimitError, KeyRestrictedError]
 
 async function authenticate(
   { key, caller }: RpcRequest,

@@ -4,21 +4,18 @@ import { InvalidRequestError, MethodNotFoundError } from '../../errors/requestEr
 import type { Metrics } from '../../metrics/createMetrics.js'
 import type { KeyRestrictions } from '../../store/tenants/keys.js'
 import { asPurserError } from '../asPurserError.js'
-import { decoders } from '../dialects/decode/params.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Gate } from '../gate/createGate.js'
 import { requireMethod } from '../gate/keyRestrictions.js'
-import { methodCosts } from '../gate/methodCosts.js'
+import type { MethodContext } from '../methods/method.js'
+import { isMethodName, type MethodName, type MethodParams, methods } from '../methods/methodList.js'
 import { decodeCall, idOf, type RpcCall } from './envelope.js'
 import { errorBody } from './errorBody.js'
-import type { MethodContext } from './method.js'
-import { isMethodName, methodTable } from './methodTable.js'
-import type { MethodName, MethodParams } from './signatures.js'
 
 export type RpcContext = MethodContext & {
   readonly dialect: Dialect
   readonly batchLength: number
-  /** What the key of the path may do. */
+  /** The key of the path, with the methods that it may call. */
   readonly identity: { readonly keyId: string } & Pick<KeyRestrictions, 'scopes' | 'methods'>
   readonly gate: Gate
   readonly metrics: Metrics
@@ -93,25 +90,24 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
 
 /** Debug methods exist only where the operator asked for them. */
 function isServed(method: MethodName, { chain }: RpcContext): boolean {
-  return chain.debug !== undefined || !method.startsWith('debug_')
+  return chain.debug !== undefined || methods[method].scope !== 'debug'
 }
 
-async function run<N extends MethodName>(
-  method: N,
+async function run<Name extends MethodName>(
+  name: Name,
   params: readonly unknown[],
   context: RpcContext,
 ): Promise<unknown> {
   const { identity, gate } = context
-  requireMethod(identity, method)
-  gate.call(identity.keyId, method)
-  const decoded = decoders[method](params, context.chain)
+  const method = methods[name]
+  requireMethod(identity, name)
+  gate.call(identity.keyId, name)
+  const decoded = method.decode(params, context.chain)
   const sender = senderOf(decoded)
-  if (sender !== undefined) gate.about(identity.keyId, sender, method)
-  const answer = () => methodTable[method](decoded, context)
-  const result = methodCosts[method].simulates
-    ? await gate.simulate(identity.keyId, answer)
-    : await answer()
-  return context.dialect.encoders[method](result)
+  if (sender !== undefined) gate.about(identity.keyId, sender, name)
+  const answer = () => method.run(decoded, context)
+  const result = method.simulates ? await gate.simulate(identity.keyId, answer) : await answer()
+  return method.encode[context.dialect.name](result)
 }
 
 /** The sender of the operation that decoded parameters are about. */

@@ -4,23 +4,23 @@ import type { NodeClient } from '../../chain/nodeClient.js'
 import type { StateOverride } from '../../chain/stateOverride.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
-import { authorizationStanding } from '../../validation/authorization.js'
+import { authorizationEffect } from '../../validation/authorization.js'
 import { authorizationOverride } from '../../validation/evmOverrides.js'
 
-/** Operations of a bundle by what the chain would now do with their EIP-7702 authorizations. */
+/** Operations of a bundle, sorted by the effect that their EIP-7702 authorizations would have now. */
 export type SettledAuthorizations = {
-  /** In their order; an authorization that is in place already is left out of its operation. */
+  /** Operations in their order; an authorization that is in place already is left out. */
   readonly ready: readonly StoredOperation[]
-  /** The account's nonce has not come to the authorization's yet. */
+  /** Operations whose accounts have not reached the nonce of the authorization yet. */
   readonly early: readonly StoredOperation[]
   readonly drops: Drop[]
 }
 
 /**
- * Looks at the senders' nonces and code on the latest block: a tuple that the chain would pass over is
- * not carried. Its operation goes without when the delegation is in place; waits when its nonce is to
- * come; else nothing can make it valid any more and it is dropped, unless it was included meanwhile,
- * which the index finds out.
+ * Compares authorizations with the senders' nonces and code on the latest block: a bundle carries no
+ * tuple that the chain would skip. An operation goes without its tuple when the delegation is in place,
+ * and waits when the nonce of the tuple is to come. Otherwise the tuple can never be valid again and the
+ * operation is dropped, unless it was included meanwhile, which the index finds out.
  */
 export async function settleAuthorizations(
   node: NodeClient,
@@ -40,11 +40,11 @@ export async function settleAuthorizations(
       ready.push(stored)
       continue
     }
-    const standing = authorizationStanding(authorization, account)
-    if (standing === 'applies') ready.push(stored)
-    else if (standing === 'inPlace') {
+    const effect = authorizationEffect(authorization, account)
+    if (effect === 'applies') ready.push(stored)
+    else if (effect === 'inPlace') {
       ready.push({ ...stored, operation: { ...operation, authorization: undefined } })
-    } else if (standing === 'early') early.push(stored)
+    } else if (effect === 'early') early.push(stored)
     else {
       const reason = `eip7702Auth: it has nonce ${authorization.nonce}, the sender's account is at ${account.nonce} and does not delegate to ${authorization.address}`
       drops.push({ hash, code: 'STALE_AUTHORIZATION', reason })
@@ -53,14 +53,14 @@ export async function settleAuthorizations(
   return { ready, early, drops }
 }
 
-/** The authorization list of the transaction that carries `ops`; empty when none has one. */
+/** The authorization list of the transaction that carries `ops`; empty when no operation has one. */
 export function authorizationsOf(ops: readonly Operation[]): readonly SignedAuthorization[] {
   return ops.flatMap(({ authorization }) =>
     authorization === undefined ? [] : [{ ...authorization, nonce: Number(authorization.nonce) }],
   )
 }
 
-/** State in which the authorizations of `ops` have been applied; for nodes that take no list in a call. */
+/** The state after the authorizations of `ops`; for nodes that take no authorization list in a call. */
 export function delegationOverride(ops: readonly Operation[]): StateOverride | undefined {
   if (ops.every(({ authorization }) => authorization === undefined)) return undefined
   return Object.assign({}, ...ops.map(authorizationOverride))

@@ -1,5 +1,6 @@
 import { readDeposit, readNonce } from '../../chain/entryPointReads.js'
-import { getBalance, type Head } from '../../chain/nodeReads.js'
+import type { Head } from '../../chain/head.js'
+import { getBalance } from '../../chain/nodeReads.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
@@ -7,12 +8,12 @@ import type { BundlingContext } from '../bundlingContext.js'
 import { searchInclusion } from '../settle/searchInclusion.js'
 import { settleFound } from '../settle/settleReceipts.js'
 
-/** How long an operation may wait for one with a lower nonce, in milliseconds. */
+/** Milliseconds that an operation may wait for one with a lower nonce. */
 const PREDECESSOR_GRACE = 60_000
 
 /**
- * Why an operation that fails alone leaves the pool; undefined when it stays: it was included by
- * someone else, waits for a lower nonce, or is not due yet.
+ * The drop, with its reason, of an operation that fails alone; undefined when it stays in the pool: it
+ * was included by someone else, waits for a lower nonce, or is not due yet.
  */
 export async function classifyFailure(
   context: BundlingContext,
@@ -28,22 +29,22 @@ export async function classifyFailure(
       return classifyNonceFailure(context, entryPoint, head, stored, failure)
     case 'AA22':
     case 'AA32': {
-      const over = stored.validUntil > 0 && stored.validUntil <= head.timestamp
-      return over
-        ? { hash, code, reason: `${failure.message}: ${timeOver(stored, head)}` }
+      const hasExpired = stored.validUntil > 0 && stored.validUntil <= head.timestamp
+      return hasExpired
+        ? { hash, code, reason: `${failure.message}: ${expiry(stored, head)}` }
         : undefined
     }
     case 'AA21':
     case 'AA31': {
-      const means = await payersMeans(context, entryPoint, stored.operation)
-      return { hash, code, reason: `${failure.message}: ${means}` }
+      const funds = await describeFunds(context, entryPoint, stored.operation)
+      return { hash, code, reason: `${failure.message}: ${funds}` }
     }
     default:
       return { hash, code, reason: failure.message }
   }
 }
 
-/** AA10 and AA25 are also what an operation that is on the chain already fails with. */
+/** AA10 and AA25 are also the codes with which an operation fails that is on the chain already. */
 async function classifyNonceFailure(
   context: BundlingContext,
   entryPoint: EntryPoint,
@@ -58,9 +59,9 @@ async function classifyNonceFailure(
   if (next === nonce) return undefined
   if (next < nonce && Date.now() - receivedAt.getTime() < PREDECESSOR_GRACE) return undefined
   if (next > nonce) {
-    const found = await searchInclusion(context, hash, head.number)
-    if (found) {
-      await settleFound(context, found)
+    const inclusion = await searchInclusion(context, hash, head.number)
+    if (inclusion) {
+      await settleFound(context, inclusion)
       return undefined
     }
   }
@@ -68,12 +69,12 @@ async function classifyNonceFailure(
   return { hash, code, reason, nonceUsed: next > nonce }
 }
 
-function timeOver({ validUntil }: StoredOperation, { timestamp }: Head): string {
+function expiry({ validUntil }: StoredOperation, { timestamp }: Head): string {
   return `valid until ${validUntil}, block time ${timestamp}`
 }
 
-/** What the payer has and needs, in wei. */
-async function payersMeans(
+/** The wei that the payer has and needs, in words. */
+async function describeFunds(
   { node }: BundlingContext,
   entryPoint: EntryPoint,
   op: Operation,

@@ -7,76 +7,79 @@ import { type EntityRole, isStaked, type Party } from '../../validation/erc7562/
 import type { BundlingContext } from '../bundlingContext.js'
 import { responsibleEntity } from './responsibleEntity.js'
 
-export type Dropped = {
+/** A pooled operation that cannot be included any more. */
+export type FailedOperation = {
   readonly stored: StoredOperation
   readonly drop: Drop
-  /** Whose doing it is; undefined = nobody's. */
-  readonly culprit: EntityRole | undefined
+  /** The role whose code caused the failure; undefined where no entity did. */
+  readonly responsible: EntityRole | undefined
 }
 
 /**
- * Drops operations that failed their second validation. Their entities count as if they had never
- * been seen, but the one to blame as seen once (EREP-015, EREP-020, EREP-030).
+ * Drops operations that failed after they had been admitted. The opsSeen of their entities falls as if
+ * they had never come, except that the responsible entity keeps its count (EREP-015, EREP-020,
+ * EREP-030).
  */
-export async function dropFailed(
+export async function countFailures(
   context: BundlingContext,
   entryPoint: EntryPoint,
-  dropped: readonly Dropped[],
+  failures: readonly FailedOperation[],
 ): Promise<void> {
-  if (dropped.length === 0) return
+  if (failures.length === 0) return
   const { database, definition, logger } = context
   const { chainId } = definition
-  const blamed: Party[] = []
-  for (const { stored, culprit } of dropped) {
-    const party = culprit && (await countAgainst(context, entryPoint, stored, culprit))
-    if (party) blamed.push(party)
+  const parties: Party[] = []
+  for (const { stored, responsible } of failures) {
+    const party = responsible && (await findResponsible(context, entryPoint, stored, responsible))
+    if (party) parties.push(party)
   }
-  const drops = dropped.map(({ drop }) => drop)
+  const drops = failures.map(({ drop }) => drop)
   await database.transaction().execute(async (trx) => {
     const unseen = await dropOperations(trx, chainId, drops)
-    const at = { entryPoint: entryPoint.address }
     await countReputations(trx, chainId, {
       unseen,
-      blamed: blamed.map(({ address }) => ({ ...at, address })),
+      blamed: parties.map(({ address }) => ({ entryPoint: entryPoint.address, address })),
     })
   })
   for (const drop of drops) logger.warn(drop, 'operation dropped')
 }
 
 /**
- * GREP-040: an operation that is valid by itself made the bundle fail. Its culprit is banned and loses
+ * GREP-040: bans the entity that made a bundle fail by an operation that is valid by itself. It loses
  * all its operations at the next bundle.
  */
-export async function banEntityOf(
+export async function banResponsibleEntity(
   context: BundlingContext,
   entryPoint: EntryPoint,
   stored: StoredOperation,
-  culprit: EntityRole,
+  responsible: EntityRole,
 ): Promise<void> {
   const { database, definition, logger } = context
-  const party = await countAgainst(context, entryPoint, stored, culprit)
+  const party = await findResponsible(context, entryPoint, stored, responsible)
   if (party === undefined) return
   await banEntity(database, definition.chainId, { ...party, entryPoint: entryPoint.address })
   logger.warn({ hash: stored.hash, ...party }, 'an entity is banned: it made a bundle fail')
 }
 
-async function countAgainst(
+/** The entity that answers for the role; undefined where none does, or the operator trusts it. */
+async function findResponsible(
   { node, database, definition, rules }: BundlingContext,
   { address: entryPoint }: EntryPoint,
   { operation, factory }: StoredOperation,
-  culprit: EntityRole,
+  role: EntityRole,
 ): Promise<Party | undefined> {
   const { sender, paymaster } = operation
-  const staked = async (address: Address) =>
+  const hasStake = async (address: Address) =>
     isStaked(await readStake(node, entryPoint, address), rules.stakePolicy)
-  const suspects = { sender, factory, paymaster }
-  const party = responsibleEntity(culprit, {
-    ...suspects,
-    accountStaked: await staked(sender),
-    factoryStaked: factory !== undefined && (await staked(factory)),
+  const party = responsibleEntity(role, {
+    sender,
+    factory,
+    paymaster,
+    accountStaked: await hasStake(sender),
+    factoryStaked: factory !== undefined && (await hasStake(factory)),
   })
   if (party === undefined) return undefined
-  const named = { entryPoint, address: party.address }
-  const [facts] = await readEntityFacts(database, definition.chainId, [named])
+  const entity = { entryPoint, address: party.address }
+  const [facts] = await readEntityFacts(database, definition.chainId, [entity])
   return facts?.trusted ? undefined : party
 }

@@ -5,7 +5,7 @@ import { type BundledEntities, responsibleEntity, roleOfFailure } from './respon
 const sender: Address = `0x${'11'.repeat(20)}`
 const factory: Address = `0x${'22'.repeat(20)}`
 const paymaster: Address = `0x${'33'.repeat(20)}`
-const suspects: BundledEntities = {
+const entities: BundledEntities = {
   sender,
   factory,
   paymaster,
@@ -22,8 +22,8 @@ test.each([
   ['account', { factory: undefined, accountStaked: true }, sender],
   ['paymaster', {}, paymaster],
   ['paymaster', { accountStaked: true }, sender],
-] as const)('for the %s, with %j, %s is blamed', (role, known, blamed) => {
-  expect(responsibleEntity(role, { ...suspects, ...known })?.address).toBe(blamed)
+] as const)('for the %s, with %j, %s is responsible', (role, changes, address) => {
+  expect(responsibleEntity(role, { ...entities, ...changes })?.address).toBe(address)
 })
 
 test.each([
@@ -37,6 +37,6 @@ test.each([
   ['AA10', undefined],
   ['AA22', undefined],
   ['AA32', undefined],
-])('%s is the doing of the %s', (code, role) => {
+])('for %s the %s is responsible', (code, role) => {
   expect(roleOfFailure(code)).toBe(role)
 })

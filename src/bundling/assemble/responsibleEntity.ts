@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { EntityRole, Party } from '../../validation/erc7562/index.js'
 
-/** An operation's entities and whether a stake makes them answer for others. */
+/** The entities of an operation, and whether a stake makes them answer for others. */
 export type BundledEntities = {
   readonly sender: Address
   /** Undefined where the sender exists. */
@@ -12,11 +12,12 @@ export type BundledEntities = {
 }
 
 /**
- * Whom reputation blames for what `role` did. A staked factory answers for the account it creates
- * (EREP-020), a staked account for its paymaster (EREP-030). An unstaked account is never counted.
+ * The entity whose reputation suffers for a failure of `role`. A staked factory answers for the account
+ * that it creates (EREP-020), a staked account for its paymaster (EREP-030). An unstaked account has no
+ * reputation: undefined.
  */
-export function responsibleEntity(role: EntityRole, suspects: BundledEntities): Party | undefined {
-  const { sender, factory, paymaster, accountStaked, factoryStaked } = suspects
+export function responsibleEntity(role: EntityRole, entities: BundledEntities): Party | undefined {
+  const { sender, factory, paymaster, accountStaked, factoryStaked } = entities
   const account = accountStaked ? ({ role: 'account', address: sender } as const) : undefined
   const creator = factory && ({ role: 'factory', address: factory } as const)
   switch (role) {
@@ -29,13 +30,13 @@ export function responsibleEntity(role: EntityRole, suspects: BundledEntities): 
   }
 }
 
-/** What befalls an operation by time or by another operation; nobody's doing. */
-const nobodys = new Set(['AA10', 'AA25', 'AA22', 'AA27', 'AA32', 'AA37'])
+/** Failures that come with time, or by another operation: no entity is responsible. */
+const circumstantialCodes = new Set(['AA10', 'AA25', 'AA22', 'AA27', 'AA32', 'AA37'])
 
-/** Whose doing a failure of the EntryPoint is; undefined = nobody's. */
+/** The role that is responsible for a failure of the EntryPoint; undefined where none is. */
 export function roleOfFailure(code: string | undefined): EntityRole | undefined {
   if (code === undefined) return 'account'
-  if (nobodys.has(code)) return undefined
+  if (circumstantialCodes.has(code)) return undefined
   if (/^AA1/.test(code)) return 'factory'
   return /^AA[35]/.test(code) ? 'paymaster' : 'account'
 }

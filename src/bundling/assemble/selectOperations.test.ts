@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { type Address, numberToHex, parseGwei } from 'viem'
 import { expect, test } from 'vitest'
-import { smallest } from '../../base/smallest.js'
+import { smallest } from '../../base/bigints.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { assuredTip } from '../fees/bundleFees.js'
-import { bundleGasLimit } from '../fees/bundleGas.js'
-import { groupSize, MAX_ATTEMPTS } from '../settle/retryGroups.js'
+import { bundleGasLimit } from '../fees/bundleGasLimit.js'
+import { MAX_ATTEMPTS, retryGroupSize } from '../settle/retryGroups.js'
 import { type Selection, selectOperations } from './selectOperations.js'
 
 const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
@@ -49,7 +49,7 @@ function candidate(sender: number, fields: Partial<Operation> = {}, attempts = 0
 const selection: Selection = {
   entryPoint,
   baseFee: gwei(1),
-  network: { maxFeePerGas: gwei(3), maxPriorityFeePerGas: gwei(1) },
+  target: { maxFeePerGas: gwei(3), maxPriorityFeePerGas: gwei(1) },
   leastTip: gwei(0.5),
   limits: { gas: 16_000_000n, bytes: 100_000, operations: 20 },
 }
@@ -87,7 +87,7 @@ test('a selection keeps every rule, whatever the pool holds', () => {
       expect(new Set(ops.map(({ sender }) => sender)).size).toBe(ops.length)
       const failures = chosen.map(({ attempts }) => attempts)
       expect(new Set(failures).size).toBe(1)
-      expect(chosen.length).toBeLessThanOrEqual(groupSize(failures[0]!))
+      expect(chosen.length).toBeLessThanOrEqual(retryGroupSize(failures[0]!))
       if (chosen.length > 1) {
         const data = entryPoint.encodeHandleOps(ops, beneficiary)
         expect(bundleGasLimit(entryPoint, ops, data)).toBeLessThanOrEqual(limits.gas)
@@ -95,7 +95,7 @@ test('a selection keeps every rule, whatever the pool holds', () => {
       }
       const tip = smallest(
         assuredTip(entryPoint, ops[0]!, baseFee),
-        selection.network.maxPriorityFeePerGas,
+        selection.target.maxPriorityFeePerGas,
       )
       for (const op of ops) expect(assuredTip(entryPoint, op, baseFee)).toBeGreaterThanOrEqual(tip)
     }),
@@ -124,14 +124,14 @@ test('who cannot pay the base fee and the least tip waits', () => {
   expect(selectOperations(pool, selection)).toEqual([])
 })
 
-test('suspects go among themselves, in smaller bundles with each failure, at last alone', () => {
+test('operations to retry go among themselves, in smaller bundles with each failure, at last alone', () => {
   const limits = { ...selection.limits, operations: 250 }
   const sizes = [0, 1, 2, 3, 4].map((attempts) => {
-    const suspects = Array.from({ length: 60 }, (_, sender) =>
+    const retried = Array.from({ length: 60 }, (_, sender) =>
       candidate(sender, { maxPriorityFeePerGas: gwei(2) }, attempts),
     )
     const others = [0, 1, 2, 3, 4].map((each) => candidate(100 + each, {}, each))
-    return selectOperations([...others, ...suspects], { ...selection, limits }).length
+    return selectOperations([...others, ...retried], { ...selection, limits }).length
   })
   expect(sizes.slice(1)).toEqual([32, 4, 1, 1])
   expect(sizes[0]).toBeGreaterThan(32)
@@ -147,7 +147,7 @@ test('separating any culprit from 250 takes at most 22 further bundles, 5 of whi
         const { attempts } = pool[0]!
         const bundle = pool
           .filter((each) => each.attempts === attempts)
-          .slice(0, groupSize(attempts))
+          .slice(0, retryGroupSize(attempts))
         bundles += 1
         const fails = bundle.some(({ index }) => index === culprit)
         failed += fails ? 1 : 0

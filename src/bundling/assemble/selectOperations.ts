@@ -1,19 +1,19 @@
 import { size } from 'viem/utils'
-import { smallest } from '../../base/smallest.js'
+import { compareBigints, smallest } from '../../base/bigints.js'
 import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { assuredTip } from '../fees/bundleFees.js'
-import { authorizationGas } from '../fees/bundleGas.js'
+import { authorizationGas } from '../fees/bundleGasLimit.js'
 import { pricedOperation } from '../fees/pricedOperation.js'
-import { groupSize } from '../settle/retryGroups.js'
+import { retryGroupSize } from '../settle/retryGroups.js'
 
 type BundleCandidate = {
   readonly operation: Operation
   /** wei per gas that is paid for it */
   readonly offer: Fees
-  /** How often a bundle with it failed on the chain. */
+  /** Number of bundles with this operation that failed on the chain. */
   readonly attempts: number
   readonly receivedAt: Date
 }
@@ -22,25 +22,26 @@ export type Selection = {
   readonly entryPoint: EntryPoint
   /** wei per gas of the head */
   readonly baseFee: bigint
-  /** What the network asks now. */
-  readonly network: Fees
+  /** Fees that the bundle bids when its operations pay them. */
+  readonly target: Fees
   /** Least tip (wei per gas) with which a transaction is worth sending now. */
   readonly leastTip: bigint
   readonly limits: { readonly gas: bigint; readonly bytes: number; readonly operations: number }
 }
 
 /**
- * The operations of the next bundle, highest effective tip first, then the oldest; one per sender,
+ * The operations of the next bundle, highest assured tip first, then the oldest; one per sender,
  * within the limits of gas, bytes and number.
  *
- * Who cannot pay `leastTip` over the base fee waits. The first one sets the bundle's tip (never more
- * than the network's); others join only when they pay it too, so that nobody slows the bundle down.
+ * An operation that cannot pay `leastTip` over the base fee waits. The first one sets the bundle's tip
+ * (never more than that of `target`); others join only when they pay it too, so that none slows the
+ * bundle down.
  * Operations whose bundles failed before go with those that failed as often, in ever smaller bundles,
  * so that they cannot take others down again.
  */
 export function selectOperations<C extends BundleCandidate>(
   candidates: readonly C[],
-  { entryPoint, baseFee, network, leastTip, limits }: Selection,
+  { entryPoint, baseFee, target, leastTip, limits }: Selection,
 ): C[] {
   const ranked = candidates
     .map((candidate) => ({
@@ -50,27 +51,27 @@ export function selectOperations<C extends BundleCandidate>(
     .filter(({ tip }) => tip >= leastTip)
     .sort(
       (a, b) =>
-        compare(b.tip, a.tip) ||
+        compareBigints(b.tip, a.tip) ||
         a.candidate.receivedAt.getTime() - b.candidate.receivedAt.getTime(),
     )
   const first = ranked[0]
   if (!first) return []
 
   const { attempts } = first.candidate
-  const most = Math.min(limits.operations, groupSize(attempts))
-  const ownTip = smallest(first.tip, network.maxPriorityFeePerGas)
+  const maxOperations = Math.min(limits.operations, retryGroupSize(attempts))
+  const bundleTip = smallest(first.tip, target.maxPriorityFeePerGas)
   const senders = new Set<string>()
   const chosen: C[] = []
   let gas = 21_000n + fixedBundleGas(entryPoint)
   let bytes = ENVELOPE_BYTES
   for (const { candidate, tip } of ranked) {
     const { operation } = candidate
-    if (chosen.length === most || tip < ownTip) break
+    if (chosen.length === maxOperations || tip < bundleTip) break
     if (candidate.attempts !== attempts || senders.has(operation.sender)) continue
-    const ownBytes = operationBytes(entryPoint, operation)
-    const ownGas = entryPoint.bundleGas(operation) + authorizationGas(operation)
-    const nextGas = gas + ownGas + BigInt(ownBytes) * GAS_PER_BYTE
-    const nextBytes = bytes + ownBytes
+    const addedBytes = operationBytes(entryPoint, operation)
+    const addedGas = entryPoint.bundleGas(operation) + authorizationGas(operation)
+    const nextGas = gas + addedGas + BigInt(addedBytes) * GAS_PER_BYTE
+    const nextBytes = bytes + addedBytes
     if (chosen.length > 0 && (nextGas > limits.gas || nextBytes > limits.bytes)) continue
     senders.add(operation.sender)
     chosen.push(candidate)
@@ -94,7 +95,3 @@ function operationBytes(entryPoint: EntryPoint, op: Operation): number {
 
 /** An EIP-7702 tuple in RLP, at most. */
 const AUTHORIZATION_BYTES = 120
-
-function compare(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}

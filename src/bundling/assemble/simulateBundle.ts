@@ -4,7 +4,7 @@ import type { NodeClient } from '../../chain/nodeClient.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
-import { bundleGasLimit } from '../fees/bundleGas.js'
+import { bundleGasLimit } from '../fees/bundleGasLimit.js'
 import { delegationOverride } from './bundleAuthorizations.js'
 
 export type BundleSimulation = {
@@ -16,11 +16,11 @@ export type BundleSimulation = {
 }
 
 export type SimulationResult = {
-  /** These succeed together, in this order. */
+  /** Operations that succeed together, in this order. */
   readonly kept: readonly StoredOperation[]
-  /** These make handleOps revert even when they are alone. */
+  /** Operations that make handleOps revert even when they are alone. */
   readonly failed: readonly Failed[]
-  /** These make it revert only beside others; they stay in the pool. */
+  /** Operations that make it revert only beside others; they stay in the pool. */
   readonly conflicting: readonly Failed[]
 }
 
@@ -28,10 +28,10 @@ type Failed = { readonly stored: StoredOperation; readonly failure: Failure }
 
 /**
  * Runs handleOps as it would be sent, on the latest state, until it succeeds. An operation that the
- * EntryPoint blames is taken out and tried alone: if it succeeds alone it only conflicts with another
- * one, and waits in the pool. When nobody is blamed the bundle is halved; the other half waits in the
- * pool, so the cause is found in a few bundles while everyone else is included. Node trouble is thrown
- * and proves nothing about operations.
+ * EntryPoint names as the failed one is taken out and tried alone: if it succeeds alone it only
+ * conflicts with another one, and waits in the pool. When no operation is named the bundle is halved;
+ * the other half waits in the pool, so the cause is found in a few bundles while all others are
+ * included. Node trouble is thrown and proves nothing about operations.
  */
 export async function simulateBundle(
   simulation: BundleSimulation,
@@ -43,15 +43,15 @@ export async function simulateBundle(
   while (kept.length > 0) {
     const failure = await simulate(simulation, kept)
     if (failure === undefined) break
-    const blamed = kept.length === 1 ? kept[0] : kept[failure.index ?? -1]
-    if (blamed === undefined) {
+    const suspect = kept.length === 1 ? kept[0] : kept[failure.index ?? -1]
+    if (suspect === undefined) {
       kept = kept.slice(0, Math.ceil(kept.length / 2))
       continue
     }
-    const alone = kept.length === 1 ? failure : await simulate(simulation, [blamed])
-    if (alone) failed.push({ stored: blamed, failure: alone })
-    else conflicting.push({ stored: blamed, failure })
-    kept = kept.filter((stored) => stored !== blamed)
+    const alone = kept.length === 1 ? failure : await simulate(simulation, [suspect])
+    if (alone) failed.push({ stored: suspect, failure: alone })
+    else conflicting.push({ stored: suspect, failure })
+    kept = kept.filter((stored) => stored !== suspect)
   }
   return { kept, failed, conflicting }
 }

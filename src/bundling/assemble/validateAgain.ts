@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
-import type { Head } from '../../chain/nodeReads.js'
-import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
+import type { Head } from '../../chain/head.js'
+import type { AaCode, EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { CannotSimulateError } from '../../errors/simulationErrors.js'
-import { tokenTankUse, withStakedTank } from '../../mempool/tokenTank.js'
+import { tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
 import { checkRules } from '../../validation/checkRules.js'
 import type { Observed, Validation } from '../../validation/engine.js'
@@ -18,22 +18,22 @@ import type { BundlingContext } from '../bundlingContext.js'
 import { classifyFailure } from './classifyFailure.js'
 import { roleOfFailure } from './responsibleEntity.js'
 
-/** What the second validation of an operation, on the state of the head, makes of it. */
+/** The result of the second validation of an operation, on the state of the head. */
 export type SecondValidation =
   | {
       readonly kind: 'valid'
       readonly stored: StoredOperation
-      /** Undefined where rules are off or only partly judged. */
+      /** Undefined where rules are off or only partly checked. */
       readonly accessed: AccessedStorage | undefined
     }
-  /** It stays in the pool, and out of this bundle. */
+  /** The operation stays in the pool, and out of this bundle. */
   | { readonly kind: 'wait'; readonly stored: StoredOperation }
   | {
       readonly kind: 'drop'
       readonly stored: StoredOperation
       readonly drop: Drop
-      /** Whose doing it is; undefined = nobody's. */
-      readonly culprit: EntityRole | undefined
+      /** The role whose code caused the failure; undefined where no entity did. */
+      readonly responsible: EntityRole | undefined
     }
 
 /**
@@ -55,7 +55,7 @@ export async function validateAgain(
     return { kind: 'valid', stored, accessed: undefined }
   try {
     const validated = await engine.validate(entryPoint, operation)
-    const failure = validated.ok ? failureIn(validated.validation) : validated.failure
+    const failure = validated.ok ? signatureFailure(validated.validation) : validated.failure
     if (failure) return await failed(context, entryPoint, head, stored, failure)
     if (!validated.ok) throw new Error('a refusal has no failure')
     const { validation } = validated
@@ -64,23 +64,24 @@ export async function validateAgain(
     if (validAfter > head.timestamp) return { kind: 'wait', stored }
     if (validUntil !== 0 && validUntil <= head.timestamp) {
       const reason = `valid until ${validUntil}, block time ${head.timestamp}`
-      return { kind: 'drop', stored, drop: { hash, code: 'AA22', reason }, culprit: undefined }
+      return { kind: 'drop', stored, drop: { hash, code: 'AA22', reason }, responsible: undefined }
     }
     const { violations, verdict } = checkRules(entryPoint, operation, observed, rules)
-    const [violation] = [...violations, ...changes(stored, observed, verdict)]
-    if (violation) return broke(stored, violation)
+    const [violation] = [...violations, ...changesSince(stored, observed, verdict)]
+    if (violation) return violated(stored, violation)
     if (verdict === undefined && rules.mode === 'full') {
-      logger.warn({ hash }, 'an operation waits: it can be judged by some rules only')
+      logger.warn({ hash }, 'an operation waits: it can be checked by some rules only')
       return { kind: 'wait', stored }
     }
     if (tank?.chargesAfterwards === true) {
       const run = await engine.execute(entryPoint, operation)
       if (!run.ok) return await failed(context, entryPoint, head, stored, run.failure)
-      if (!run.success) return { kind: 'drop', stored, drop: uncharged(hash), culprit: undefined }
+      if (!run.success)
+        return { kind: 'drop', stored, drop: chargeFails(hash), responsible: undefined }
     }
-    // What a tank of ours uses is our own doing.
-    const judged = verdict?.entities.filter(({ role }) => !(tank && role === 'paymaster')) ?? []
-    context.gasWatch?.note(hash, judged)
+    // A tank of ours answers to nobody for the gas that it uses.
+    const watched = verdict?.entities.filter(({ role }) => !(tank && role === 'paymaster')) ?? []
+    context.gasWatch?.note(hash, watched)
     return { kind: 'valid', stored, accessed: verdict?.accessed }
   } catch (error) {
     if (!(error instanceof CannotSimulateError)) throw error
@@ -89,8 +90,8 @@ export async function validateAgain(
   }
 }
 
-/** It reverts now, or leaves its tank without the tokens: both would be at the tank's expense. */
-function uncharged(hash: Hex): Drop {
+/** The drop of an operation that reverts now, or leaves its tank without the tokens: the tank would pay. */
+function chargeFails(hash: Hex): Drop {
   return {
     hash,
     code: 'CHARGE_FAILS',
@@ -99,13 +100,13 @@ function uncharged(hash: Hex): Drop {
   }
 }
 
-/** The EntryPoint would say so; simulations note a wrong signature and go on. */
-function failureIn(validation: Validation): Failure | undefined {
-  const said = (code: string): Failure => {
+/** The failure with which the EntryPoint refuses a wrong signature; simulations only note it. */
+function signatureFailure(validation: Validation): Failure | undefined {
+  const failure = (code: AaCode): Failure => {
     return { index: 0, code, message: `${code} signature error`, revertData: '0x' }
   }
-  if (validation.accountSignatureFailed) return said('AA24')
-  return validation.paymasterSignatureFailed ? said('AA34') : undefined
+  if (validation.accountSignatureFailed) return failure('AA24')
+  return validation.paymasterSignatureFailed ? failure('AA34') : undefined
 }
 
 async function failed(
@@ -117,24 +118,25 @@ async function failed(
 ): Promise<SecondValidation> {
   const drop = await classifyFailure(context, entryPoint, head, { stored, failure })
   if (drop === undefined) return { kind: 'wait', stored }
-  return { kind: 'drop', stored, drop, culprit: roleOfFailure(failure.code) }
+  return { kind: 'drop', stored, drop, responsible: roleOfFailure(failure.code) }
 }
 
-function changes(
+/** Violations by code and context that are not those of the first validation. */
+function changesSince(
   { operation, firstValidation: first }: StoredOperation,
   observed: Observed,
   verdict: Verdict | undefined,
 ): Violation[] {
-  if (first === undefined || verdict === undefined || observed.kind !== 'run') return []
-  const before = new Map(Object.entries(first.codeHashes)) as Map<Address, `0x${string}`>
-  const both = new Map([...verdict.visitedCode].filter(([address]) => before.has(address)))
-  const violations = changedCode(both, before, observed.codeHashes)
+  if (first === undefined || verdict === undefined || observed.kind !== 'record') return []
+  const firstHashes = new Map(Object.entries(first.codeHashes)) as Map<Address, Hex>
+  const visitedTwice = [...verdict.visitedCode].filter(([address]) => firstHashes.has(address))
+  const violations = changedCode(new Map(visitedTwice), firstHashes, observed.codeHashes)
   if (operation.paymaster === undefined) return violations
   const paymaster = { role: 'paymaster', address: operation.paymaster } as const
   return [...violations, ...changedContext(paymaster, first.contextSize, verdict.contextSize)]
 }
 
-function broke(stored: StoredOperation, { rule, entity, message }: Violation): SecondValidation {
+function violated(stored: StoredOperation, { rule, entity, message }: Violation): SecondValidation {
   const drop = { hash: stored.hash, code: rule, reason: message }
-  return { kind: 'drop', stored, drop, culprit: entity }
+  return { kind: 'drop', stored, drop, responsible: entity }
 }

@@ -12,7 +12,7 @@ function address(digit: number): Address {
 
 type Uses = { reads?: readonly number[]; writes?: readonly number[]; associatedIn?: Address }
 
-/** Who uses these slots of the token. */
+/** A candidate that uses these slots of the token. */
 function using(sender: number, { reads = [], writes = [], associatedIn }: Uses) {
   return {
     operation: { sender: address(sender) },
@@ -37,7 +37,7 @@ test('writers of different slots go together', () => {
   expect(withoutConflicts(all)).toEqual(all)
 })
 
-test('who uses storage of another sender waits, whoever is first', () => {
+test('an operation that uses storage of another sender waits, whoever is first', () => {
   const used = using(1, {})
   const user = using(2, { associatedIn: address(1) })
   expect(withoutConflicts([user, used])).toEqual([used])

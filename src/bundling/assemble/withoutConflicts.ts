@@ -3,27 +3,27 @@ import type { AccessedStorage, SlotSets } from '../../validation/erc7562/index.j
 
 type ConflictCandidate = {
   readonly operation: { readonly sender: Address }
-  /** Undefined where it is not known; such an operation conflicts with none. */
+  /** Undefined where the storage is not known; such an operation conflicts with none. */
   readonly accessed: AccessedStorage | undefined
 }
 
 /**
- * Those of these operations, in their order, that may share a bundle: none uses storage of another
- * one's sender (STO-041, ERC-4337), and none uses a slot that another one writes. The rest can go in
- * the next bundle.
+ * The candidates, in their order, that may share a bundle: none uses storage of another one's sender
+ * (STO-041, ERC-4337), and none uses a slot that another one writes. The rest can go in the next bundle.
  */
 export function withoutConflicts<C extends ConflictCandidate>(candidates: readonly C[]): C[] {
   const senders = new Set(candidates.map(({ operation }) => operation.sender))
-  const peaceful = candidates.filter((candidate) => !usesSenders(candidate, senders))
+  const separate = candidates.filter((candidate) => !usesSenders(candidate, senders))
   const [first] = candidates
-  // Where each uses another's sender, the best one goes alone.
-  if (peaceful.length === 0) return first ? [first] : []
-  const touched = new Slots()
-  const written = new Slots()
-  return peaceful.filter(({ accessed }) => {
+  // Where every operation uses storage of another sender, the best one goes alone.
+  if (separate.length === 0) return first ? [first] : []
+  const touched = new SlotSet()
+  const written = new SlotSet()
+  return separate.filter(({ accessed }) => {
     if (accessed === undefined) return true
     const { reads, writes } = accessed
-    if (touched.meet(writes) || written.meet(writes) || written.meet(reads)) return false
+    if (touched.overlaps(writes) || written.overlaps(writes) || written.overlaps(reads))
+      return false
     touched.add(reads)
     written.add(writes)
     return true
@@ -40,14 +40,14 @@ function usesSenders(
   return [...reads.keys(), ...writes.keys(), ...associatedIn].some(isOther)
 }
 
-class Slots {
+class SlotSet {
   readonly #slots = new Set<string>()
 
   add(sets: SlotSets): void {
     for (const key of keysOf(sets)) this.#slots.add(key)
   }
 
-  meet(sets: SlotSets): boolean {
+  overlaps(sets: SlotSets): boolean {
     for (const key of keysOf(sets)) if (this.#slots.has(key)) return true
     return false
   }

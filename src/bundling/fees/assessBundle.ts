@@ -5,16 +5,16 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { bundleCost } from '../../gas/preVerificationGas.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import type { Engine } from '../../validation/engine.js'
-import { paysForItself } from './coverage.js'
+import { paysForItself } from './paysForItself.js'
 import { pricedOperation } from './pricedOperation.js'
 
-/** Gas that every EntryPoint meters of any operation: its nonce, its payment, the call of its account. */
+/** Gas that every EntryPoint meters for any operation: its nonce, its payment, the call of its account. */
 const LEAST_METERED = 10_000n
 
 /**
- * Learns what the bundle costs and brings; the answer tells whether it pays for itself with some fees.
- * Only where the calldata floor (EIP-7623) may bind does it matter how much gas validation uses: then
- * every operation is validated again.
+ * Measures the cost and the income of a bundle; the returned function tells whether the bundle pays for
+ * itself with given fees. Only where the calldata floor (EIP-7623) may bind does it matter how much gas
+ * validation uses: then every operation is validated again.
  */
 export async function assessBundle(
   engine: Pick<Engine, 'validate'>,

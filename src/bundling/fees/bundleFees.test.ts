@@ -33,37 +33,37 @@ function price(
 
 test('a bundle never pays more per gas than each of its operations, at any base fee', () => {
   fc.assert(
-    fc.property(operations, fees, wei, (ops, network, baseFee) => {
-      const own = bundleFees(entryPoint, ops, network)
-      expect(own.maxPriorityFeePerGas).toBeLessThanOrEqual(own.maxFeePerGas)
-      fc.pre(baseFee <= own.maxFeePerGas)
+    fc.property(operations, fees, wei, (ops, target, baseFee) => {
+      const bid = bundleFees(entryPoint, ops, target)
+      expect(bid.maxPriorityFeePerGas).toBeLessThanOrEqual(bid.maxFeePerGas)
+      fc.pre(baseFee <= bid.maxFeePerGas)
       for (const op of ops)
-        expect(price(own, baseFee)).toBeLessThanOrEqual(entryPoint.gasPrice(op, baseFee))
+        expect(price(bid, baseFee)).toBeLessThanOrEqual(entryPoint.gasPrice(op, baseFee))
     }),
   )
 })
 
-test('a bundle of rich operations pays what the network asks and no more', () => {
+test('a bundle of rich operations bids the target and no more', () => {
   fc.assert(
-    fc.property(operations, fees, (ops, network) => {
+    fc.property(operations, fees, (ops, target) => {
       const rich = ops.map((op) => ({
         ...op,
         callGasLimit: op.callGasLimit + 100_000n,
-        maxFeePerGas: op.maxFeePerGas + network.maxFeePerGas * 2n,
-        maxPriorityFeePerGas: op.maxPriorityFeePerGas + network.maxPriorityFeePerGas,
+        maxFeePerGas: op.maxFeePerGas + target.maxFeePerGas * 2n,
+        maxPriorityFeePerGas: op.maxPriorityFeePerGas + target.maxPriorityFeePerGas,
       }))
-      expect(bundleFees(entryPoint, rich, network)).toEqual(network)
+      expect(bundleFees(entryPoint, rich, target)).toEqual(target)
     }),
   )
 })
 
 test('a replacement raises both fees by 12.5 % and is paid for, or is not made', () => {
   fc.assert(
-    fc.property(fees, fees, fees, (previous, network, ceiling) => {
+    fc.property(fees, fees, fees, (previous, fast, ceiling) => {
       const pays = (fees: typeof ceiling) =>
         fees.maxFeePerGas <= ceiling.maxFeePerGas &&
         fees.maxPriorityFeePerGas <= ceiling.maxPriorityFeePerGas
-      const raised = resubmissionFees({ previous, network, pays })
+      const raised = resubmissionFees({ previous, fast, pays })
       if (!raised) {
         const tip = (previous.maxPriorityFeePerGas * 9n) / 8n + 2n
         const max = (previous.maxFeePerGas * 9n) / 8n + 2n
@@ -80,16 +80,16 @@ test('a replacement raises both fees by 12.5 % and is paid for, or is not made',
   )
 })
 
-test('a replacement follows a network that asks for more than 12.5 %', () => {
+test('a replacement follows advice that rises by more than 12.5 %', () => {
   fc.assert(
-    fc.property(fees, (network) => {
+    fc.property(fees, (fast) => {
       const previous = {
-        maxFeePerGas: network.maxFeePerGas / 2n,
-        maxPriorityFeePerGas: network.maxPriorityFeePerGas / 2n,
+        maxFeePerGas: fast.maxFeePerGas / 2n,
+        maxPriorityFeePerGas: fast.maxPriorityFeePerGas / 2n,
       }
-      const raised = resubmissionFees({ previous, network, pays: () => true })
-      expect(raised?.maxFeePerGas).toBeGreaterThanOrEqual(network.maxFeePerGas)
-      expect(raised?.maxPriorityFeePerGas).toBeGreaterThanOrEqual(network.maxPriorityFeePerGas)
+      const raised = resubmissionFees({ previous, fast, pays: () => true })
+      expect(raised?.maxFeePerGas).toBeGreaterThanOrEqual(fast.maxFeePerGas)
+      expect(raised?.maxPriorityFeePerGas).toBeGreaterThanOrEqual(fast.maxPriorityFeePerGas)
     }),
   )
 })
@@ -97,10 +97,10 @@ test('a replacement follows a network that asks for more than 12.5 %', () => {
 test('the highest tip that pays is found, to the wei', () => {
   fc.assert(
     fc.property(fees, wei, (bid, ceiling) => {
-      const found = highestTip(bid, (fees) => fees.maxPriorityFeePerGas < ceiling)
+      const lowered = highestTip(bid, (fees) => fees.maxPriorityFeePerGas < ceiling)
       const { maxPriorityFeePerGas: most } = bid
       const expected = ceiling === 0n ? undefined : most < ceiling ? most : ceiling - 1n
-      expect(found?.maxPriorityFeePerGas).toBe(expected)
+      expect(lowered?.maxPriorityFeePerGas).toBe(expected)
     }),
   )
 })

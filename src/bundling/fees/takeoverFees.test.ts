@@ -10,14 +10,14 @@ const fees = fc
       : { maxFeePerGas: a, maxPriorityFeePerGas: b },
   )
 
-test('both fees rise by 12.5 % at least, reach the network, and stay a valid pair', () => {
+test('both fees rise by 12.5 % at least, reach the advice, and stay a valid pair', () => {
   fc.assert(
-    fc.property(fees, fees, (previous, network) => {
-      const raised = takeoverFees(previous, network)
+    fc.property(fees, fees, (previous, fast) => {
+      const raised = takeoverFees(previous, fast)
       for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
         expect(raised[fee]).toBeGreaterThan(previous[fee])
         expect(raised[fee] * 8n).toBeGreaterThanOrEqual(previous[fee] * 9n)
-        expect(raised[fee]).toBeGreaterThanOrEqual(network[fee])
+        expect(raised[fee]).toBeGreaterThanOrEqual(fast[fee])
       }
       expect(raised.maxPriorityFeePerGas).toBeLessThanOrEqual(raised.maxFeePerGas)
     }),

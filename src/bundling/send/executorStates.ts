@@ -1,17 +1,17 @@
 import type { Address, Hex } from 'viem'
+import { blockParameter, type Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import { blockParameter, type Head } from '../../chain/nodeReads.js'
 
-/** An account that sends transactions of ours, as the chain has it at one head. */
+/** The nonce and balance of an executor or the treasury at one head. */
 export type ExecutorState = {
   readonly address: Address
-  /** The nonce that comes next in the chain. */
+  /** The next nonce in the chain. */
   readonly mined: bigint
   /** wei */
   readonly balance: bigint
 }
 
-/** Standings of `addresses` at `head`, in one batch. Node trouble is thrown. */
+/** States of `addresses` at `head`, in one batch. Node trouble is thrown. */
 export async function readExecutorStates(
   node: NodeClient,
   head: Head,

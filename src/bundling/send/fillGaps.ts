@@ -6,24 +6,24 @@ import { missingNonces } from './lanes.js'
 import { sendTransfer } from './sendTransfer.js'
 
 /**
- * Fills nonces that bundles left out (one was refused, or lost with a reorg) by transactions that do
- * nothing: what comes after them could not be mined before. New bundles take such nonces first, so
- * this comes after sending. More than a few missing ones are not filled; `planLane` gives up what
- * waits behind them.
+ * Fills missing nonces (their bundles were refused, or lost with a reorg) with transactions that do
+ * nothing: bundles with higher nonces could not be mined before. New bundles take missing nonces first,
+ * so this comes after sending. More than a few are not filled; `planLane` abandons the bundles that wait
+ * behind them.
  */
 export async function fillGaps(
   context: BundlingContext,
-  { head, standings }: Followed,
+  { head, states }: Followed,
 ): Promise<void> {
   const { database, definition, node, signers, treasury, logger } = context
   const { chainId, maxBundlesPerExecutor } = definition
-  const all = await openBundles(database, chainId)
+  const bundles = await openBundles(database, chainId)
   for (const signer of [...signers, ...(treasury ? [treasury] : [])]) {
     const { address } = signer
-    const standing = standings.get(address)
-    if (!standing) continue
-    const open = all.filter(({ executor }) => executor === address)
-    const missing = missingNonces({ executor: address, mined: standing.mined, open })
+    const state = states.get(address)
+    if (!state) continue
+    const open = bundles.filter(({ executor }) => executor === address)
+    const missing = missingNonces({ executor: address, mined: state.mined, open })
     if (missing.length > maxBundlesPerExecutor) continue
     for (const nonce of missing) {
       const { fast } = await adviseFees(node, head)

@@ -2,10 +2,10 @@ import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import { faultPoint } from '../../base/faults.js'
 import { adviseFees } from '../../chain/fees.js'
-import type { Head } from '../../chain/nodeReads.js'
+import type { Head } from '../../chain/head.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import { beneficiaryGas } from '../../gas/preVerificationGas.js'
-import type { ExecutorTransaction } from '../../signing/executorSigner.js'
+import type { ExecutorTransaction } from '../../signing/executorTransaction.js'
 import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
 import { abandonBundle, refuseBundle, storeAttempt } from '../../store/outbox/outbox.js'
 import { operationsInBundle } from '../../store/pool/operations.js'
@@ -18,13 +18,13 @@ import { type BroadcastResult, broadcast } from './broadcast.js'
 import { type ExecutorState, readExecutorStates } from './executorStates.js'
 import { type Lane, newestAttempt, planLane } from './lanes.js'
 import { signAttempt } from './signAttempt.js'
-import { transferTransaction } from './transfer.js'
+import { transferTransaction } from './transferTransaction.js'
 
-/** What following taught about our accounts. */
+/** Our accounts, as the chain has them at one head. */
 export type Followed = {
   readonly head: Head
-  readonly standings: ReadonlyMap<Address, ExecutorState>
-  /** Those with a transaction that the node did not take: they send nothing further for now. */
+  readonly states: ReadonlyMap<Address, ExecutorState>
+  /** Accounts with a transaction that the node did not take: they send nothing further for now. */
   readonly blocked: ReadonlySet<Address>
 }
 
@@ -34,41 +34,41 @@ export async function followBundles(context: BundlingContext, head: Head): Promi
   const open = await openBundles(database, definition.chainId)
   const ours = [...signers, ...(treasury ? [treasury] : [])].map(({ address }) => address)
   const addresses = [...new Set([...ours, ...open.map(({ executor }) => executor)])]
-  const standings = await readExecutorStates(node, head, addresses)
+  const states = await readExecutorStates(node, head, addresses)
   const blocked = new Set<Address>()
-  if (open.length === 0) return { head, standings, blocked }
+  if (open.length === 0) return { head, states, blocked }
 
-  const known = await knownTransactions(context, open)
-  const { fast: network } = await adviseFees(node, head)
-  for (const { address: executor, mined } of standings.values()) {
+  const knownToNode = await knownTransactions(context, open)
+  const { fast } = await adviseFees(node, head)
+  for (const { address: executor, mined } of states.values()) {
     const lane = { executor, mined, open: open.filter((bundle) => bundle.executor === executor) }
-    if (!(await followLane(context, lane, known, network))) blocked.add(executor)
+    if (!(await followLane(context, lane, knownToNode, fast))) blocked.add(executor)
   }
-  return { head, standings, blocked }
+  return { head, states, blocked }
 }
 
-/** Returns whether the node has taken all that the lane holds. */
+/** Carries out the plan of a lane. Returns whether the node has taken all its transactions. */
 async function followLane(
   context: BundlingContext,
   lane: Lane,
-  known: ReadonlySet<Hex>,
-  network: Fees,
+  knownToNode: ReadonlySet<Hex>,
+  fast: Fees,
 ): Promise<boolean> {
   const { resubmitAfter, maxBundlesPerExecutor } = context.definition
   const { steps, stuck } = planLane(lane, {
-    isKnown: ({ hash }) => known.has(hash),
+    isKnown: ({ hash }) => knownToNode.has(hash),
     resubmitAfter,
-    network,
-    mostFillers: maxBundlesPerExecutor,
+    fast,
+    maxFillers: maxBundlesPerExecutor,
   })
-  let taken = true
+  let allTaken = true
   for (const step of steps) {
     if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
-    else if (step.kind === 'cancel') await cancel(context, step.bundle, network, step.reason)
-    else if (!isTaken(await send(context, step.bundle))) taken = false
+    else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
+    else if (!isTaken(await send(context, step.bundle))) allTaken = false
   }
-  for (const bundle of stuck) if (await resubmit(context, bundle, network)) break
-  return taken
+  for (const bundle of stuck) if (await resubmit(context, bundle, fast)) break
+  return allTaken
 }
 
 /** Broadcasts a bundle's newest transaction; one that can never be included ends the bundle. */
@@ -86,11 +86,12 @@ export async function send(context: BundlingContext, bundle: OpenBundle): Promis
   return result
 }
 
-/** May further transactions follow? Not behind one of which the node knows nothing. */
+/** Whether further transactions may follow: not behind one that the node does not have. */
 export function isTaken({ kind }: BroadcastResult): boolean {
   return kind === 'sent' || kind === 'settled'
 }
 
+/** Hashes of the bundles' newest transactions, those that the node has in its pool or chain. */
 async function knownTransactions(
   { node }: BundlingContext,
   open: readonly OpenBundle[],
@@ -110,23 +111,23 @@ async function knownTransactions(
 
 /** Ends a bundle that cannot be included any more; its operations try again. */
 async function abandon(
-  { database, logger, onEnd }: BundlingContext,
+  { database, logger, onBundleEnded }: BundlingContext,
   { id, nonce, executor }: OpenBundle,
   reason: string,
 ): Promise<void> {
   const released = await abandonBundle(database, id)
-  onEnd?.('abandoned')
+  onBundleEnded?.('abandoned')
   logger.warn({ bundleId: id, executor, nonce, reason, released }, 'bundle abandoned')
 }
 
 /** Ends a bundle that the node will never take; its operations go in smaller ones next. */
 async function refuse(
-  { database, logger, onEnd }: BundlingContext,
+  { database, logger, onBundleEnded }: BundlingContext,
   { id, nonce, executor }: OpenBundle,
   reason: string | undefined,
 ): Promise<void> {
   const blamed = await refuseBundle(database, id, MAX_ATTEMPTS)
-  onEnd?.('abandoned')
+  onBundleEnded?.('abandoned')
   logger.warn({ bundleId: id, executor, nonce, reason, blamed }, 'the node refused the bundle')
 }
 
@@ -137,7 +138,7 @@ async function refuse(
 async function cancel(
   context: BundlingContext,
   bundle: OpenBundle,
-  network: Fees,
+  fast: Fees,
   reason: string,
 ): Promise<void> {
   const { definition, node, logger } = context
@@ -148,7 +149,7 @@ async function cancel(
     to: executor,
     value: 0n,
     nonce,
-    fees: takeoverFees(newestAttempt(bundle), network),
+    fees: takeoverFees(newestAttempt(bundle), fast),
   })
   if (await sendAttempt(context, bundle, transaction, true))
     logger.warn({ bundleId: id, executor, nonce, reason }, 'bundle is being cancelled')
@@ -158,13 +159,13 @@ async function cancel(
 async function resubmit(
   context: BundlingContext,
   bundle: OpenBundle,
-  network: Fees,
+  fast: Fees,
 ): Promise<boolean> {
   const previous = newestAttempt(bundle)
   const { id, executor, nonce } = bundle
   const { to, data = '0x', value = 0n, gas, authorizationList } = parseTransaction(previous.raw)
   if (!to || gas === undefined) throw new Error(`bundle ${id} holds no call`)
-  const fees = await dearerFees(context, bundle, data, network)
+  const fees = await raisedFees(context, bundle, data, fast)
   const { chainId } = context.definition
   const transaction = fees && {
     chainId,
@@ -182,23 +183,24 @@ async function resubmit(
   return false
 }
 
-async function dearerFees(
+/** The next fees of a stuck bundle; undefined when they cannot rise. */
+async function raisedFees(
   { database, definition, engine, entryPoints }: BundlingContext,
   bundle: OpenBundle,
   data: Hex,
-  network: Fees,
+  fast: Fees,
 ): Promise<Fees | undefined> {
   const previous = newestAttempt(bundle)
   if (previous.noop || bundle.kind !== 'operations') {
-    // What was not taken at three times the price is not waiting for a higher one.
-    const enough = previous.maxFeePerGas > 3n * network.maxFeePerGas
-    return enough ? undefined : takeoverFees(previous, network)
+    // A transaction that was not taken at three times the price does not wait for a higher one.
+    const isHighEnough = previous.maxFeePerGas > 3n * fast.maxFeePerGas
+    return isHighEnough ? undefined : takeoverFees(previous, fast)
   }
   const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
   if (!entryPoint) return undefined
   const waiting = await operationsInBundle(database, bundle.id)
   const pays = await assessBundle(engine, entryPoint, waiting, data, beneficiaryGas(definition))
-  return resubmissionFees({ previous, network, pays })
+  return resubmissionFees({ previous, fast, pays })
 }
 
 /** Signs, stores, then sends another transaction for a bundle's nonce. False without its key. */
@@ -209,7 +211,7 @@ async function sendAttempt(
   noop: boolean,
 ): Promise<boolean> {
   const { database, definition, signers, treasury, logger } = context
-  const signer = [...signers, treasury].find((each) => each?.address === bundle.executor)
+  const signer = [...signers, treasury].find((key) => key?.address === bundle.executor)
   if (!signer) return false
   const attempt = await signAttempt(signer, transaction, noop)
   await storeAttempt(database, definition.chainId, bundle.id, attempt)

@@ -1,4 +1,4 @@
-import type { Head } from '../../chain/nodeReads.js'
+import type { Head } from '../../chain/head.js'
 import { dropExpired } from '../../store/pool/operations.js'
 import { decayReputations } from '../../store/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -8,8 +8,8 @@ import { type Followed, followBundles } from './followBundles.js'
 import { refillExecutors } from './refillExecutors.js'
 
 /**
- * Learns from the chain at `head` what became of operations and bundles. Undefined when the node does
- * not show that head as we know the chain; nothing should be sent then.
+ * Brings operations and bundles up to date with the chain at `head`. Undefined when the index cannot
+ * reach that head; nothing should be sent then.
  */
 export async function followChain(
   context: BundlingContext,
@@ -24,7 +24,7 @@ export async function followChain(
   return followed
 }
 
-/** What keeps the executors going, after new bundles had their chance. */
+/** Fills missing nonces and refills executors; new bundles go first. */
 export async function keepLanes(context: BundlingContext, followed: Followed): Promise<void> {
   await fillGaps(context, followed)
   await refillExecutors(context, followed)

@@ -12,7 +12,7 @@ import {
 } from './lanes.js'
 
 const executor = `0x${'e0'.repeat(20)}` as const
-const network = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
+const fast = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 
 let hashes = 0
 function attempt(fields: Partial<BundleAttempt> = {}): BundleAttempt {
@@ -52,7 +52,7 @@ function lane(mined: number, ...open: OpenBundle[]): Lane {
 }
 
 function plan(each: Lane, known: (attempt: BundleAttempt) => boolean = () => true): LanePlan {
-  return planLane(each, { isKnown: known, resubmitAfter: 100, network, mostFillers: 4 })
+  return planLane(each, { isKnown: known, resubmitAfter: 100, fast, maxFillers: 4 })
 }
 
 function kinds({ steps }: LanePlan) {

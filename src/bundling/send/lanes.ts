@@ -1,23 +1,26 @@
 import type { Address } from 'viem'
-import { greatest } from '../../base/greatest.js'
+import { greatest } from '../../base/bigints.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { BundleAttempt, OpenBundle } from '../../store/outbox/bundles.js'
 
-/** An executor's transactions in flight, as the chain at one head and our outbox have them. */
+/**
+ * A lane is the queue of nonces of one executor: its transactions in flight, as the chain at one head and
+ * the outbox have them.
+ */
 export type Lane = {
   readonly executor: Address
-  /** Transactions of the executor in the chain: the nonce that comes next there. */
+  /** The executor's next nonce in the chain. */
   readonly mined: bigint
   /** In nonce order. */
   readonly open: readonly OpenBundle[]
 }
 
-/** What has to be done about an open bundle now. */
+/** A step that an open bundle needs now. */
 export type LaneStep =
   | { readonly kind: 'abandon'; readonly bundle: OpenBundle; readonly reason: string }
   /** Replace it by a transaction that does nothing. */
   | { readonly kind: 'cancel'; readonly bundle: OpenBundle; readonly reason: string }
-  /** The node does not know its newest transaction. */
+  /** Send its newest transaction, which the node does not know. */
   | { readonly kind: 'send'; readonly bundle: OpenBundle }
 
 export type LanePlan = {
@@ -29,32 +32,32 @@ export type LanePlan = {
   readonly stuck: readonly OpenBundle[]
 }
 
-type Circumstances = {
-  /** Is this transaction in the node's pool or chain? */
+type LaneConditions = {
+  /** Whether this transaction is in the node's pool or chain. */
   readonly isKnown: (attempt: BundleAttempt) => boolean
   /** Milliseconds after which a transaction without inclusion is stuck. */
   readonly resubmitAfter: number
-  /** What the network asks now. */
-  readonly network: Fees
-  /** The most missing nonces that are worth filling. */
-  readonly mostFillers: number
+  /** The advised fees of the tier `fast`. */
+  readonly fast: Fees
+  /** The number of missing nonces above which they are not filled. */
+  readonly maxFillers: number
 }
 
 /**
- * What to do about each bundle of a lane:
+ * The step for each bundle of a lane:
  * - its nonce is used although no receipt of ours was found: abandon it;
  * - too many nonces before it are missing for it ever to be mined: abandon it when it is stuck;
  * - the operator wants an operation back, or one of its operations is settled elsewhere, so that the
  *   bundle would revert: cancel it, once;
  * - the node does not know it (restart, reorg, lost): send it again;
- * - stuck: raise its fees when it is the first of the lane, or when the network asks for more than
- *   it offers; any other one only waits for those before it.
+ * - stuck: raise its fees when it is the first of the lane, or when it offers less than the `fast`
+ *   fees; any other one only waits for those before it.
  */
-export function planLane(lane: Lane, circumstances: Circumstances): LanePlan {
-  const { isKnown, resubmitAfter, network, mostFillers } = circumstances
+export function planLane(lane: Lane, conditions: LaneConditions): LanePlan {
+  const { isKnown, resubmitAfter, fast, maxFillers } = conditions
   const steps: LaneStep[] = []
   const stuck: OpenBundle[] = []
-  const reachable = missingNonces(lane).length <= mostFillers
+  const reachable = missingNonces(lane).length <= maxFillers
   const [firstMissing] = missingNonces(lane)
   const first = lane.open.find(({ nonce }) => nonce >= lane.mined)
   for (const bundle of lane.open) {
@@ -67,17 +70,17 @@ export function planLane(lane: Lane, circumstances: Circumstances): LanePlan {
       steps.push({ kind: 'abandon', bundle, reason: 'transactions before it are missing' })
     else if (reason !== undefined && !newest.noop) steps.push({ kind: 'cancel', bundle, reason })
     else if (!isKnown(newest)) steps.push({ kind: 'send', bundle })
-    else if (late && (bundle === first || isBelow(newest, network))) stuck.push(bundle)
+    else if (late && (bundle === first || isBelow(newest, fast))) stuck.push(bundle)
   }
   return { steps, stuck }
 }
 
-/** Nonces that neither the chain nor an open bundle has, though an open bundle comes after them. */
+/** Nonces that neither the chain nor an open bundle has used, though an open bundle comes after them. */
 export function missingNonces({ mined, open }: Lane): bigint[] {
   const taken = new Set(open.map(({ nonce }) => nonce))
   const last = open.at(-1)?.nonce ?? mined
   const missing: bigint[] = []
-  // Nobody fills more than a few; a node that answers nonsense must not make us count for ever.
+  // Only a few are ever filled, and a node that answers nonsense must not make this count for ever.
   for (let nonce = mined; nonce < last && missing.length < 100; nonce++)
     if (!taken.has(nonce)) missing.push(nonce)
   return missing
@@ -111,9 +114,8 @@ function cancelReason(bundle: OpenBundle): string | undefined {
     : undefined
 }
 
-function isBelow(fees: Fees, network: Fees): boolean {
+function isBelow(fees: Fees, fast: Fees): boolean {
   return (
-    fees.maxFeePerGas < network.maxFeePerGas ||
-    fees.maxPriorityFeePerGas < network.maxPriorityFeePerGas
+    fees.maxFeePerGas < fast.maxFeePerGas || fees.maxPriorityFeePerGas < fast.maxPriorityFeePerGas
   )
 }

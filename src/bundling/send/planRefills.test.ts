@@ -7,20 +7,25 @@ function address(index: number): Address {
   return numberToHex(index + 1, { size: 20 })
 }
 const base = {
-  underway: new Set<Address>(),
+  inFlight: new Set<Address>(),
   transferCost: 1n,
   refillBelow: 50n,
   refillTo: 100n,
-  most: 4,
+  maxRefills: 4,
 }
 function executors(...balances: bigint[]) {
   return balances.map((balance, i) => ({ address: address(i), balance }))
 }
 
 test('the poorest is filled up first; who has enough or a refill on its way gets none', () => {
-  const underway = new Set([address(3)])
-  const means = { ...base, executors: executors(40n, 10n, 50n, 0n), underway, available: 1_000n }
-  expect(planRefills(means)).toEqual({
+  const inFlight = new Set([address(3)])
+  const conditions = {
+    ...base,
+    executors: executors(40n, 10n, 50n, 0n),
+    inFlight,
+    available: 1_000n,
+  }
+  expect(planRefills(conditions)).toEqual({
     refills: [
       { to: address(1), value: 90n },
       { to: address(0), value: 60n },
@@ -30,12 +35,12 @@ test('the poorest is filled up first; who has enough or a refill on its way gets
 })
 
 test('a short treasury gives what is left if that helps, else names who goes without', () => {
-  const means = { ...base, executors: executors(10n, 20n), available: 120n }
-  expect(planRefills(means)).toEqual({
+  const conditions = { ...base, executors: executors(10n, 20n), available: 120n }
+  expect(planRefills(conditions)).toEqual({
     refills: [{ to: address(0), value: 90n }],
     unserved: [address(1)],
   })
-  expect(planRefills({ ...means, available: 130n }).refills[1]).toEqual({
+  expect(planRefills({ ...conditions, available: 130n }).refills[1]).toEqual({
     to: address(1),
     value: 38n,
   })
@@ -55,12 +60,12 @@ test('a treasury never spends what it has not, and lifts whom it pays', () => {
         })
         const spent = refills.reduce((sum, { value }) => sum + value + base.transferCost, 0n)
         expect(spent).toBeLessThanOrEqual(available)
-        expect(refills.length).toBeLessThanOrEqual(base.most)
+        expect(refills.length).toBeLessThanOrEqual(base.maxRefills)
         for (const { to, value } of refills) {
-          const before = all[Number(BigInt(to)) - 1]!
-          expect(before).toBeLessThan(base.refillBelow)
-          expect(before + value).toBeGreaterThanOrEqual(base.refillBelow)
-          expect(before + value).toBeLessThanOrEqual(base.refillTo)
+          const executor = all[Number(BigInt(to)) - 1]!
+          expect(executor).toBeLessThan(base.refillBelow)
+          expect(executor + value).toBeGreaterThanOrEqual(base.refillBelow)
+          expect(executor + value).toBeLessThanOrEqual(base.refillTo)
         }
         const served = new Set([...refills.map(({ to }) => to), ...unserved])
         expect(served.size).toBe(refills.length + unserved.length)

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { smallest } from '../../base/smallest.js'
+import { compareBigints, smallest } from '../../base/bigints.js'
 
 type Refillable = { readonly address: Address /** wei */; readonly balance: bigint }
 
@@ -11,37 +11,37 @@ export type RefillPlan = {
   readonly unserved: readonly Address[]
 }
 
-type Means = {
+type RefillConditions = {
   readonly executors: readonly Refillable[]
   /** Executors with a refill on its way. */
-  readonly underway: ReadonlySet<Address>
+  readonly inFlight: ReadonlySet<Address>
   /** wei that the treasury can spend. */
   readonly available: bigint
-  /** wei that one transfer costs at most. */
+  /** The most wei that one transfer can cost. */
   readonly transferCost: bigint
   readonly refillBelow: bigint
   readonly refillTo: bigint
-  /** Transfers that may go out now. */
-  readonly most: number
+  /** The most transfers that may go out now. */
+  readonly maxRefills: number
 }
 
 /**
- * Who is refilled with how much: executors below `refillBelow`, the poorest first, up to `refillTo`.
- * When the treasury is short, the last one gets what is left if that lifts it to `refillBelow`; less
- * would not help anyone.
+ * The transfers that fill executors below `refillBelow` up to `refillTo`, the poorest first. When the
+ * treasury is short, the last one gets the rest if that lifts it to `refillBelow`; less would not let it
+ * send again.
  */
-export function planRefills(means: Means): RefillPlan {
-  const { executors, underway, transferCost, refillBelow, refillTo, most } = means
-  const needy = executors
-    .filter(({ address, balance }) => balance < refillBelow && !underway.has(address))
-    .sort((a, b) => (a.balance < b.balance ? -1 : a.balance > b.balance ? 1 : 0))
+export function planRefills(conditions: RefillConditions): RefillPlan {
+  const { executors, inFlight, transferCost, refillBelow, refillTo, maxRefills } = conditions
+  const candidates = executors
+    .filter(({ address, balance }) => balance < refillBelow && !inFlight.has(address))
+    .sort((a, b) => compareBigints(a.balance, b.balance))
   const refills: Refill[] = []
   const unserved: Address[] = []
-  let { available } = means
-  for (const { address, balance } of needy) {
+  let { available } = conditions
+  for (const { address, balance } of candidates) {
     const value = smallest(refillTo - balance, available - transferCost)
     if (balance + value < refillBelow) unserved.push(address)
-    else if (refills.length < most) {
+    else if (refills.length < maxRefills) {
       refills.push({ to: address, value })
       available -= value + transferCost
     }

@@ -14,41 +14,41 @@ import { sendTransfer } from './sendTransfer.js'
 const TRANSFER_GAS = 50_000n
 
 /**
- * Sends the treasury's money to executors that run short. Refills go through the same outbox as
+ * Sends money of the treasury to executors that run short of it. Refills go through the same outbox as
  * bundles, so that a crash neither loses nor repeats one: while a refill of an executor is open there
  * is no other, and when it is closed its money is in the balance that was read.
  */
 export async function refillExecutors(
   context: BundlingContext,
-  { head, standings, blocked }: Followed,
+  { head, states, blocked }: Followed,
 ): Promise<void> {
   const { database, definition, node, signers, treasury, logger } = context
   const { chainId, maxBundlesPerExecutor, treasury: terms } = definition
-  const standing = treasury && standings.get(treasury.address)
-  if (!treasury || !terms || !standing || blocked.has(treasury.address)) return
+  const treasuryState = treasury && states.get(treasury.address)
+  if (!treasury || !terms || !treasuryState || blocked.has(treasury.address)) return
   const executors = signers.flatMap(({ address }) =>
-    address === treasury.address ? [] : (standings.get(address) ?? []),
+    address === treasury.address ? [] : (states.get(address) ?? []),
   )
   if (executors.every(({ balance }) => balance >= terms.refillBelow)) return
 
-  const all = await openBundles(database, chainId)
+  const bundles = await openBundles(database, chainId)
   const { fast: fees } = await adviseFees(node, head)
   let lane = {
     executor: treasury.address,
-    mined: standing.mined,
-    open: all.filter(({ executor }) => executor === treasury.address),
+    mined: treasuryState.mined,
+    open: bundles.filter(({ executor }) => executor === treasury.address),
   }
   const { refills, unserved } = planRefills({
     executors,
-    underway: new Set(lane.open.flatMap(recipient)),
-    available: standing.balance - committedCost(lane),
+    inFlight: new Set(lane.open.flatMap(recipient)),
+    available: treasuryState.balance - committedCost(lane),
     transferCost: TRANSFER_GAS * fees.maxFeePerGas,
     refillBelow: terms.refillBelow,
     refillTo: terms.refillTo,
-    most: maxBundlesPerExecutor - lane.open.length,
+    maxRefills: maxBundlesPerExecutor - lane.open.length,
   })
   if (unserved.length > 0) {
-    const { address, balance } = standing
+    const { address, balance } = treasuryState
     logger.error({ treasury: address, balance, unserved }, 'the treasury cannot refill executors')
   }
   for (const { to, value } of refills) {
@@ -65,7 +65,7 @@ export async function refillExecutors(
   }
 }
 
-/** Whom an open refill is for. */
+/** The executor for which an open refill is; empty for other transactions. */
 function recipient({ kind, attempts: [first] }: OpenBundle): Address[] {
   const { to } = kind === 'refill' ? parseTransaction(first.raw) : {}
   return to ? [to.toLowerCase() as Address] : []

@@ -14,22 +14,22 @@ import { transactionCost } from './signAttempt.js'
 import { signBundle } from './signBundle.js'
 
 type Turn = {
-  /** Rotates the EntryPoints. */
+  /** A counter that rotates the EntryPoints. */
   readonly turn: number
   /**
-   * On a new head each executor may have `maxBundlesPerExecutor` in flight. Between heads only idle
-   * ones send, so that operations which come in meanwhile share a bundle.
+   * Whether the head is new. Then each executor may have `maxBundlesPerExecutor` in flight; between
+   * heads only idle ones send, so that operations which come in meanwhile share a bundle.
    */
   readonly freshHead: boolean
 }
 
 type SendingLane = {
   readonly signer: ExecutorSigner
-  readonly standing: ExecutorState
+  readonly state: ExecutorState
   readonly open: readonly OpenBundle[]
 }
 
-/** Sends bundles while operations and executors wait, first through those with the fewest in flight. */
+/** Sends bundles while operations wait and executors are free, those with the fewest in flight first. */
 export async function sendBundles(
   context: BundlingContext,
   followed: Followed,
@@ -37,18 +37,18 @@ export async function sendBundles(
 ): Promise<void> {
   const { definition, entryPoints } = context
   const start = turn % entryPoints.length
-  const inTurn = [...entryPoints.slice(start), ...entryPoints.slice(0, start)]
+  const rotated = [...entryPoints.slice(start), ...entryPoints.slice(0, start)]
   const waiting = new Set<Hex>()
   let lanes = await sendingLanes(context, followed)
-  const most = freshHead ? definition.maxBundlesPerExecutor : 1
-  for (let inFlight = 0; inFlight < most; inFlight++) {
+  const maxInFlight = freshHead ? definition.maxBundlesPerExecutor : 1
+  for (let inFlight = 0; inFlight < maxInFlight; inFlight++) {
     const next: SendingLane[] = []
     for (const lane of lanes) {
       if (lane.open.length !== inFlight) {
         next.push(lane)
         continue
       }
-      const sent = await trySend(context, followed, lane, inTurn, waiting)
+      const sent = await trySend(context, followed, lane, rotated, waiting)
       if (sent === 'nothing') return
       if (sent !== 'stopped') next.push({ ...lane, open: [...lane.open, sent] })
     }
@@ -56,22 +56,22 @@ export async function sendBundles(
   }
 }
 
-/** Executors that may send: with enough money, and nothing that the node does not take. */
+/** Lanes of the executors that may send: those with enough money and no transaction that is blocked. */
 async function sendingLanes(
   { database, definition, signers }: BundlingContext,
-  { standings, blocked }: Followed,
+  { states, blocked }: Followed,
 ): Promise<SendingLane[]> {
   const open = await openBundles(database, definition.chainId)
   return signers.flatMap((signer) => {
     const { address } = signer
-    const standing = standings.get(address)
-    if (!standing || blocked.has(address)) return []
-    if (standing.balance < definition.executorMinBalance) return []
-    return [{ signer, standing, open: open.filter(({ executor }) => executor === address) }]
+    const state = states.get(address)
+    if (!state || blocked.has(address)) return []
+    if (state.balance < definition.executorMinBalance) return []
+    return [{ signer, state, open: open.filter(({ executor }) => executor === address) }]
   })
 }
 
-/** The bundle that was sent; `nothing` when no operation can go, `stopped` when this executor cannot. */
+/** The bundle that was sent; `nothing` when no operation can go, `stopped` when this executor cannot send. */
 async function trySend(
   context: BundlingContext,
   followed: Followed,
@@ -92,21 +92,24 @@ async function trySend(
 async function sendBundle(
   context: BundlingContext,
   { head }: Followed,
-  { signer, standing, open }: SendingLane,
+  { signer, state, open }: SendingLane,
   entryPoints: readonly EntryPoint[],
   waiting: Set<Hex>,
 ): Promise<OpenBundle | 'nothing' | 'stopped'> {
   const executor = signer.address
-  const lane = { executor, mined: standing.mined, open }
+  const lane = { executor, mined: state.mined, open }
   for (const entryPoint of entryPoints) {
     for (;;) {
       const draft = await assembleBundle(context, { head, executor, entryPoint, waiting })
       if (!draft) break
       const { hashes, gas, fees } = draft
-      const free = standing.balance - committedCost(lane)
+      const available = state.balance - committedCost(lane)
       const cost = transactionCost({ gas, ...fees })
-      if (free < cost) {
-        context.logger.warn({ executor, free, cost }, 'the executor cannot pay for another bundle')
+      if (available < cost) {
+        context.logger.warn(
+          { executor, free: available, cost },
+          'the executor cannot pay for another bundle',
+        )
         return 'stopped'
       }
       faultPoint('bundle:simulated')

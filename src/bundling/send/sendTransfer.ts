@@ -7,7 +7,7 @@ import { storeBundle } from '../../store/outbox/outbox.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { send } from './followBundles.js'
 import { signAttempt } from './signAttempt.js'
-import { transferTransaction } from './transfer.js'
+import { transferTransaction } from './transferTransaction.js'
 
 type Transfer = {
   readonly to: Address
@@ -34,8 +34,8 @@ export async function sendTransfer(
   const id = await storeBundle(database, { chainId, ...stored }, attempt, [])
   if (id === undefined) throw new Error('a transaction without operations was superseded')
   faultPoint('bundle:committed')
-  const none = { operationCount: 0, waitingCount: 0, cancelRequested: false }
-  const bundle: OpenBundle = { id, ...stored, ...none, attempts: [{ ...attempt, age: 0 }] }
+  const counts = { operationCount: 0, waitingCount: 0, cancelRequested: false }
+  const bundle: OpenBundle = { id, ...stored, ...counts, attempts: [{ ...attempt, age: 0 }] }
   await send(context, bundle)
   return bundle
 }

@@ -1,9 +1,10 @@
 import type { Hex } from 'viem'
 import { keccak } from '../../encoding/keccak.js'
-import type { ExecutorSigner, ExecutorTransaction } from '../../signing/executorSigner.js'
+import type { ExecutorSigner } from '../../signing/executorSigner.js'
+import type { ExecutorTransaction } from '../../signing/executorTransaction.js'
 import type { NewAttempt } from '../../store/outbox/bundles.js'
 
-/** Signed bytes as the outbox keeps them. `noop`: they only use the nonce up. */
+/** A signed transaction as the outbox keeps it. `noop`: it only uses the nonce up. */
 export async function signAttempt(
   signer: ExecutorSigner,
   transaction: ExecutorTransaction,
@@ -16,7 +17,7 @@ export async function signAttempt(
   return { hash, raw, maxFeePerGas, maxPriorityFeePerGas, maxCost, noop }
 }
 
-/** wei that a transaction takes from its sender at most. */
+/** The most wei that a transaction can take from its sender. */
 export function transactionCost({
   gas,
   maxFeePerGas,

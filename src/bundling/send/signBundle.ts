@@ -6,8 +6,8 @@ import type { BundlingContext } from '../bundlingContext.js'
 import { signAttempt } from './signAttempt.js'
 
 /**
- * Signs a bundle for `nonce` and stores it with the claim of its operations. Undefined when one of
- * them was replaced meanwhile; nothing has changed then.
+ * The bundle, signed for `nonce` and stored together with the claim of its operations. Undefined when
+ * one of them was replaced meanwhile; nothing has changed then.
  */
 export async function signBundle(
   { definition, database }: BundlingContext,

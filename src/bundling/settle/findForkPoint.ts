@@ -1,10 +1,10 @@
+import { decodeHead, type Head, headRequest } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import { decodeHead, type Head, headRequest } from '../../chain/nodeReads.js'
 import type { ChainBlock } from '../../store/outbox/chainBlocks.js'
 
-/** How the chain at `head` relates to the blocks we indexed. */
+/** The relation of the chain at `head` to the indexed blocks. */
 export type ForkPoint =
-  /** Nothing new: the head is indexed, or this node lags behind what we have seen. */
+  /** Nothing new: the head is indexed, or this node lags behind the index. */
   | { readonly kind: 'behind' }
   /** The chain only grew; index from `after`. */
   | { readonly kind: 'grew'; readonly after: bigint }
@@ -14,11 +14,11 @@ export type ForkPoint =
   | { readonly kind: 'reset' }
 
 /**
- * Compares the indexed blocks (newest first, block 0 last) with the node's. A node that knows nothing
- * but a part of them lags behind. When none above block 0 matches, the fork counts as just below the
- * oldest: what is older is final.
+ * The point at which the node's chain departs from the indexed blocks (newest first, block 0 last). A
+ * node that has only a part of them lags behind. When none above block 0 matches, the fork counts as
+ * just below the oldest: older blocks are final.
  */
-export async function findFork(
+export async function findForkPoint(
   node: NodeClient,
   indexed: readonly ChainBlock[],
   head: Head,

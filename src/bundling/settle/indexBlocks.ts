@@ -1,7 +1,8 @@
 import type { Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
+import { decodeHead, type Head, headRequest } from '../../chain/head.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
-import { decodeHead, getBlock, getLogs, type Head, headRequest } from '../../chain/nodeReads.js'
+import { getBlock, getLogs } from '../../chain/nodeReads.js'
 import {
   decodeReceipt,
   type RawReceipt,
@@ -18,23 +19,23 @@ import {
 import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
 import { hasLiveOperations, knownHashes } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { findFork } from './findForkPoint.js'
+import { findForkPoint } from './findForkPoint.js'
 import { noReceipt, USER_OPERATION_EVENT_TOPIC } from './searchInclusion.js'
 import { settleReceipts } from './settleReceipts.js'
 
 /**
  * Brings the index of inclusions to `head`: undoes what a reorg took back, then settles every
  * transaction that includes operations of ours, from our bundles' receipts and from the EntryPoints'
- * own events, in steps of `logRange` blocks. Each step is one transaction with the block it reached,
- * so a crash repeats a step but never loses or doubles one. Returns whether the index stands at
- * `head`: not when the node lags behind it or the chain changed while it was read.
+ * own events, in steps of `logRange` blocks. Each step is one transaction together with the block that
+ * it reaches, so a crash repeats a step but never loses or doubles one. Returns whether the index has
+ * reached `head`: not when the node lags behind it or the chain changed while it was read.
  */
 export async function indexBlocks(context: BundlingContext, head: Head): Promise<boolean> {
   const { definition, database, node, logger } = context
   const { chainId, logRange, finalityDepth } = definition
   const indexed = await indexedBlocks(database, chainId)
   if (indexed.length === 0) return beginIndex(context, head)
-  const fork = await findFork(node, indexed, head, finalityDepth)
+  const fork = await findForkPoint(node, indexed, head, finalityDepth)
   if (fork.kind === 'behind') return indexed[0]?.hash === head.hash
   if (fork.kind === 'reset') {
     logger.warn({ head: head.number }, 'the chain was reset: its open bundles are abandoned')
@@ -55,7 +56,7 @@ export async function indexBlocks(context: BundlingContext, head: Head): Promise
   return true
 }
 
-/** Nothing older than the first head concerns us, except which chain it is and where it may fork. */
+/** Starts the index at `head`; older blocks only tell which chain it is and where it may fork. */
 async function beginIndex(
   { definition, database, node }: BundlingContext,
   head: Head,
@@ -71,7 +72,7 @@ async function beginIndex(
   return true
 }
 
-/** Returns false when the chain changed while it was read; the next head starts over. */
+/** Settles one range of blocks. False when the chain changed while it was read; the next head repeats it. */
 async function indexRange(context: BundlingContext, from: bigint, to: Head): Promise<boolean> {
   const { definition, database, node } = context
   const { chainId, finalityDepth } = definition
@@ -80,7 +81,8 @@ async function indexRange(context: BundlingContext, from: bigint, to: Head): Pro
   numbers.delete(to.number)
   const canonical = await canonicalBlocks(node, [...numbers])
   canonical.set(to.number, to)
-  if (receipts.some((r) => canonical.get(r.blockNumber)?.hash !== r.blockHash)) return false
+  if (receipts.some(({ blockNumber, blockHash }) => canonical.get(blockNumber)?.hash !== blockHash))
+    return false
 
   const settles = receipts.length > 0
   if (settles) faultPoint('receipts:read')
@@ -99,8 +101,8 @@ async function indexRange(context: BundlingContext, from: bigint, to: Head): Pro
 }
 
 /**
- * Receipts up to block `to` that concern us: of our open bundles, and of events with hashes that we
- * were sent or have sponsored.
+ * Receipts up to block `to` of our open bundles and of all transactions with events of operations that
+ * were sent to us or that we sponsored.
  */
 async function readReceipts(context: BundlingContext, from: bigint, to: bigint) {
   const { definition, entryPoints, database, node } = context
@@ -112,7 +114,7 @@ async function readReceipts(context: BundlingContext, from: bigint, to: bigint) 
     (await hasOpenReservations(database, chainId))
   if (!awaited) return []
   const attempts = bundles.flatMap((bundle) => bundle.attempts.map(({ hash }) => hash))
-  const [own, events] = await Promise.all([
+  const [bundleReceipts, events] = await Promise.all([
     fetchReceipts(node, attempts),
     getLogs(node, {
       address: entryPoints.map(({ address }) => address),
@@ -122,16 +124,18 @@ async function readReceipts(context: BundlingContext, from: bigint, to: bigint) 
     }),
   ])
   const hashOf = ({ topics }: { topics: readonly Hex[] }) => topics[1] ?? '0x'
-  const known = await knownHashes(database, chainId, [...new Set(events.map(hashOf))])
+  const ourHashes = await knownHashes(database, chainId, [...new Set(events.map(hashOf))])
   const including = new Set(
-    events.filter((event) => known.has(hashOf(event))).map((event) => event.transactionHash),
+    events.filter((event) => ourHashes.has(hashOf(event))).map((event) => event.transactionHash),
   )
-  const foreign = await fetchReceipts(
+  const otherReceipts = await fetchReceipts(
     node,
     [...including].filter((hash) => !attempts.includes(hash)),
   )
-  const receipts = [...own, ...foreign].filter(({ blockNumber }) => blockNumber <= to)
-  // Going on without it would leave an operation of ours uncounted for ever.
+  const receipts = [...bundleReceipts, ...otherReceipts].filter(
+    ({ blockNumber }) => blockNumber <= to,
+  )
+  // Without this receipt an operation of ours would stay uncounted for ever.
   for (const { transactionHash } of receipts) including.delete(transactionHash)
   const [missing] = including
   if (missing) throw new NodeUnavailableError(noReceipt(missing))

@@ -8,7 +8,7 @@ import type { BundlingContext } from '../bundlingContext.js'
 export const USER_OPERATION_EVENT_TOPIC: Hex =
   '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
 
-/** What is wrong with a node, or with several behind one address, that do not agree. */
+/** The contradiction of a node, or of several behind one address, that has an event without receipt. */
 export function noReceipt(transactionHash: Hex): string {
   return `no receipt of ${transactionHash}, which has logs`
 }
@@ -20,9 +20,10 @@ export type FoundInclusion = {
 }
 
 /**
- * Where the chain included an operation, asked from the node: one eth_getLogs over the last
- * `logRange` blocks up to `head`. For operations that our own index does not hold. A node that has the
- * event but not its receipt contradicts itself: that is thrown, because "not included" would be wrong.
+ * The inclusion of an operation that our index does not hold: one eth_getLogs over the last `logRange`
+ * blocks up to `head`. Undefined when there is none.
+ * @throws NodeUnavailableError when the node has the event but not its receipt: "not included" would be
+ * wrong
  */
 export async function searchInclusion(
   { definition, entryPoints, node }: Pick<BundlingContext, 'definition' | 'entryPoints' | 'node'>,

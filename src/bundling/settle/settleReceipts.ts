@@ -1,7 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { Hex } from 'viem'
 import { getBlock } from '../../chain/nodeReads.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
+import type { Transaction } from '../../store/database.js'
 import { type LedgerProgress, settleLedger } from '../../store/ledger/ledger.js'
 import { bookTokenPayments } from '../../store/ledger/tokenPayments.js'
 import { ownTransactions } from '../../store/outbox/bundles.js'
@@ -10,24 +10,23 @@ import { blameOperations, closeBundle, releaseOperations } from '../../store/out
 import { putInclusions, putReceipt } from '../../store/pool/inclusions.js'
 import { knownHashes } from '../../store/pool/operations.js'
 import { countReputations } from '../../store/pool/reputations.js'
-import type { Schema } from '../../store/schema.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { paidOperations } from './paidOperations.js'
 import { MAX_ATTEMPTS } from './retryGroups.js'
 import type { FoundInclusion } from './searchInclusion.js'
-import { withCosts } from './sponsorCosts.js'
-import { paidOperations } from './tokensPaid.js'
+import { withSponsorCosts } from './withSponsorCosts.js'
 
 /**
- * Writes down what canonical receipts say, inside a transaction and as often as one likes: operations
- * of ours are included, whoever carried them; a bundle of ours is included or reverted, and what it
- * did not include returns to the pool. A transaction that only used a bundle's nonce up gives its
- * operations back without blame. Only events of our EntryPoints' own addresses count. The books of tokens and the
- * ledger of sponsorships follow; `progress` says how far the index has come with them, undefined when they
- * were found beside it.
+ * Writes the outcome of canonical receipts into the database, inside a transaction; doing it again
+ * changes nothing. Operations of ours are included, whoever sent their bundle. A bundle of ours is
+ * included or reverted, and operations that it did not include return to the pool. A transaction that
+ * only used a bundle's nonce up returns its operations without counting a failure. Only events of our
+ * EntryPoints' addresses count. The token books and the ledger of sponsorships follow; `progress` is the
+ * block that the index reaches with these receipts, undefined when they were found beside it.
  */
 export async function settleReceipts(
-  trx: Kysely<Schema>,
-  { definition, entryPoints, logger, onEnd, gasWatch }: BundlingContext,
+  trx: Transaction,
+  { definition, entryPoints, logger, onBundleEnded, gasWatch }: BundlingContext,
   receipts: readonly TransactionReceipt[],
   progress: LedgerProgress | undefined,
 ): Promise<void> {
@@ -40,8 +39,8 @@ export async function settleReceipts(
     ),
   )
   const hashes = outcomes.map(({ outcome }) => outcome.userOpHash)
-  const known = await knownHashes(trx, chainId, hashes)
-  const ours = await ownTransactions(
+  const ourHashes = await knownHashes(trx, chainId, hashes)
+  const ourTransactions = await ownTransactions(
     trx,
     chainId,
     receipts.map(({ transactionHash }) => transactionHash),
@@ -51,37 +50,37 @@ export async function settleReceipts(
     const { transactionHash, blockNumber, gasUsed, effectiveGasPrice, status } = receipt
     const settled = outcomes.filter(
       ({ outcome: { event, userOpHash } }) =>
-        event.transactionHash === transactionHash && known.has(userOpHash),
+        event.transactionHash === transactionHash && ourHashes.has(userOpHash),
     )
-    const own = ours.get(transactionHash)
-    const bundleId = own?.bundleId
-    if (!own && settled.length === 0) continue
+    const ours = ourTransactions.get(transactionHash)
+    const bundleId = ours?.bundleId
+    if (!ours && settled.length === 0) continue
 
     await putReceipt(trx, chainId, receipt)
     included.push(...(await putInclusions(trx, chainId, settled, bundleId ?? null)))
     const facts = { transactionHash, blockNumber, operations: settled.length }
-    if (!own) {
+    if (!ours) {
       logger.warn(facts, 'operations were included by a bundle of someone else')
       continue
     }
     const cost = gasUsed * effectiveGasPrice
-    if (own.noop) {
-      await closeBundle(trx, own.bundleId, 'cancelled', transactionHash)
-      onEnd?.('cancelled')
-      const released = await releaseOperations(trx, own.bundleId)
+    if (ours.noop) {
+      await closeBundle(trx, ours.bundleId, 'cancelled', transactionHash)
+      onBundleEnded?.('cancelled')
+      const released = await releaseOperations(trx, ours.bundleId)
       logger.warn({ bundleId, ...facts, cost, released }, 'the nonce was used up without a bundle')
       continue
     }
     const state = status === 1 ? 'included' : 'reverted'
-    await closeBundle(trx, own.bundleId, state, transactionHash)
-    onEnd?.(state)
-    const blamed = await blameOperations(trx, own.bundleId, MAX_ATTEMPTS)
+    await closeBundle(trx, ours.bundleId, state, transactionHash)
+    onBundleEnded?.(state)
+    const blamed = await blameOperations(trx, ours.bundleId, MAX_ATTEMPTS)
     const earned = settled.reduce((sum, { outcome }) => sum + outcome.actualGasCost, 0n)
     const numbers = { bundleId, ...facts, gasUsed, cost, earned }
     const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
-    // In the background; what is undone here was mined all the same.
+    // This runs in the background; a bundle that a rollback undoes here was mined all the same.
     if (entryPoint)
-      gasWatch?.see({
+      gasWatch?.compare({
         transactionHash,
         entryPoint,
         hashes: settled.map(({ outcome: { userOpHash } }) => userOpHash),
@@ -90,14 +89,14 @@ export async function settleReceipts(
     else
       logger.warn({ ...numbers, blamed }, 'bundle reverted, its operations go in smaller ones next')
   }
-  const settledNow = outcomes.filter(({ outcome }) => known.has(outcome.userOpHash))
-  await bookTokenPayments(trx, chainId, paidOperations(settledNow))
+  const ourOutcomes = outcomes.filter(({ outcome }) => ourHashes.has(outcome.userOpHash))
+  await bookTokenPayments(trx, chainId, paidOperations(ourOutcomes))
   const ourReceipts = new Map(
     receipts
-      .filter(({ transactionHash }) => ours.has(transactionHash))
+      .filter(({ transactionHash }) => ourTransactions.has(transactionHash))
       .map((receipt) => [receipt.transactionHash, receipt]),
   )
-  const priced = await withCosts(trx, chainId, settledNow, ourReceipts)
+  const priced = await withSponsorCosts(trx, chainId, ourOutcomes, ourReceipts)
   await settleLedger(trx, chainId, priced, progress)
   await countReputations(trx, chainId, { included })
 }

@@ -1,11 +1,12 @@
+import { greatest } from '../../base/bigints.js'
+import { decodeHead, type Head, headRequest } from '../head.js'
 import type { NodeClient } from '../nodeClient.js'
-import { decodeHead, type Head, headRequest } from '../nodeReads.js'
 import { type BlockMemory, linked, REMEMBERED_BLOCKS, remember } from './blockMemory.js'
 
 type HeadChange = { readonly memory: BlockMemory; readonly reorgedFrom: bigint | undefined }
 
 /**
- * How the chain got to `newest`, a block we have not seen. Headers between are fetched in one batch,
+ * The change of the chain up to `newest`, a block that we have not seen. Headers between are fetched in one batch,
  * at most as many as we remember; when the parent hashes do not meet our memory, one more batch of
  * the remembered numbers finds the fork. Undefined when blocks changed while we read: ask again later.
  */
@@ -20,7 +21,7 @@ export async function advance(
   const firstMissing = top + 1n > oldestWanted ? top + 1n : oldestWanted
   const between = await headers(node, range(firstMissing, newest.number - 1n))
   const blocks = [...between, newest]
-  if (blocks.length !== Number(max(newest.number - firstMissing, 0n)) + 1 || !linked(blocks)) {
+  if (blocks.length !== Number(greatest(newest.number - firstMissing, 0n)) + 1 || !linked(blocks)) {
     return undefined
   }
   const first = blocks[0] ?? newest
@@ -36,8 +37,8 @@ export async function advance(
   const common = kept.at(-1)
   const reorgedFrom = common === undefined ? numbers[0] : common.number + 1n
   const canonical = known.filter(({ number }) => number < first.number)
-  const run = [...canonical, ...blocks]
-  const history = linked(run) ? run : blocks
+  const joined = [...canonical, ...blocks]
+  const history = linked(joined) ? joined : blocks
   return {
     memory: remember(new Map(), history),
     reorgedFrom: common?.number === top ? undefined : reorgedFrom,
@@ -58,8 +59,4 @@ function range(from: bigint, to: bigint): bigint[] {
   const numbers: bigint[] = []
   for (let number = from; number <= to; number++) numbers.push(number)
   return numbers
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

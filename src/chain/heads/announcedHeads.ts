@@ -5,19 +5,19 @@ import { awake, restAfter } from '../../base/restAfter.js'
 type Options = {
   /** ws:// or wss:// */
   readonly url: string
-  /** A block came; which one is to be asked of the nodes. */
+  /** Called when a block was announced; its header is to be read from the nodes. */
   readonly onHead: () => void
   readonly logger: Logger
-  /** Milliseconds between looks whether the other side is still there. */
+  /** Milliseconds between two tests whether the connection still lives. */
   readonly heartbeat?: number
 }
 
 const MAX_MESSAGE_BYTES = 1024 * 1024
 
 /**
- * Subscribes to `newHeads`. What it says is only a hint to look, never believed: so it may be late,
- * wrong or silent without harm. A connection that breaks is made anew after growing pauses. Returns
- * how to stop.
+ * Subscribes to `newHeads`. An announcement is only a hint to ask the nodes, never believed: so it may
+ * be late, wrong or missing without harm. A broken connection is opened again after growing pauses.
+ * Returns a function that stops it.
  */
 export function followAnnouncedHeads(options: Options): () => void {
   const { url, onHead, logger, heartbeat = 30_000 } = options
@@ -29,29 +29,29 @@ export function followAnnouncedHeads(options: Options): () => void {
   function connect(): void {
     let alive = true
     let reason = 'closed'
-    const own = new WebSocket(url, { handshakeTimeout: 10_000, maxPayload: MAX_MESSAGE_BYTES })
-    socket = own
+    const current = new WebSocket(url, { handshakeTimeout: 10_000, maxPayload: MAX_MESSAGE_BYTES })
+    socket = current
     const pulse = setInterval(() => {
-      if (!alive) own.terminate()
+      if (!alive) current.terminate()
       alive = false
-      if (own.readyState === WebSocket.OPEN) own.ping()
+      if (current.readyState === WebSocket.OPEN) current.ping()
     }, heartbeat)
-    own.on('open', () => {
-      own.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
+    current.on('open', () => {
+      current.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
     })
-    own.on('pong', () => {
+    current.on('pong', () => {
       alive = true
     })
-    own.on('message', (data) => {
+    current.on('message', (data) => {
       alive = true
       if (!isAnnouncement(String(data))) return
       rest = awake
       onHead()
     })
-    own.on('error', (error) => {
+    current.on('error', (error) => {
       reason = error.message
     })
-    own.on('close', () => {
+    current.on('close', () => {
       clearInterval(pulse)
       if (stopped) return
       const now = Date.now()

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { Head } from '../nodeReads.js'
+import type { Head } from '../head.js'
 
 /** The last blocks of the canonical chain as we saw it, a gapless run by number. */
 export type BlockMemory = ReadonlyMap<bigint, Hex>
@@ -7,8 +7,8 @@ export type BlockMemory = ReadonlyMap<bigint, Hex>
 export const REMEMBERED_BLOCKS = 64
 
 /**
- * Memory after `blocks` (linked, oldest first) became canonical: what they replace and what is older
- * than the limit is forgotten, and everything before a gap.
+ * Memory after `blocks` (linked, oldest first) became canonical. Forgotten are the blocks that they
+ * replace, those older than the limit and all before a gap.
  */
 export function remember(memory: BlockMemory, blocks: readonly Head[]): BlockMemory {
   const first = blocks[0]
@@ -24,7 +24,7 @@ export function remember(memory: BlockMemory, blocks: readonly Head[]): BlockMem
   return next
 }
 
-/** Do `blocks` (oldest first) link to each other by parent hash? */
+/** Whether `blocks` (oldest first) link to each other by parent hash. */
 export function linked(blocks: readonly Head[]): boolean {
   return blocks.every((block, i) => i === 0 || block.parentHash === blocks[i - 1]?.hash)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { numberToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import type { Head } from '../nodeReads.js'
+import type { Head } from '../head.js'
 import { agreeOnHead, quorumOf, type Voter } from './agreeOnHead.js'
 
 /** Block `number` of a branch that leaves branch 0 after block `fork`. */
@@ -16,7 +16,7 @@ function block(number: number, branch = 0, fork = 100): Head {
 }
 function voter(height: number, branch = 0): Voter {
   return {
-    told: block(height, branch),
+    head: block(height, branch),
     at: async (number) => block(Number(number), branch),
   }
 }

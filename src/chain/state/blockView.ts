@@ -1,15 +1,9 @@
 import type { Address, Hex } from 'viem'
 import type { Lru } from '../../base/lru.js'
 import type { AccountState, BlockEnv, Fork, State } from '../../evm/index.js'
-import {
-  type BlockAnswers,
-  BlockGone,
-  type Header,
-  type Read,
-  slotPosition,
-} from '../blockReads.js'
+import { type BlockAnswers, BlockGone, type Header, type Read, storageKey } from '../blockReads.js'
 import type { ChainRules } from '../chainRules.js'
-import type { Head } from '../nodeReads.js'
+import type { Head } from '../head.js'
 import type { CodeMemory } from './codeMemory.js'
 import type { ReadState } from './readState.js'
 
@@ -23,8 +17,8 @@ type Context = {
 }
 
 /**
- * What is known of the state of one block. It only grows: runs that overlap share it. Reads that are
- * asked for while a batch is under way travel together in the next one.
+ * The known part of the state of one block. It only grows: executions that overlap share it. Reads that
+ * are asked for while a batch is under way travel together in the next one.
  */
 export class BlockView implements State {
   readonly head: Head
@@ -54,7 +48,7 @@ export class BlockView implements State {
   }
 
   slot(address: Address, slot: Hex): bigint | undefined {
-    return this.#slots.get(slotPosition(address, slot))
+    return this.#slots.get(storageKey(address, slot))
   }
 
   /** The environment of a call on this block; its header must have been fetched. */
@@ -78,13 +72,13 @@ export class BlockView implements State {
   }
 
   /**
-   * Learns what is not known yet, and the header with the first reads. Resolves to whether the node had
-   * to be asked. Throws BlockGone when it does not have the block.
+   * Reads the parts that are not known yet, and the header with the first reads. Resolves to whether the
+   * node had to be asked. Throws BlockGone when it does not have the block.
    */
   async fetch(reads: readonly Read[]): Promise<boolean> {
     const batches = new Set<Promise<void>>()
-    for (const read of [{ kind: 'header' } as const, ...reads].flatMap((each) =>
-      this.#plan(each),
+    for (const read of [{ kind: 'header' } as const, ...reads].flatMap((wanted) =>
+      this.#plan(wanted),
     )) {
       const key = keyOf(read)
       let batch = this.#underWay.get(key)
@@ -100,7 +94,7 @@ export class BlockView implements State {
     return batches.size > 0
   }
 
-  /** Sends what is queued by then when the batch before has come back; who awaits that sees its failure. */
+  /** Sends the queue when the batch before has come back, whose failure is reported to its own readers. */
   #send(): Promise<void> {
     this.#lastBatch = this.#lastBatch
       .catch(() => undefined)
@@ -143,7 +137,7 @@ export class BlockView implements State {
   }
 
   /**
-   * The reads that tell what is not known yet. Code that cannot have changed is not asked for again, the
+   * The reads that are needed for what is not known yet. Code that cannot have changed is not asked for again, the
    * nonce of a contract only where it creates others.
    */
   #plan(read: Read): readonly Read[] {
@@ -165,7 +159,7 @@ export class BlockView implements State {
       case 'blockHash':
         return this.#blockHashes.has(read.number)
       case 'slot':
-        return this.#slots.has(slotPosition(read.address, read.slot))
+        return this.#slots.has(storageKey(read.address, read.slot))
       case 'nonce':
         return this.#accounts.get(read.address)?.nonce !== undefined
       default:
@@ -181,7 +175,7 @@ function keyOf(read: Read): string {
     case 'blockHash':
       return read.number.toString()
     case 'slot':
-      return slotPosition(read.address, read.slot)
+      return storageKey(read.address, read.slot)
     case 'nonce':
       return `nonce of ${read.address}`
     default:

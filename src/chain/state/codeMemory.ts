@@ -8,11 +8,12 @@ const MAX_ADDRESSES = 20_000
 type Seen = { readonly code: Uint8Array; readonly since: bigint }
 
 /**
- * Code, kept once however many accounts have it, and which account has it, where that cannot change.
+ * A memory of code, kept once however many accounts have it, and of the accounts that have it, where
+ * that cannot change.
  *
- * Since Cancun (EIP-6780) a contract that outlives its first transaction keeps its code for ever. What
- * can change is no code at all and the designator of EIP-7702, so these are read in every block; and
- * a reorg can undo a creation, so what was seen since is forgotten.
+ * Since Cancun (EIP-6780) a contract that outlives its first transaction keeps its code for ever. An
+ * account without code and the designator of EIP-7702 can change, so these are read in every block. A
+ * reorg can undo a creation, so code that was seen since its first block is forgotten.
  */
 export class CodeMemory {
   readonly #codes = new Lru<Hex, Uint8Array>(MAX_CODES)
@@ -24,7 +25,7 @@ export class CodeMemory {
     return this.#seen.get(address)?.code
   }
 
-  /** Takes code as a node gives it, read in block `number`; the array that stands for it. */
+  /** Remembers code that a node gave in block `number`. Returns the one array for this code. */
   take(address: Address, code: Hex, number: bigint, fork: Fork): Uint8Array {
     const bytes = this.#intern(fromHex(code))
     if (fork !== 'shanghai' && bytes.length > 0 && bytes[0] !== 0xef) {
@@ -33,12 +34,12 @@ export class CodeMemory {
     return bytes
   }
 
-  /** Hash of code that `take` gave. */
+  /** Hash of code that `take` returned. */
   hashOf(code: Uint8Array): Hex | undefined {
     return this.#hashes.get(code)
   }
 
-  /** Forgets who has which code, as far as it was learnt in block `from` or later. */
+  /** Forgets the code of accounts that was learnt in block `from` or later. */
   forget(from: bigint): void {
     this.#seen.drop(({ since }) => since >= from)
   }

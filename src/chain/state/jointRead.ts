@@ -1,20 +1,21 @@
 import type { Address, Hex } from 'viem'
 import { runtime as slotReader } from '../../contracts/generated/SlotReader.js'
 import { runtime as stateReader } from '../../contracts/generated/StateReader.js'
-import { type BlockAnswers, type Read, slotPosition } from '../blockReads.js'
+import { type BlockAnswers, type Read, storageKey } from '../blockReads.js'
+import { type BlockId, blockParameter } from '../head.js'
 import type { NodeAnswer, NodeCall } from '../jsonRpc.js'
-import { type BlockId, blockParameter } from '../nodeReads.js'
 
-/** What one eth_call can read of any number of accounts. */
+/** A read that one eth_call can make together with others of any number of accounts. */
 export type JointRead = Extract<Read, { readonly kind: 'slot' | 'balance' }>
 
 type Part = { readonly address: Address; readonly slots: readonly Hex[] }
 
+/** A call that makes several reads, and the order of its answers. */
 export type Joint = { readonly call: NodeCall; readonly parts: readonly Part[] }
 
-/** Where the reading code is pretended to be: ASCII "reader", no contract on any chain. */
+/** The address at which the reading code is pretended to be: ASCII "reader", no contract on any chain. */
 const READER: Address = '0x0000000000000000000000000000726561646572'
-/** Some 2,500 gas a slot or account: nodes grant a call ten million at least. */
+/** Reads of one call. Each takes some 2,500 gas, and nodes grant a call ten million at least. */
 const MOST_READS = 1_000
 const GAS = '0x989680'
 const WORD_DIGITS = 64
@@ -24,8 +25,8 @@ export function isJoint(read: Read): read is JointRead {
 }
 
 /**
- * The calls for these reads: code of ours in place of the accounts' own tells their slots. One such
- * call costs the node and us a small part of what a call for each slot does.
+ * The calls for these reads: code of ours in place of the accounts' own returns their slots. One such
+ * call costs the node and us a small part of the cost of a call for each slot.
  */
 export function encodeJoint(reads: readonly JointRead[], pin: BlockId): readonly Joint[] {
   const joints: Joint[] = []
@@ -34,7 +35,7 @@ export function encodeJoint(reads: readonly JointRead[], pin: BlockId): readonly
   return joints
 }
 
-/** Adds the answers; false, and nothing is added, where the node did not run what it was sent. */
+/** Adds the answers; false, and nothing is added, where the node did not run our code. */
 export function decodeJoint(
   { parts }: Joint,
   settled: NodeAnswer | undefined,
@@ -51,7 +52,7 @@ export function decodeJoint(
   }
   for (const { address, slots } of parts) {
     answers.balances.set(address, next())
-    for (const slot of slots) answers.slots.set(slotPosition(address, slot), next())
+    for (const slot of slots) answers.slots.set(storageKey(address, slot), next())
   }
   return true
 }

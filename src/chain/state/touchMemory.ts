@@ -2,15 +2,9 @@ import type { Address, Hex } from 'viem'
 import { Lru } from '../../base/lru.js'
 import { keccak } from '../../encoding/keccak.js'
 import { type Miss, type Preimage, toHex } from '../../evm/index.js'
+import type { AccessSubject } from '../accessHints.js'
 
-/** What changes from one run of the same code to the next. */
-export type RunSubject = {
-  readonly sender: Address
-  /** High 192 bits of the nonce. */
-  readonly nonceKey: bigint
-}
-
-/** What a run asked of the state. */
+/** The accounts and slots that an execution asked of the state. */
 export type Touched = {
   readonly accounts: ReadonlySet<Address>
   readonly slots: ReadonlyMap<Address, ReadonlySet<Hex>>
@@ -22,7 +16,7 @@ type Place = Address | 'sender'
 /** A slot: a fixed word, or one at a short distance behind a hash. */
 type SlotPattern = Hex | { readonly hash: number; readonly distance: bigint }
 
-/** What a run touched, said in a way that holds for another sender. */
+/** Touched accounts and slots in a form that holds for another sender. */
 type Pattern = {
   readonly accounts: readonly Place[]
   readonly hashes: readonly (readonly Term[])[]
@@ -35,32 +29,32 @@ const MAX_TOUCHED = 300
 const MAX_DISTANCE = 16n
 
 /**
- * Remembers what runs touched, to fetch it beforehand for the next run of the same kind. Storage of
- * mappings lies at hashes of their keys, so a slot is remembered by what was hashed: the deposit and
- * nonce of one sender tell where those of another are.
+ * A memory of the state that executions touched, by their names, so that it can be read before the next
+ * one of the same name. Storage of mappings lies at hashes of their keys, so a slot is remembered by the
+ * words that were hashed: the deposit and nonce of one sender tell where those of another are.
  */
 export class TouchMemory {
   readonly #patterns = new Lru<string, Pattern>(MAX_PATTERNS)
 
-  knows(kind: string): boolean {
-    return this.#patterns.get(kind) !== undefined
+  knows(name: string): boolean {
+    return this.#patterns.get(name) !== undefined
   }
 
-  /** What a run of this kind by `subject` will likely touch. */
-  recall(kind: string, subject: RunSubject): readonly Miss[] {
-    const pattern = this.#patterns.get(kind)
+  /** The accounts and slots that an execution of this name for `subject` will likely touch. */
+  recall(name: string, subject: AccessSubject): readonly Miss[] {
+    const pattern = this.#patterns.get(name)
     return pattern ? applyPattern(pattern, subject) : []
   }
 
   learn(
-    kinds: readonly string[],
-    subject: RunSubject,
+    names: readonly string[],
+    subject: AccessSubject,
     touched: Touched,
     preimages: readonly Preimage[],
   ): void {
     const pattern = makePattern(subject, touched, preimages)
     if (pattern.accounts.length + pattern.slots.length > MAX_TOUCHED) return
-    for (const kind of kinds) this.#patterns.set(kind, pattern)
+    for (const name of names) this.#patterns.set(name, pattern)
   }
 }
 
@@ -72,7 +66,7 @@ function addressWord(address: Address): Hex {
 }
 
 function makePattern(
-  { sender, nonceKey }: RunSubject,
+  { sender, nonceKey }: AccessSubject,
   { accounts, slots }: Touched,
   preimages: readonly Preimage[],
 ): Pattern {
@@ -119,7 +113,7 @@ function describe(slot: Hex, positions: ReadonlyMap<Hex, number>): SlotPattern {
   return slot
 }
 
-function applyPattern(pattern: Pattern, { sender, nonceKey }: RunSubject): Miss[] {
+function applyPattern(pattern: Pattern, { sender, nonceKey }: AccessSubject): Miss[] {
   const made = new Map<number, Hex>()
   const wordOf = (term: Term): Hex => {
     if (term === 'sender') return addressWord(sender)

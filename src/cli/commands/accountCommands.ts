@@ -9,10 +9,10 @@ import { createAccount, endAccount } from '../../tenancy/manageAccounts.js'
 import { createTenantApp, endApp } from '../../tenancy/manageApps.js'
 import { createKey, endKey, rotateKey } from '../../tenancy/manageKeys.js'
 import { commandActor } from '../commandActor.js'
+import { onStore } from '../onStore.js'
 import { parseName } from '../parseFlags.js'
 import { parseKeyLimits } from '../parseKeyLimits.js'
 import { printTable } from '../printTable.js'
-import { onStore } from '../storeCommand.js'
 
 function unknown(what: string, id: string | undefined): ConfigError {
   return new ConfigError(`There is no live ${what} ${id}; see \`purser ${what} list\`.`)
@@ -106,9 +106,9 @@ export function defineKeyCommand(key: Command): void {
       .option('--ips <list>', 'addresses and CIDR ranges; any when absent')
       .option('--expires <time>', 'such as 2030-01-31T12:00:00Z; never when absent'),
     async ({ store, flags }) => {
-      const given = { name: parseName(flags.name), ...parseKeyLimits(flags) }
+      const newKey = { name: parseName(flags.name), ...parseKeyLimits(flags) }
       const made = await audited(store.database, commandActor(), (change) =>
-        createKey(change, flags.app ?? '', given),
+        createKey(change, flags.app ?? '', newKey),
       )
       if (!made) throw unknown('app', flags.app)
       console.log(`key     ${made.key.id}\napiKey  ${made.apiKey}\nThe key is not shown again.`)
@@ -139,10 +139,10 @@ export function defineKeyCommand(key: Command): void {
     key.command('revoke').argument('<id>').description('end a key'),
     async ({ store, id }) => {
       const { appId = '' } = (await findKeyById(store.database, id)) ?? {}
-      const done = await audited(store.database, commandActor(), (change) =>
+      const isRevoked = await audited(store.database, commandActor(), (change) =>
         endKey(change, appId, id),
       )
-      reportRevoked('key', id, done)
+      reportRevoked('key', id, isRevoked)
     },
   )
 }

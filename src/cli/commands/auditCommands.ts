@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../../errors/configError.js'
 import { findBrokenAudit, listAudit } from '../../store/tenants/audit.js'
+import { onStore } from '../onStore.js'
 import { printTable } from '../printTable.js'
-import { onStore } from '../storeCommand.js'
 
 /** `purser audit list|verify` */
 export function defineAuditCommand(audit: Command): void {

@@ -7,9 +7,9 @@ import {
   listDecisions,
 } from '../../store/ledger/decisions.js'
 import { listWebhookCalls } from '../../store/ledger/webhookCalls.js'
+import { type Flags, onStore } from '../onStore.js'
 import { parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-import { type Flags, onStore } from '../storeCommand.js'
 
 const PAGE_SIZE = 50
 
@@ -23,7 +23,7 @@ function filterOf(flags: Flags): DecisionFilter {
   }
 }
 
-/** What became of what a decision reserved. */
+/** The end that the reservation of a decision found, in words. */
 function fateOf({ reservation_state, included_hash, user_op_hash }: DecisionEntry): string {
   if (reservation_state === null) return '-'
   const other = included_hash !== null && included_hash !== user_op_hash
@@ -56,9 +56,9 @@ export function defineDecisionCommand(decision: Command): void {
       .option('--code <code>', 'with this outcome, e.g. BUDGET_EXCEEDED')
       .option('--after <id>', 'the last one of the page before'),
     async ({ store, flags }) => {
-      const page = { limit: PAGE_SIZE, after: flags.after }
-      const { decisions, next } = await listDecisions(store.database, filterOf(flags), page)
-      printTable(decisions.map(toRow))
+      const page = { limit: PAGE_SIZE, before: flags.after }
+      const { items, next } = await listDecisions(store.database, filterOf(flags), page)
+      printTable(items.map(toRow))
       if (next !== undefined) console.log(`more: --after ${next}`)
     },
   )

@@ -3,7 +3,7 @@ import type { Hex } from 'viem'
 import { ConfigError } from '../../errors/configError.js'
 import { requestCancellation } from '../../store/pool/cancellations.js'
 import { announceOperations } from '../../store/pool/operations.js'
-import { onStore } from '../storeCommand.js'
+import { onStore } from '../onStore.js'
 
 const hashPattern = /^0x[0-9a-fA-F]{64}$/
 

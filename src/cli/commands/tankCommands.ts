@@ -2,13 +2,14 @@ import type { Command } from 'commander'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { formatEther } from 'viem/utils'
-import type { ChainDefinition } from '../../chain/definition.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { createNodeClient } from '../../chain/nodeClient.js'
 import type { Config } from '../../config/options.js'
 import { toTokenDefinition } from '../../config/tokenSchema.js'
 import { devKey, funderKey } from '../../devnet/devKeys.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import { DEFAULT_VERSION } from '../../entrypoint/versionFacts.js'
 import { ConfigError } from '../../errors/configError.js'
 import { createFunds, type FundState, type Funds } from '../../paymaster/funds.js'
 import type { Runway } from '../../paymaster/runway.js'
@@ -18,6 +19,7 @@ import type { FundMode, TankKind } from '../../store/schema.js'
 import { createLogger } from '../createLogger.js'
 import { devChainDefinition } from '../dev/devChainDefinition.js'
 import { readDevChain } from '../dev/devChainRecord.js'
+import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import {
@@ -28,7 +30,6 @@ import {
   parseKey,
   parseName,
 } from '../parseFlags.js'
-import type { Flags } from '../storeCommand.js'
 import { requireApp } from './accountCommands.js'
 
 type Tools = {
@@ -43,31 +44,34 @@ type Tools = {
   readonly keyOr: (development: Hex) => Hex
 }
 
-/** What a command needs to know of a chain; executors, whose keys may be elsewhere, are not of it. */
+/** The part of a chain's definition that commands need; executors are not in it, as their keys may be elsewhere. */
 export type TankChain = Pick<
   ChainDefinition,
   'chainId' | 'rpcUrls' | 'entryPoints' | 'tankFactory' | 'pollInterval' | 'tokens'
 >
 
 /** A configured chain, or the development chain of the data folder. */
-export function chainOf(config: Config, asked: string): { chain: TankChain; isDev: boolean } {
-  const configured = config.chains.find(({ chainId }) => String(chainId) === asked)
+export function chainOf(config: Config, chainIdText: string): { chain: TankChain; isDev: boolean } {
+  const configured = config.chains.find(({ chainId }) => String(chainId) === chainIdText)
   if (configured)
     return {
       chain: { ...configured, tokens: configured.tokens.map(toTokenDefinition) },
       isDev: false,
     }
   const dev = readDevChain(config.data)
-  if (dev && String(dev.chainId) === asked) return { chain: devChainDefinition(dev), isDev: true }
-  const known = [...config.chains, ...(dev ? [dev] : [])].map(({ chainId }) => chainId)
-  throw new ConfigError(`Chain ${asked} is not configured; known: ${known.join(', ') || 'none'}.`)
+  if (dev && String(dev.chainId) === chainIdText)
+    return { chain: devChainDefinition(dev), isDev: true }
+  const knownIds = [...config.chains, ...(dev ? [dev] : [])].map(({ chainId }) => chainId)
+  throw new ConfigError(
+    `Chain ${chainIdText} is not configured; known: ${knownIds.join(', ') || 'none'}.`,
+  )
 }
 
 async function withTanks(flags: Flags, run: (tools: Tools) => Promise<void>): Promise<void> {
   const config = configOf(flags)
   const logger = createLogger('error')
   const { chain, isDev } = chainOf(config, flags.chain ?? '')
-  const version = flags.entryPoint ?? '0.6'
+  const version = flags.entryPoint ?? DEFAULT_VERSION
   const configured = chain.entryPoints.find((each) => each.version === version)
   if (!configured)
     throw new ConfigError(`Chain ${chain.chainId} has no EntryPoint ${version} configured.`)
@@ -93,7 +97,7 @@ async function withTanks(flags: Flags, run: (tools: Tools) => Promise<void>): Pr
   })
 }
 
-/** Whose tank the flags mean: an app's, or the one that apps with credit share. */
+/** The app whose tank the flags mean; null = the tank that apps with credit share. */
 async function ownerOf(database: Database, flags: Flags): Promise<string | null> {
   if ((flags.app !== undefined) === (flags.shared !== undefined))
     throw new ConfigError('Give either --app, or --shared for the tank of apps with credit.')
@@ -125,8 +129,8 @@ function showFund({ mode, alarm, credit }: FundState): void {
   console.log(`alarm     ${bounds.length > 0 ? `below ${bounds.join(' or ')}` : 'off'}`)
 }
 
-/** The tank, on the chain, and the key that paid for it. */
-async function made(
+/** Makes the tank where it is missing, on the chain too. Returns it, and the key that pays. */
+async function makeTank(
   { tanks, appId, entryPoint, kind, keyOr }: Tools,
   flags: Flags,
 ): Promise<{ tank: Tank; key: Hex }> {
@@ -154,15 +158,15 @@ async function show({ tanks, funds, appId, entryPoint, kind }: Tools): Promise<v
   console.log(`signer    ${state.signer}`)
 }
 
-function parseKind(given = 'gas'): TankKind {
-  if (given === 'gas' || given === 'token') return given
+function parseKind(text = 'gas'): TankKind {
+  if (text === 'gas' || text === 'token') return text
   throw new ConfigError('--kind must be gas or token.')
 }
 
 const modes: readonly FundMode[] = ['tank', 'shared', 'native']
 
-function parseMode(given = ''): FundMode {
-  const mode = modes.find((each) => each === given)
+function parseMode(text = ''): FundMode {
+  const mode = modes.find((each) => each === text)
   if (mode === undefined) throw new ConfigError(`The mode must be one of ${modes.join(', ')}.`)
   return mode
 }
@@ -183,7 +187,7 @@ export function defineTankCommand(tank: Command): void {
         .option('--app <id>', 'whose tank')
         .option('--shared', "the operator's tank, which pays for apps with credit")
         .requiredOption('--chain <id>', 'chain id')
-        .option('--entry-point <version>', 'version of the EntryPoint, default 0.6')
+        .option('--entry-point <version>', `version of the EntryPoint, default ${DEFAULT_VERSION}`)
         .option('--kind <kind>', 'gas: gives it (default); token: takes tokens for it'),
       ['data', 'databaseUrl', 'masterKey', 'chains'],
     )
@@ -194,7 +198,7 @@ export function defineTankCommand(tank: Command): void {
     .option('--owner <address>', 'who may withdraw; default: who pays')
     .action((flags: Flags) =>
       withTanks(flags, async (tools) => {
-        await made(tools, flags)
+        await makeTank(tools, flags)
         await show(tools)
       }),
     )
@@ -206,7 +210,7 @@ export function defineTankCommand(tank: Command): void {
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
       return withTanks(flags, async (tools) => {
-        const { tank, key } = await made(tools, flags)
+        const { tank, key } = await makeTank(tools, flags)
         await tools.tanks.deposit(tank, wei, key)
         await show(tools)
       })

@@ -2,19 +2,20 @@ import type { Command } from 'commander'
 import type { Address, Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { formatUnits, parseUnits } from 'viem/utils'
+import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import { createNodeClient } from '../../chain/nodeClient.js'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
 import { devKey } from '../../devnet/devKeys.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import { DEFAULT_VERSION } from '../../entrypoint/versionFacts.js'
 import { ConfigError } from '../../errors/configError.js'
 import { createTanks, type Tanks } from '../../paymaster/tanks.js'
 import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
 import { createLogger } from '../createLogger.js'
+import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import { parseAddress, parseKey } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-import type { Flags } from '../storeCommand.js'
 import { chainOf, type TankChain } from './tankCommands.js'
 
 type Tools = {
@@ -41,14 +42,14 @@ async function withBooks(flags: Flags, run: (tools: Tools) => Promise<void>): Pr
 }
 
 /** The chain's token of this address or symbol. */
-function tokenOf({ tokens }: TankChain, given = ''): TokenDefinition {
-  const wanted = given.toLowerCase()
+function tokenOf({ tokens }: TankChain, name = ''): TokenDefinition {
+  const lowerName = name.toLowerCase()
   const token = tokens.find(
-    ({ address, symbol }) => address === wanted || symbol.toLowerCase() === wanted,
+    ({ address, symbol }) => address === lowerName || symbol.toLowerCase() === lowerName,
   )
   if (token) return token
-  const known = tokens.map(({ symbol }) => symbol).join(', ') || 'none'
-  throw new ConfigError(`The chain has no token ${given} configured; known: ${known}.`)
+  const knownSymbols = tokens.map(({ symbol }) => symbol).join(', ') || 'none'
+  throw new ConfigError(`The chain has no token ${name} configured; known: ${knownSymbols}.`)
 }
 
 function rowOf({ tokens }: TankChain) {
@@ -90,10 +91,10 @@ function keyOf(flags: Flags, isDev: boolean): Hex {
   throw new ConfigError("--key is required: the owner's private key or env:NAME.")
 }
 
-function parseUnitsOf(given = '', { decimals, symbol }: TokenDefinition): bigint {
-  const fraction = given.split('.')[1] ?? ''
-  const isAmount = /^\d{1,30}(\.\d{1,36})?$/.test(given) && fraction.length <= decimals
-  const units = isAmount ? parseUnits(given, decimals) : 0n
+function parseUnitsOf(text = '', { decimals, symbol }: TokenDefinition): bigint {
+  const fraction = text.split('.')[1] ?? ''
+  const isAmount = /^\d{1,30}(\.\d{1,36})?$/.test(text) && fraction.length <= decimals
+  const units = isAmount ? parseUnits(text, decimals) : 0n
   if (units > 0n) return units
   throw new ConfigError(`--amount must be ${symbol} above 0 with at most ${decimals} decimals.`)
 }
@@ -118,12 +119,12 @@ export function defineTokenCommand(token: Command): void {
     .option('--app <id>', 'whose tank; absent = the shared one')
     .requiredOption('--token <token>', 'address or symbol')
     .requiredOption('--amount <amount>', 'how much, in whole tokens')
-    .option('--entry-point <version>', 'version of the EntryPoint, default 0.6')
+    .option('--entry-point <version>', `version of the EntryPoint, default ${DEFAULT_VERSION}`)
     .option('--key <key>', "the owner's private key, or env:NAME")
     .option('--to <address>', 'who receives them; default: the owner')
     .action((flags: Flags) =>
       withBooks(flags, async ({ chain, isDev, tanks, books }) => {
-        const version = flags.entryPoint ?? '0.6'
+        const version = flags.entryPoint ?? DEFAULT_VERSION
         const configured = chain.entryPoints.find((each) => each.version === version)
         if (!configured) throw new ConfigError(`The chain has no EntryPoint ${version} configured.`)
         const entryPoint = createEntryPoint(configured.version, configured.address)

@@ -11,10 +11,11 @@ import { findWebhook } from '../../store/tenants/webhooks.js'
 import { isUuid } from '../../store/uuid.js'
 import { createWebhooks, type Webhooks } from '../../webhook/manage.js'
 import { testWebhook } from '../../webhook/testWebhook.js'
+import { webhookDeadline } from '../../webhook/webhookDeadline.js'
 import { commandActor } from '../commandActor.js'
+import { type Flags, onStore } from '../onStore.js'
 import type { Store } from '../openStore.js'
 import { printTable } from '../printTable.js'
-import { type Flags, onStore } from '../storeCommand.js'
 import { requireApp } from './accountCommands.js'
 
 function webhooksOf({ database, masterKey }: Store, { webhookAllow }: Config): Webhooks {
@@ -76,7 +77,7 @@ export function defineWebhookCommand(webhook: Command): void {
     ofOne('set', 'change how a webhook is asked, or whether')
       .option('--payload <kind>', 'plain, or extended with the operation')
       .option('--on-failure <meaning>', 'deny or approve when it gives no answer')
-      .option('--deadline <ms>', '250 to 5000')
+      .option('--deadline <ms>', `${webhookDeadline.shortest} to ${webhookDeadline.longest}`)
       .option('--active <boolean>', 'true or false'),
     async ({ store, config, flags, id }) => {
       const app = await requireApp(store.database, flags.app)

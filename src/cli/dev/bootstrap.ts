@@ -52,7 +52,7 @@ export async function fundDevTanks(
   entryPoints: DevInfo['entryPoints'],
   kind: TankKind,
 ): Promise<DevInfo['tanks']> {
-  const found: Partial<Record<Version, Address>> = {}
+  const addresses: Partial<Record<Version, Address>> = {}
   for (const [version, address] of Object.entries(entryPoints)) {
     const entryPoint = createEntryPoint(version as Version, address)
     const tank = await tanks.ensure(appId, entryPoint, privateKeyToAddress(devKey(0)), kind)
@@ -60,9 +60,9 @@ export async function fundDevTanks(
     const state = await tanks.show(appId, entryPoint, kind)
     const deposit = state?.deposit ?? 0n
     if (deposit < tankDeposit / 2n) await tanks.deposit(tank, tankDeposit - deposit, funderKey)
-    found[version as Version] = tank.address
+    addresses[version as Version] = tank.address
   }
-  return found
+  return addresses
 }
 
 /** Readable by its owner only: it holds the keys. Complete or absent, never half written. */

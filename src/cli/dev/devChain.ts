@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { createPublicClient, http } from 'viem'
-import type { ChainDefinition } from '../../chain/definition.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { Config } from '../../config/options.js'
 import { anvilClient } from '../../devnet/anvilClient.js'
 import {
@@ -61,14 +61,14 @@ export async function startDevChain(
   database: Database,
   logger: Logger,
 ): Promise<DevChain> {
-  const { data: dataDir, rpcUrl: given, blockTime } = config
+  const { data: dataDir, rpcUrl: configuredUrl, blockTime } = config
   const chain =
-    given === undefined
+    configuredUrl === undefined
       ? await startAnvil({ chainId: CHAIN_ID, dataDir, blockTime, logger })
-      : { rpcUrl: given, stop: async () => {} }
+      : { rpcUrl: configuredUrl, stop: async () => {} }
   try {
     const { rpcUrl, stop } = chain
-    if (given === undefined) await regrow(rpcUrl, database)
+    if (configuredUrl === undefined) await regrow(rpcUrl, database)
     const chainId = await chainIdAt(rpcUrl)
     const contracts = await deployDevContracts(rpcUrl)
     if (contracts.absent.length > 0) logger.warn(withoutVersions(contracts.absent))

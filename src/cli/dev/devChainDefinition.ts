@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { ChainDefinition } from '../../chain/definition.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { chainSchema, toChainDefinition } from '../../config/chainSchema.js'
 import { devKey } from '../../devnet/devKeys.js'
 import type { DevChainRecord } from './devChainRecord.js'

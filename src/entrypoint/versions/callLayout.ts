@@ -1,12 +1,12 @@
 import type { Hex } from 'viem'
 
-/** What an observer of the calls that handleOps makes needs to know to read them. */
+/** The layout of the calls that handleOps makes, for an observer who reads them. */
 export type CallLayout = {
   /** Selectors. */
   readonly validateUserOp: Hex
   readonly validatePaymasterUserOp: Hex
   readonly innerHandleOp: Hex
-  /** Where in the input of innerHandleOp, in bytes, the words prefund and preOpGas stand. */
+  /** Positions in the input of innerHandleOp, in bytes, of the words prefund and preOpGas. */
   readonly prefundAt: number
   readonly preOpGasAt: number
 }

@@ -18,15 +18,15 @@ export function decodeOutcomes(
   logs: readonly Log[],
 ): readonly OperationOutcome[] {
   const outcomes: OperationOutcome[] = []
-  let own: Log[] = []
+  let logsOfOperation: Log[] = []
   for (const log of logs) {
-    own.push(log)
+    logsOfOperation.push(log)
     if (log.address !== entryPoint) continue
-    if (log.topics[0] === BEFORE_EXECUTION) own = []
+    if (log.topics[0] === BEFORE_EXECUTION) logsOfOperation = []
     if (log.topics[0] === USER_OPERATION_EVENT) {
-      const outcome = readOutcome(entryPoint, log, own)
+      const outcome = readOutcome(entryPoint, log, logsOfOperation)
       if (outcome) outcomes.push(outcome)
-      own = []
+      logsOfOperation = []
     }
   }
   return outcomes

@@ -3,7 +3,7 @@ import { type AbiReader, readAbi } from '../../encoding/abiReader.js'
 import { addressWord, encodeTuple, encodeTuples } from '../../encoding/abiWriter.js'
 import type { Operation } from '../operation.js'
 
-/** How one version's operation struct is written and read. */
+/** Encoding and decoding of one version's operation struct. */
 export type OperationCodec = {
   /** Selector of handleOps with this struct. */
   readonly selector: Hex

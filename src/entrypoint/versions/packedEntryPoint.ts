@@ -3,7 +3,7 @@ import { remembered } from '../../base/remembered.js'
 import { bundleGasPacked } from '../bundleGas.js'
 import { decodeFailure } from '../decodeFailure.js'
 import type { EntityAndData } from '../entity.js'
-import type { EntryPoint } from '../entryPoint.js'
+import type { EntryPointContract } from '../entryPoint.js'
 import type { Operation } from '../operation.js'
 import { callLayoutPacked } from './callLayout.js'
 import { decodeOutcomes } from './decodeOutcomes.js'
@@ -17,13 +17,13 @@ import {
 import { encodePackedOperation, paymasterAndData, readPackedOperation } from './packedOperation.js'
 import { readStakePacked, stakeSlotsPacked } from './stakeLayout.js'
 
-type Shared = Omit<EntryPoint, 'version' | 'overhead' | 'hash'>
+type SharedByPacked = Omit<EntryPointContract, 'overhead' | 'hash'>
 
-/** What v0.7 and later have in common; they differ in how `initCode` may be written. */
+/** The parts that v0.7 and later have in common; they differ in how `initCode` may be written. */
 export function packedEntryPoint(
   address: Address,
   splitInitCode: (initCode: Hex) => EntityAndData,
-): Shared {
+): SharedByPacked {
   const codec: OperationCodec = {
     selector: '0x765e827f',
     // On its way to the chain an operation is encoded a dozen times.
@@ -33,7 +33,6 @@ export function packedEntryPoint(
   return {
     address,
     callLayout: callLayoutPacked,
-    hasPaymasterLimits: true,
     encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
     paymasterAndData: (op) => `0x${paymasterAndData(op)}`,
@@ -41,7 +40,6 @@ export function packedEntryPoint(
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
     gasPrice: effectiveGasPrice,
-    paymasterSharesVerificationGas: false,
     bundleGas: bundleGasPacked,
     stakeSlots: stakeSlotsPacked,
     readStake: readStakePacked,

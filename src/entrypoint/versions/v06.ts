@@ -3,7 +3,7 @@ import { remembered } from '../../base/remembered.js'
 import { bundleGasV06 } from '../bundleGas.js'
 import { decodeFailure } from '../decodeFailure.js'
 import { joinEntity } from '../entity.js'
-import type { EntryPoint } from '../entryPoint.js'
+import type { EntryPointContract } from '../entryPoint.js'
 import type { Operation } from '../operation.js'
 import {
   encodeUserOperationV06,
@@ -29,13 +29,11 @@ const codec: OperationCodec = {
   read: readUserOperationV06,
 }
 
-export function createEntryPointV06(address: Address): EntryPoint {
+export function createEntryPointV06(address: Address): EntryPointContract {
   return {
-    version: '0.6',
     address,
     overhead: { fixed: 10_927, perOp: 8_218 },
     callLayout: callLayoutV06,
-    hasPaymasterLimits: false,
     hash: (op, chainId) => boundHash(hashUserOperationV06(op), address, chainId),
     encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
@@ -44,7 +42,6 @@ export function createEntryPointV06(address: Address): EntryPoint {
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
     gasPrice: effectiveGasPrice,
-    paymasterSharesVerificationGas: true,
     bundleGas: bundleGasV06,
     stakeSlots: stakeSlotsV06,
     readStake: readStakeV06,

@@ -1,15 +1,14 @@
 import type { Address } from 'viem'
 import { keccak } from '../../encoding/keccak.js'
 import { joinEntity, splitEntity } from '../entity.js'
-import type { EntryPoint } from '../entryPoint.js'
+import type { EntryPointContract } from '../entryPoint.js'
 import { boundHash } from './boundHash.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 
-export function createEntryPointV07(address: Address): EntryPoint {
+export function createEntryPointV07(address: Address): EntryPointContract {
   return {
     ...packedEntryPoint(address, splitEntity),
-    version: '0.7',
     // Without MCOPY the operation is copied word by word for executeUserOp.
     overhead: { fixed: 11_262, perOp: 7_836, executeUserOp: { fixed: 1_600, perWord: 69 } },
     hash: (op, chainId) => {

@@ -1,16 +1,15 @@
 import type { Address } from 'viem'
 import { createTypedDataHash } from '../../encoding/typedDataHash.js'
 import { hashedInitCode, splitDelegatedInitCode } from '../delegation.js'
-import type { EntryPoint } from '../entryPoint.js'
+import type { EntryPointContract } from '../entryPoint.js'
 import { hashedPaymasterAndData } from '../paymasterSignature.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 
-export function createEntryPointV09(address: Address): EntryPoint {
+export function createEntryPointV09(address: Address): EntryPointContract {
   const typedDataHash = createTypedDataHash(address)
   return {
     ...packedEntryPoint(address, splitDelegatedInitCode),
-    version: '0.9',
     overhead: { fixed: 9_073, perOp: 7_749, executeUserOp: { fixed: 1_640, perWord: 7 } },
     hash: (op, chainId, delegate) => {
       const initCode = hashedInitCode(op, delegate)

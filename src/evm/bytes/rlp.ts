@@ -1,4 +1,4 @@
-/** What RLP can carry: a byte string or a list. */
+/** An item that RLP can carry: a byte string or a list. */
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
 /** Recursive length prefix encoding. */

@@ -1,6 +1,6 @@
 import type { EvmAccount } from '../state/account.js'
 import { type Code, emptyBytes, emptyCode } from '../state/code.js'
-import type { Message } from './messages.js'
+import type { Message } from './message.js'
 import type { FrameRecord } from './record.js'
 import { Exhausted } from './stops.js'
 
@@ -38,7 +38,7 @@ export class Frame {
   caller!: EvmAccount
   /** The account whose storage and balance the code works on. */
   self!: EvmAccount
-  /** What this frame was entered with. */
+  /** The message that entered this frame. */
   message!: Message
   /** Journal position to return to when this frame fails. */
   mark = 0
@@ -58,7 +58,7 @@ export class Frame {
     this.output = emptyBytes
   }
 
-  /** Lets go of what the last run left behind, and of unusually large memory. */
+  /** Drops the references of the last run, and unusually large memory. */
   release(): void {
     this.record = undefined
     this.input = emptyBytes

@@ -37,7 +37,7 @@ import { extCodeCopy, extCodeHash, extCodeSize } from '../operations/extCode.js'
 import { hash, log, memoryCopy, returnOrRevert, storeByte } from '../operations/memory.js'
 import { selfDestruct } from '../operations/selfDestruct.js'
 import { sload, sstore, tload, tstore } from '../operations/storage.js'
-import type { Handler } from './instructionTable.js'
+import type { Handler } from './machine.js'
 
 /** One instruction: `gas` is its fixed part, `pops` and `pushes` its effect on the stack. */
 export type Instruction = {
@@ -47,7 +47,7 @@ export type Instruction = {
   pops: number
   pushes: number
   /** Absent when the interpreter's loop runs it itself. */
-  run?: Handler
+  handler?: Handler
   /** First fork that has it; absent when all do. */
   since?: Fork
 }
@@ -58,7 +58,7 @@ type Row = [
   gas: number,
   pops: number,
   pushes: number,
-  run?: Handler,
+  handler?: Handler,
   since?: Fork,
 ]
 
@@ -152,13 +152,13 @@ for (let n = 0; n <= 4; n++) rows.push([0xa0 + n, `LOG${n}`, 375 + 375 * n, 2 + 
 
 /** Every instruction of every fork since Shanghai. INVALID (0xfe) is one of the unassigned. */
 export const instructions: readonly Instruction[] = rows.map(
-  ([opcode, name, gas, pops, pushes, run, since]) => ({
+  ([opcode, name, gas, pops, pushes, handler, since]) => ({
     opcode,
     name,
     gas,
     pops,
     pushes,
-    ...(run && { run }),
+    ...(handler && { handler }),
     ...(since && { since }),
   }),
 )

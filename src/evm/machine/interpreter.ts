@@ -31,7 +31,7 @@ export function execute(machine: Machine, frame: Frame): Signal {
   const stack = frame.stack
   const wide = frame.wide
   const code = frame.code.padded
-  const { gas: costs, least, most, run } = machine.table
+  const { gas: costs, least, most, handlers } = machine.table
   let { pc, sp, gas, memory } = frame
   let steps = 0
   let allowed = machine.stepsLeft
@@ -208,7 +208,7 @@ export function execute(machine: Machine, frame: Frame): Signal {
         frame.gas = gas
         machine.stepsLeft = allowed - steps
         if (frame.record !== undefined) noteUse(frame, op)
-        const signal = run[op]!(machine, frame, op)
+        const signal = handlers[op]!(machine, frame, op)
         if (signal !== CONTINUE) return signal
         sp = frame.sp
         gas = frame.gas

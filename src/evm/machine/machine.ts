@@ -7,18 +7,18 @@ import type { EvmAccount } from '../state/account.js'
 import type { State } from '../state/state.js'
 import { type OnMiss, World } from '../state/world.js'
 import { Frame } from './frame.js'
-import { type InstructionTable, instructionTable } from './instructionTable.js'
 import type { ExecutionRecord, FrameRecord, Preimage } from './record.js'
+import type { Signal } from './signal.js'
 import type { Watcher } from './watcher.js'
 
 /** A log as a contract emits it. */
 export type EvmLog = { address: Address; topics: Hex[]; data: Uint8Array }
 
-/** How the outermost message ended. */
+/** The end of the outermost message. */
 export type MessageEnd = { signal: number; gas: number; output: Uint8Array }
 
-/** What a run is given besides its message. */
-export type EvmRun = {
+/** The state, the block and the bounds with which a message is run. */
+export type EvmContext = {
   state: State
   block: BlockEnv
   /** See `OnMiss`: 'guess' finds every miss of a speculative run, 'stop' only the first. */
@@ -32,6 +32,21 @@ export type EvmRun = {
    */
   maxSteps: number
   watcher?: Watcher | undefined
+}
+
+/** An instruction outside the interpreter's own loop. Its fixed gas is already paid. */
+export type Handler = (machine: Machine, frame: Frame, op: number) => Signal
+
+/** The instructions of one fork, by opcode. */
+export type InstructionTable = {
+  /** Fixed gas. */
+  gas: Uint16Array
+  /** Fewest words that may be on the stack; more than it holds for an unassigned opcode. */
+  least: Uint16Array
+  /** Most words that may be on the stack. */
+  most: Uint16Array
+  /** Undefined for unassigned opcodes and for those that the interpreter runs itself. */
+  handlers: readonly (Handler | undefined)[]
 }
 
 /** The parts of one run: world, tables of the fork, frames, logs and record. */
@@ -57,19 +72,25 @@ export class Machine {
   outOfGas = false
   end: MessageEnd | undefined
 
-  constructor(run: EvmRun, origin: Address, gasPrice: bigint, blobHashes: readonly Hex[]) {
-    const { fork } = run.block
-    this.world = new World(run.state, run.onMiss, precompilesFor(run.block))
-    this.block = run.block
-    this.rules = rulesByFork[fork]
-    this.table = instructionTable(fork)
+  constructor(
+    context: EvmContext,
+    table: InstructionTable,
+    origin: Address,
+    gasPrice: bigint,
+    blobHashes: readonly Hex[],
+  ) {
+    const { block } = context
+    this.world = new World(context.state, context.onMiss, precompilesFor(block))
+    this.block = block
+    this.rules = rulesByFork[block.fork]
+    this.table = table
     this.origin = this.world.account(origin)
     this.gasPrice = gasPrice
     this.blobHashes = blobHashes
-    this.coinbase = this.world.account(run.block.coinbase)
-    this.stepsLeft = run.maxSteps
-    this.recording = run.record
-    this.watcher = run.watcher
+    this.coinbase = this.world.account(block.coinbase)
+    this.stepsLeft = context.maxSteps
+    this.recording = context.record
+    this.watcher = context.watcher
     this.frames = idle.pop() ?? []
   }
 
@@ -116,7 +137,7 @@ export class Machine {
 /** Frames kept for the next run: deeper calls are rare, and a frame is 36 kB. */
 const FRAMES_KEPT = 64
 
-/** Frame pools not in use: more than one only when runs nest, as a state source might make them. */
+/** Frame pools that are not in use: more than one only when a state source starts a run itself. */
 const idle: Frame[][] = []
 
 function precompilesFor({ fork, chainPrecompiles }: BlockEnv): ReadonlyMap<number, Precompile> {

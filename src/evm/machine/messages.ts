@@ -5,7 +5,8 @@ import { type Code, codeOf, emptyBytes, emptyCode } from '../state/code.js'
 import type { Frame } from './frame.js'
 import { execute } from './interpreter.js'
 import type { Machine } from './machine.js'
-import type { FrameKind, FrameRecord } from './record.js'
+import type { Message } from './message.js'
+import type { FrameRecord } from './record.js'
 import {
   CODE_REJECTED,
   CODE_TOO_LARGE,
@@ -23,29 +24,7 @@ import {
 import { Exhausted, Unsupported } from './stops.js'
 import type { WatchedCall } from './watcher.js'
 
-/** A call or creation about to begin. */
-export type Message = {
-  kind: FrameKind
-  /** The account that makes the call. */
-  from: EvmAccount
-  /** The account called or created. */
-  to: EvmAccount
-  /** msg.sender as the new frame sees it. */
-  caller: EvmAccount
-  /** The account whose storage the new frame works on. */
-  self: EvmAccount
-  /** msg.value as the new frame sees it. */
-  value: bigint
-  /** Calldata, or initcode for a creation. */
-  input: Uint8Array
-  gas: number
-  isStatic: boolean
-  /** Where the parent wants the output in its memory. */
-  outputAt: number
-  outputSize: number
-}
-
-/** Steps that beginning and ending a message take the time of. */
+/** Steps that take as long as beginning and ending a message. */
 const STEPS_PER_MESSAGE = 10
 
 /**
@@ -120,7 +99,7 @@ export function refuseCreate(
   return refuse(machine, parent, message, begin(machine, parent, message), error)
 }
 
-/** Why a call or creation may not even begin. */
+/** The reason why a call or creation may not even begin; undefined when it may. */
 export function frameRefusal(machine: Machine, message: Message): FrameError | undefined {
   if (machine.depth + 1 > MAX_CALL_DEPTH) return 'call depth'
   const { kind, from, value } = message
@@ -176,7 +155,7 @@ function leave(machine: Machine, frame: Frame, signal: Signal): void {
   settle(machine, parent, message, record, end, gas, output)
 }
 
-/** Stores what initcode returned as the new account's code, if it may be and the gas suffices. */
+/** Stores the output of initcode as the new account's code, if it is allowed and the gas suffices. */
 function deposit(machine: Machine, frame: Frame): Signal {
   const code = frame.output.slice()
   if (code.length > MAX_CODE_SIZE) return CODE_TOO_LARGE
@@ -238,9 +217,9 @@ function settle(
     else parent.pushNumber(0)
     return CONTINUE
   }
-  const seen = machine.watcher === undefined ? output : show(machine, message, signal, gas, output)
-  parent.returnData = seen
-  parent.copyIn(seen, 0, message.outputAt, Math.min(message.outputSize, seen.length))
+  const shown = machine.watcher === undefined ? output : show(machine, message, signal, gas, output)
+  parent.returnData = shown
+  parent.copyIn(shown, 0, message.outputAt, Math.min(message.outputSize, shown.length))
   parent.pushNumber(signal === RETURN ? 1 : 0)
   return CONTINUE
 }
@@ -250,7 +229,7 @@ function watched(machine: Machine, { from, to, input }: Message): WatchedCall {
   return { depth: machine.depth + 1, from: from.address, to: to.address, input }
 }
 
-/** Tells the watcher how a call ended; what its parent is to see as the output. */
+/** Tells the watcher the end of a call. Returns the output that the parent is to see. */
 function show(
   machine: Machine,
   message: Message,

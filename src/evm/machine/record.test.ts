@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import {
   addressOf,
   CONTRACT,
+  contextOn,
   done,
   hex,
   messageTo,
   OTHER,
   pushAddress,
   runCode,
-  runOn,
   SENDER,
   TEST_BLOCK,
   word,
@@ -31,7 +31,9 @@ function callTo(opcode: 'f1' | 'f2' | 'f4' | 'fa', to: `0x${string}`, value = '5
 describe('record: frames', () => {
   it('is absent when it was not wanted', () => {
     const state = worldOf({ [CONTRACT]: { code: '0x5f5f20' } })
-    expect(done(call(runOn(state, { record: false }), messageTo(CONTRACT))).record).toBeUndefined()
+    expect(
+      done(call(contextOn(state, { record: false }), messageTo(CONTRACT))).record,
+    ).toBeUndefined()
   })
 
   it('nests calls with their kind, parties, value, gas and outcome', () => {

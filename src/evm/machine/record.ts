@@ -17,7 +17,7 @@ export type CodeAccess = {
   testsExistence: boolean
 }
 
-/** What one frame did, not counting the frames below it. */
+/** The actions of one frame, without those of the frames below it. */
 export type FrameRecord = {
   kind: FrameKind
   depth: number
@@ -49,7 +49,7 @@ export type FrameRecord = {
 /** A hashed input, kept so that storage slots can be traced to the address they belong to. */
 export type Preimage = { input: Uint8Array; hash: Uint8Array }
 
-/** Everything ERC-7562 wants to know about a run. Undone frames stay in it. */
+/** All actions of a run that the rules of ERC-7562 are about. Undone frames stay in it. */
 export type ExecutionRecord = {
   root: FrameRecord
   /** KECCAK256 inputs of 32 to 1,024 bytes, in order. */
@@ -67,7 +67,7 @@ export function keepsPreimage(size: number): boolean {
 }
 
 /**
- * Whether the frame itself executed `opcode`. Known are all opcodes but those that only move data
+ * Whether the frame itself executed `opcode`. Recorded are all opcodes except those that only move data
  * on stack and memory or jump (arithmetic, PUSH, DUP, SWAP, MLOAD, JUMP…). GAS counts only where
  * no *CALL follows directly (OP-012). Unassigned opcodes are included (OP-013).
  */

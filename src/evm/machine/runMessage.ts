@@ -6,12 +6,13 @@ import { forks } from '../forks.js'
 import { REFUND_QUOTIENT } from '../gasCosts.js'
 import type { Envelope, IntrinsicGas } from '../intrinsicGas.js'
 import type { CallResult, Outcome } from '../outcome.js'
-import type { EvmRun, Machine } from './machine.js'
-import { enterCall, enterCreate, type Message, runFrames } from './messages.js'
+import type { EvmContext, Machine } from './machine.js'
+import type { Message } from './message.js'
+import { enterCall, enterCreate, runFrames } from './messages.js'
 import { errorOf, RETURN } from './signal.js'
 import { Exhausted, Unsupported } from './stops.js'
 
-/** What calls and transactions have in common. */
+/** The parts that calls and transactions have in common. */
 export type MessageInput = Envelope & {
   from: Address
   value: bigint
@@ -22,13 +23,13 @@ export type MessageInput = Envelope & {
 
 /** Runs `body` on a machine and turns every way of ending into an outcome. */
 export function withMachine(
-  run: EvmRun,
+  context: EvmContext,
   { gas }: MessageInput,
   create: () => Machine,
   body: (machine: Machine) => CallResult | { kind: 'invalid'; reason: string },
 ): Outcome {
-  if (!forks.includes(run.block.fork)) {
-    return { kind: 'unsupported', reason: `unknown fork ${run.block.fork}` }
+  if (!forks.includes(context.block.fork)) {
+    return { kind: 'unsupported', reason: `unknown fork ${context.block.fork}` }
   }
   if (!Number.isSafeInteger(gas)) return { kind: 'unsupported', reason: `gas limit ${gas}` }
   const machine = create()
@@ -46,7 +47,7 @@ export function withMachine(
   }
 }
 
-/** Why no node would run a message with this gas limit, if so. */
+/** The reason why no node would run a message with this gas limit; undefined when nodes would. */
 export function gasRefusal({ gas }: MessageInput, needed: IntrinsicGas): string | undefined {
   if (gas < needed.intrinsic) return `gas limit ${gas} below intrinsic gas ${needed.intrinsic}`
   if (gas < needed.floor) return `gas limit ${gas} below the calldata floor ${needed.floor}`
@@ -54,7 +55,7 @@ export function gasRefusal({ gas }: MessageInput, needed: IntrinsicGas): string 
 }
 
 /**
- * Runs a message from after its checks to before its fees: access list, sender's nonce,
+ * Runs a message between its checks and its fees: access list, sender's nonce,
  * authorizations, execution, refund and floor.
  */
 export function runMessage(

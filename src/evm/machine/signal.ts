@@ -1,5 +1,5 @@
 /**
- * What an instruction tells the interpreter. `CONTINUE`: next instruction. `ENTER`: a child frame
+ * The answer of an instruction to the interpreter. `CONTINUE`: next instruction. `ENTER`: a child frame
  * was pushed, run it. All others end the frame; from `REVERT` on, its changes are undone, and from
  * `OUT_OF_GAS` on, all its gas is gone too.
  */
@@ -21,7 +21,7 @@ export const CODE_TOO_LARGE = 12
 export const CODE_REJECTED = 13
 export const PRECOMPILE_FAILURE = 14
 
-/** Why a frame failed. The last three never ran: their gas was given back. */
+/** The reason why a frame failed. A frame with one of the last three never ran: its gas was given back. */
 export type FrameError =
   | (typeof errors)[number]
   | 'call depth'

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 
-/** A call (not a creation) that a contract makes. Its bytes are a view: copy what is to be kept. */
+/** A call (not a creation) that a contract makes. Its bytes are a view: copy them to keep them. */
 export type WatchedCall = {
   /** 1 for a call by the outermost frame. */
   readonly depth: number
@@ -9,7 +9,7 @@ export type WatchedCall = {
   readonly input: Uint8Array
 }
 
-/** How a call ended. The output is a view too. */
+/** The end of a call. The output is a view too. */
 export type WatchedEnd = {
   readonly success: boolean
   readonly output: Uint8Array
@@ -17,12 +17,12 @@ export type WatchedEnd = {
 }
 
 /**
- * Sees every call below the outermost message, and may change what its caller gets to see of it. A
- * watcher is no contract: what it does costs no gas and leaves no trace in the record.
+ * A watcher sees every call below the outermost message and may change the result that the caller sees.
+ * It is no contract: it costs no gas and leaves no trace in the record.
  */
 export type Watcher = {
-  /** Before the call runs. An answer stands in for running it. */
+  /** Called before the call runs. A result takes the place of running it. */
   enter(call: WatchedCall): Pick<WatchedEnd, 'success' | 'output'> | undefined
-  /** When it has ended, stood in for or not. Bytes take the place of its output. */
+  /** Called when the call has ended, run or replaced. Bytes take the place of its output. */
   leave(call: WatchedCall, end: WatchedEnd): Uint8Array | undefined
 }

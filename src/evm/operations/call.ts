@@ -1,7 +1,8 @@
 import { CALL_NEW_ACCOUNT, CALL_STIPEND, CALL_VALUE } from '../gasCosts.js'
 import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
-import { enterCall, type Message } from '../machine/messages.js'
+import type { Message } from '../machine/message.js'
+import { enterCall } from '../machine/messages.js'
 import type { FrameKind } from '../machine/record.js'
 import { OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
 import type { EvmAccount } from '../state/account.js'
@@ -32,13 +33,13 @@ export function callFamily(machine: Machine, frame: Frame, op: number): Signal {
 
   const gas = Math.min(gasAsked, frame.gas - Math.floor(frame.gas / 64))
   frame.gas -= gas
-  const own = kind === 'CALLCODE' || kind === 'DELEGATECALL'
+  const keepsStorage = kind === 'CALLCODE' || kind === 'DELEGATECALL'
   const message: Message = {
     kind,
     from: frame.self,
     to,
     caller: kind === 'DELEGATECALL' ? frame.caller : frame.self,
-    self: own ? frame.self : to,
+    self: keepsStorage ? frame.self : to,
     value: kind === 'DELEGATECALL' ? frame.value : value,
     input: frame.view(inputAt, inputSize),
     gas: value === 0n ? gas : gas + CALL_STIPEND,

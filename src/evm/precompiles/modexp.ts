@@ -49,7 +49,7 @@ function ceilDivide(value: bigint, by: bigint): bigint {
   return (value + by - 1n) / by
 }
 
-/** Squarings the exponent needs, judged by its first 32 bytes; the bytes after them count `perByte`. */
+/** Squarings the exponent needs, computed from its first 32 bytes; each byte after them counts `perByte`. */
 function iterations({ base, exponent }: Lengths, input: Uint8Array, perByte: bigint): bigint {
   const headSize = exponent < 32n ? Number(exponent) : 32
   const from = HEAD + Number(base)

@@ -2,10 +2,10 @@ import { p256 } from '@noble/curves/nist.js'
 import type { Precompile } from './precompile.js'
 
 const SIZE = 160
-const nothing = new Uint8Array(0)
+const noOutput = new Uint8Array(0)
 
 function run(input: Uint8Array): Uint8Array {
-  if (input.length !== SIZE || !verifies(input)) return nothing
+  if (input.length !== SIZE || !verifies(input)) return noOutput
   const output = new Uint8Array(32)
   output[31] = 1
   return output

@@ -7,7 +7,7 @@ import { type Code, emptyCode } from './code.js'
 export type EvmSlot = {
   readonly key: Hex
   warm: boolean
-  /** Undefined until somebody reads or writes it: an access list warms slots without reading. */
+  /** Undefined until it is read or written: an access list warms slots without reading. */
   value: bigint | undefined
   original: bigint
 }

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 
 /** An account as a node reports it. An account that does not exist has zeros and no code. */
 export type AccountState = {
-  /** Undefined = unknown; only who creates contracts, or has neither code nor money, is asked for it. */
+  /** Undefined = unknown. Only needed for accounts that create contracts, or have neither code nor money. */
   nonce: bigint | undefined
   balance: bigint
   code: Uint8Array
@@ -12,8 +12,8 @@ export type AccountState = {
 
 /**
  * World state as the caller knows it. `undefined` means unknown, not empty: the run then reports a
- * miss. Slots are 32-byte hex. Give the same array for the same code each time: what is learnt from
- * it (jump targets, hash) is kept by array.
+ * miss. Slots are 32-byte hex. Give the same array for the same code each time: jump targets and hash
+ * are kept by array.
  */
 export type State = {
   account(address: Address): AccountState | undefined
@@ -39,38 +39,38 @@ export type EvmAccountOverride = {
   stateDiff?: ReadonlyMap<Hex, bigint>
 }
 
-/** Changes to the world: what a caller asks for, and what a run leaves behind. */
+/** Changes to the world: those that a caller asks for, and those that a run leaves behind. */
 export type Overrides = ReadonlyMap<Address, EvmAccountOverride>
 
 /** `base` with `overrides` on top, without touching `base`. Layers may be stacked. */
 export function overlay(base: State, overrides: Overrides): State {
   return {
     account: (address) => {
-      const over = overrides.get(address)
-      if (over === undefined) return base.account(address)
-      const { nonce, balance, code } = over
+      const override = overrides.get(address)
+      if (override === undefined) return base.account(address)
+      const { nonce, balance, code } = override
       const whole = nonce !== undefined && balance !== undefined && code !== undefined
       const below = whole ? undefined : base.account(address)
       if (!whole && below === undefined) return undefined
-      return merge(over, below)
+      return merge(override, below)
     },
     slot: (address, slot) => {
-      const over = overrides.get(address)
-      const value = over?.stateDiff?.get(slot) ?? over?.state?.get(slot)
+      const override = overrides.get(address)
+      const value = override?.stateDiff?.get(slot) ?? override?.state?.get(slot)
       if (value !== undefined) return value
-      return over?.state === undefined ? base.slot(address, slot) : 0n
+      return override?.state === undefined ? base.slot(address, slot) : 0n
     },
   }
 }
 
-const nothing: AccountState = { nonce: 0n, balance: 0n, code: new Uint8Array(0) }
+const emptyAccount: AccountState = { nonce: 0n, balance: 0n, code: new Uint8Array(0) }
 
-function merge(over: EvmAccountOverride, below: AccountState = nothing): AccountState {
-  const hasStorage = over.state === undefined ? below.hasStorage : over.state.size > 0
+function merge(override: EvmAccountOverride, below: AccountState = emptyAccount): AccountState {
+  const hasStorage = override.state === undefined ? below.hasStorage : override.state.size > 0
   return {
-    nonce: over.nonce ?? below.nonce,
-    balance: over.balance ?? below.balance,
-    code: over.code ?? below.code,
+    nonce: override.nonce ?? below.nonce,
+    balance: override.balance ?? below.balance,
+    code: override.code ?? below.code,
     ...(hasStorage === undefined ? {} : { hasStorage }),
   }
 }

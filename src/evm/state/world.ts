@@ -6,7 +6,7 @@ import { createEvmAccount, createSlot, type EvmAccount, type EvmSlot } from './a
 import { type Code, codeOf } from './code.js'
 import type { EvmAccountOverride, Miss, Overrides, State } from './state.js'
 
-/** What a run does about unknown state: end at once, or go on with zeros and collect every miss. */
+/** The reaction to unknown state: end at once, or go on with zeros and collect every miss. */
 export type OnMiss = 'stop' | 'guess'
 
 /**
@@ -33,8 +33,12 @@ export class World {
     const key = addressKey(limbs, at)
     let account = this.#accounts.get(key)
     if (account === undefined) {
-      const own = limbs.slice(at, at + 5)
-      account = createEvmAccount(addressOfLimbs(own, 0), own, this.#precompileAt(own))
+      const ownLimbs = limbs.slice(at, at + 5)
+      account = createEvmAccount(
+        addressOfLimbs(ownLimbs, 0),
+        ownLimbs,
+        this.#precompileAt(ownLimbs),
+      )
       this.#accounts.set(key, account)
     }
     return account
@@ -208,7 +212,7 @@ export class World {
   }
 
   /**
-   * What this transaction left behind, as overrides: lay them over the state to run the next one.
+   * The changes by this transaction, as overrides: lay them over the state to run the next one.
    * Deleted accounts appear with zeros, no code and no storage.
    */
   changes(): Overrides {
@@ -221,7 +225,7 @@ export class World {
   }
 }
 
-const gone: EvmAccountOverride = {
+const deletedAccount: EvmAccountOverride = {
   nonce: 0n,
   balance: 0n,
   code: new Uint8Array(0),
@@ -229,7 +233,7 @@ const gone: EvmAccountOverride = {
 }
 
 function changeOf(account: EvmAccount): EvmAccountOverride | undefined {
-  if (account.destroyed) return gone
+  if (account.destroyed) return deletedAccount
   const slots = new Map<EvmSlot['key'], bigint>()
   for (const slot of account.slots.values()) {
     if (slot.value !== undefined && slot.value !== slot.original) slots.set(slot.key, slot.value)

@@ -55,7 +55,7 @@ describe('readCommitment', () => {
   })
 })
 
-describe('judgeCommittedGas', () => {
+describe('checkCommittedGas', () => {
   const gas = {
     callGasLimit: 100n,
     verificationGasLimit: 200n,

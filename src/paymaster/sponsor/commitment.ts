@@ -1,18 +1,18 @@
 import type { Draft } from '../../entrypoint/draft.js'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'
+import type { Refusal } from '../../errors/refusal.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
-import type { Refusal } from '../../policy/refusal.js'
 import type { PaymasterStub } from '../sponsoredDraft.js'
 import { parseTankData } from '../tank/tankData.js'
 import type { SponsoredLimits } from './sponsoredLimits.js'
 
-/** From when to when a sponsorship that is signed now may end, Unix seconds. */
+/** The span in which a sponsorship that is signed now may end, Unix seconds. */
 export type Bounds = { readonly earliest: number; readonly latest: number }
 
 /**
- * The time range that an account signs, or has signed, before its tank (EntryPoint v0.9), or why
- * the tank does not sign it: the operation must carry what the stub said.
+ * The time range that an account signs, or has signed, before its tank (EntryPoint v0.9), or the
+ * refusal of an operation that does not carry the fields of the stub.
  */
 export function readCommitment(
   op: Pick<Draft, keyof PaymasterStub>,
@@ -22,10 +22,10 @@ export function readCommitment(
   for (const field of ['paymaster', 'paymasterPostOpGasLimit'] as const) {
     if (op[field] !== stub[field]) return changed(field, `is ${op[field]}, not ${stub[field]}`)
   }
-  const least = stub.paymasterVerificationGasLimit
-  const { paymasterVerificationGasLimit: given = 0n } = op
-  if (given < least) {
-    return changed('paymasterVerificationGasLimit', `is ${given}, less than ${least}`)
+  const minimum = stub.paymasterVerificationGasLimit
+  const { paymasterVerificationGasLimit: limit = 0n } = op
+  if (limit < minimum) {
+    return changed('paymasterVerificationGasLimit', `is ${limit}, less than ${minimum}`)
   }
   const late = splitPaymasterSignature(op.paymasterData)
   const parsed = late && parseTankData(`${late.data}${late.signature.slice(2)}` as const)
@@ -56,7 +56,10 @@ export function committedLimits(op: Draft): SponsoredLimits {
 
 const verified = ['verificationGasLimit', 'preVerificationGas'] as const
 
-/** Where limits are raised otherwise (see `limitsToSign`), an account that has signed is refused. */
+/**
+ * The refusal of limits that are too low. Elsewhere they are raised (see `limitsToSign`), but an
+ * account that has signed them would have to sign again.
+ */
 export function checkCommittedGas(op: SponsoredLimits, estimate: GasEstimate): Refusal | undefined {
   const field = verified.find((name) => op[name] < estimate[name])
   if (field === undefined) return undefined

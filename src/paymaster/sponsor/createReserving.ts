@@ -3,19 +3,21 @@ import { type Reservation, type Reserved, reserveTogether } from '../../policy/r
 import type { Database } from '../../store/database.js'
 import { type Grant, putGrants } from '../../store/ledger/grants.js'
 
-/** A sponsorship that asks the ledger; without a paymaster the grant stands for its signature. */
+/**
+ * A reservation of a sponsorship; without a paymaster, the grant stands for the tank's signature.
+ */
 export type SponsorshipReservation = Reservation & { readonly grant: Grant | undefined }
 
-/** Reservations that share a transaction at most. */
+/** The most reservations that share a transaction. */
 const GROUP = 64
 
 /**
- * Reserves, as `reserveTogether` says. Reservations of one payer have to wait for each other in the
- * database, so those that come while it decides about others wait here, where they hold no connection,
- * and share the next transaction.
+ * A function that reserves as `reserveTogether` does. Reservations of one payer have to wait for
+ * each other in the database; so a reservation that comes while others are decided waits here,
+ * where it holds no connection, and shares the next transaction.
  */
 export function createReserving(database: Database): Group<SponsorshipReservation, Reserved> {
-  // As many as there are tanks that sponsored something.
+  // One group for each tank that has sponsored something.
   const groups = new Map<string, Group<SponsorshipReservation, Reserved>>()
   const commit = (reservations: readonly SponsorshipReservation[]) =>
     reserveTogether(database, reservations, (trx, granted) =>

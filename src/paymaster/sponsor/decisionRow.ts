@@ -6,7 +6,7 @@ import type { NewWebhookCall } from '../../store/ledger/webhookCalls.js'
 import type { WebhookCall } from '../../webhook/approval.js'
 import type { SponsorshipDecision } from '../sponsorship.js'
 
-/** What a decision is about. */
+/** The subject of a decision. */
 export type DecisionSubject = {
   readonly decisionId: string
   readonly appId: string
@@ -15,14 +15,14 @@ export type DecisionSubject = {
   readonly draft: Pick<Draft, 'sender' | 'nonce'>
 }
 
-/** What a sponsorship binds. */
+/** The reservation that a granted sponsorship makes. */
 export type DecidedReservation = TimeRange & {
   readonly userOpHash: Hex
   /** wei */
   readonly maxCost: bigint
 }
 
-/** Why it was decided so. */
+/** The reasons of a decision. */
 export type Reasons = {
   /** The policy that sponsored or refused. */
   readonly policyId?: string | undefined
@@ -30,7 +30,7 @@ export type Reasons = {
   readonly details?: object
 }
 
-/** A decision as it is stored; without a reservation it costs nothing. */
+/** The row of a decision; without a reservation its cost is 0. */
 export function toDecisionRow(
   { decisionId, appId, chainId, entryPoint, draft }: DecisionSubject,
   { sponsored, code, message }: SponsorshipDecision,
@@ -56,6 +56,7 @@ export function toDecisionRow(
   }
 }
 
+/** The rows of webhook calls that belong to a decision. */
 export function toCallRows(calls: readonly WebhookCall[]): NewWebhookCall[] {
   return calls.map((call) => ({
     webhook_id: call.webhookId,

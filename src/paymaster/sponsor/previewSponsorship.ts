@@ -1,51 +1,53 @@
+import type { Refusal } from '../../errors/refusal.js'
 import type { PolicyClaim } from '../../policy/decideReservation.js'
 import type { PolicyAnswer } from '../../policy/evaluatePolicies.js'
-import type { Refusal } from '../../policy/refusal.js'
 import { previewReservation } from '../../policy/reserve.js'
-import type { Database } from '../../store/database.js'
 import { listActiveWebhooks } from '../../store/tenants/webhooks.js'
 import type { PolicyPreview, PolicyVerdict, SponsorshipRequest } from '../sponsorship.js'
-import type { Sponsorable, SponsorshipEvaluator } from './evaluateSponsorship.js'
+import type { Sponsorable } from './evaluatedSponsorship.js'
+import { evaluateSponsorship } from './evaluateSponsorship.js'
 import { reservationFor, reservationRefusal } from './reservationFor.js'
+import type { SponsorParts } from './sponsorContext.js'
 
-type PreviewContext = {
-  readonly database: Database
-  readonly chainId: number
-  readonly weigh: SponsorshipEvaluator['weigh']
-}
-
-/** The way of a sponsorship up to the ledger, which is read only. Webhooks count as approving. */
+/**
+ * The decision about a sponsorship that is made now, with the answer of each policy. The ledger is
+ * read only; webhooks count as approving.
+ */
 export async function previewSponsorship(
-  { database, chainId, weigh }: PreviewContext,
+  parts: SponsorParts,
   request: SponsorshipRequest,
 ): Promise<PolicyPreview> {
-  const weighed = await weigh(request, async () => ({
+  const { database, definition } = parts
+  const evaluated = await evaluateSponsorship(parts, request, async () => ({
     approval: { approved: true, calls: [] },
-    asked: (await listActiveWebhooks(database, request.appId)).length,
+    webhooksAsked: (await listActiveWebhooks(database, request.appId)).length,
   }))
-  if (weighed.kind === 'failed') throw weighed.error
-  if (weighed.kind === 'refused') {
-    const policies = weighed.verdicts.map((verdict) => toVerdict(verdict))
-    return { ...refused(weighed.refusal), policies }
+  if (evaluated.kind === 'failed') throw evaluated.error
+  if (evaluated.kind === 'refused') {
+    const policies = evaluated.verdicts.map((verdict) => toVerdict(verdict))
+    return { ...refused(evaluated.refusal), policies }
   }
   const ask = (claim: Sponsorable['claim']) =>
-    previewReservation(database, reservationFor({ ...weighed, claim }, request, chainId))
+    previewReservation(
+      database,
+      reservationFor({ ...evaluated, claim }, request, definition.chainId),
+    )
   const refusalBy = async (candidate: PolicyClaim): Promise<Refusal | undefined> => {
-    const alone = await ask({ ...weighed.claim, ofAccount: [candidate], ofApp: undefined })
-    return alone.kind === 'granted' ? undefined : reservationRefusal(weighed, alone)
+    const alone = await ask({ ...evaluated.claim, ofAccount: [candidate], ofApp: undefined })
+    return alone.kind === 'granted' ? undefined : reservationRefusal(evaluated, alone)
   }
-  const { ofAccount, ofApp = [] } = weighed.claim
+  const { ofAccount, ofApp = [] } = evaluated.claim
   const byPolicy = new Map<string, Refusal | undefined>()
   for (const candidate of [...ofAccount, ...ofApp])
     byPolicy.set(candidate.policyId, await refusalBy(candidate))
-  const policies = weighed.verdicts.map(({ policy, refusal }) =>
+  const policies = evaluated.verdicts.map(({ policy, refusal }) =>
     toVerdict({ policy, refusal: refusal ?? byPolicy.get(policy.id) }),
   )
-  const reserved = await ask(weighed.claim)
+  const reserved = await ask(evaluated.claim)
   if (reserved.kind !== 'granted')
-    return { ...refused(reservationRefusal(weighed, reserved)), policies }
+    return { ...refused(reservationRefusal(evaluated, reserved)), policies }
   const { policyId } = reserved
-  const message = `Would be sponsored up to ${weighed.claim.maxCost} wei.`
+  const message = `Would be sponsored up to ${evaluated.claim.maxCost} wei.`
   return { sponsored: true, code: 'SPONSORED', message, policyId, policies }
 }
 

@@ -1,12 +1,12 @@
 import { zeroAddress } from '../../encoding/constants.js'
+import type { Refusal } from '../../errors/refusal.js'
 import type { ReservationRequest } from '../../policy/ledgerView.js'
-import type { Refusal } from '../../policy/refusal.js'
 import type { Reserved } from '../../policy/reserve.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
 import { creditEmpty, tankEmpty } from '../tank/tankRefusals.js'
-import type { Sponsorable } from './evaluateSponsorship.js'
+import type { Sponsorable } from './evaluatedSponsorship.js'
 
-/** What the ledger is asked to reserve for a sponsorship. */
+/** The request to the ledger for a sponsorship. */
 export function reservationFor(
   { payer, head, claim }: Sponsorable,
   { appId, entryPoint, draft }: SponsorshipRequest,
@@ -26,7 +26,7 @@ export function reservationFor(
   }
 }
 
-/** Why the ledger did not reserve. */
+/** The refusal of a sponsorship that the ledger did not reserve. */
 export function reservationRefusal(
   { payer: { tank, credit }, head: { deposit }, claim: { maxCost } }: Sponsorable,
   reserved: Exclude<Reserved, { kind: 'granted' }>,

@@ -1,23 +1,19 @@
-import type { Address } from 'viem'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'
-import { signForTank, type TankSigner } from '../tank/signForTank.js'
+import { type SigningDomain, signForTank, type TankSigner } from '../tank/signForTank.js'
 import { encodeLateTankData, encodeTankData, sponsorshipHash } from '../tank/tankData.js'
+import type { TankOperation } from '../tank/tankTypedData.js'
 
 /**
  * `op`, which names its tank as paymaster, with the tank's paymasterData, in the form of the one it
- * has (late or not, see `encodeLateTankData`).
- * `delegate` is what the sender's code points to (EIP-7702), where the operation does not say.
+ * has (late or not, see `encodeLateTankData`). Throws when `signer` does not hold its own key.
  */
 export function signSponsorship(
-  op: Operation & { readonly paymaster: Address },
-  entryPoint: EntryPoint,
-  chainId: number,
+  op: TankOperation,
+  { entryPoint, chainId, delegate }: SigningDomain,
   range: TimeRange,
   signer: TankSigner,
-  delegate?: Address,
 ): Operation {
   const hash = sponsorshipHash(op, entryPoint, chainId, range, delegate)
   const isLate = splitPaymasterSignature(op.paymasterData) !== undefined

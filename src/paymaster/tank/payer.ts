@@ -1,24 +1,26 @@
 import type { Address } from 'viem'
-import type { ChainDefinition } from '../../chain/definition.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { getCode } from '../../chain/nodeReads.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { Refusal } from '../../errors/refusal.js'
 import type { PolicyClaim } from '../../policy/decideReservation.js'
-import type { Refusal } from '../../policy/refusal.js'
 import type { Database } from '../../store/database.js'
 import { findFund, type StoredFund } from '../../store/ledger/funds.js'
 import { findTank, type StoredTank } from '../../store/ledger/tanks.js'
 import { noSharedTank, noTank, tankNotDeployed } from './tankRefusals.js'
 
-/** What pays for an app's operations on one EntryPoint. */
+/** The payer of an app's operations on one EntryPoint. */
 export type SponsorshipPayer = {
-  /** undefined = no paymaster: the executor pays, for an operation without fees. */
+  /** undefined = there is no paymaster: the executor pays, for an operation without fees. */
   readonly tank: StoredTank | undefined
-  /** Prepaid by the app, where the tank is not its own; undefined = its own tank. */
+  /**
+   * The app's prepaid credit, where the tank is not its own; undefined = it pays from its own tank.
+   */
   readonly credit: StoredFund | undefined
 }
 
-/** Either of the two. */
+/** A payer, or the reason why there is none. */
 export type PayerOrRefusal =
   | { readonly payer: SponsorshipPayer; readonly refusal?: undefined }
   | { readonly payer?: undefined; readonly refusal: Refusal }
@@ -29,24 +31,25 @@ type PayerContext = {
   readonly definition: Pick<ChainDefinition, 'chainId'>
 }
 
-/** Finds who pays for an app, by the mode of its fund, or why there is nobody to pay. */
+/** Finds payers, and remembers which tanks are deployed. */
 export function createPayers({ database, node, definition: { chainId } }: PayerContext) {
   const deployed = new Set<Address>()
 
   const isDeployed = async (tank: Address): Promise<boolean> => {
     if (deployed.has(tank)) return true
-    const found = (await getCode(node, tank)) !== '0x'
-    if (found) deployed.add(tank)
-    return found
+    const hasCode = (await getCode(node, tank)) !== '0x'
+    if (hasCode) deployed.add(tank)
+    return hasCode
   }
 
-  const requirePayer = async (appId: string, entryPoint: EntryPoint): Promise<PayerOrRefusal> => {
+  /** The payer of an app, by the mode of its fund. */
+  const findPayer = async (appId: string, entryPoint: EntryPoint): Promise<PayerOrRefusal> => {
     const tankOf = (owner: string | null) =>
       findTank(database, owner, chainId, entryPoint.address, 'gas')
-    const [fund, own] = await Promise.all([findFund(database, appId, chainId), tankOf(appId)])
+    const [fund, ownTank] = await Promise.all([findFund(database, appId, chainId), tankOf(appId)])
     if (fund?.mode === 'native') return { payer: { tank: undefined, credit: fund } }
     const credit = fund?.mode === 'shared' ? fund : undefined
-    const tank = credit === undefined ? own : await tankOf(null)
+    const tank = credit === undefined ? ownTank : await tankOf(null)
     if (tank === undefined) {
       return { refusal: (credit === undefined ? noTank : noSharedTank)(chainId, entryPoint) }
     }
@@ -54,7 +57,7 @@ export function createPayers({ database, node, definition: { chainId } }: PayerC
     return ready ? { payer: { tank, credit } } : { refusal: tankNotDeployed(tank.address) }
   }
 
-  /** The app's own tank that takes tokens, else the operator's; undefined = neither is on the chain. */
+  /** The app's token tank, else the operator's; undefined = neither is on the chain. */
   const findTokenTank = async (
     appId: string,
     { address }: EntryPoint,
@@ -66,15 +69,18 @@ export function createPayers({ database, node, definition: { chainId } }: PayerC
     return undefined
   }
 
-  return { requirePayer, findTokenTank }
+  return { findPayer, findTokenTank }
 }
 
-/** The counter of the ledger that says how much of a credit is taken. */
+export type Payers = ReturnType<typeof createPayers>
+
+/** The counter of the ledger that holds how much of a credit is used. */
 export const creditCounter = { budget: 'credit', subject: '', bucket: 0 } as const
 
 /**
- * A credit as the ledger knows it: a budget that never begins anew, whose limit is all that was ever
- * credited. So the ledger reserves from it, settles, releases and undoes as for any budget.
+ * The claim of `maxCost` wei on a credit. To the ledger a credit is a budget that never begins
+ * anew, whose limit is all that was ever credited; so it reserves, settles, releases and undoes as
+ * for any budget.
  */
 export function claimCredit({ id, credited }: StoredFund, maxCost: bigint): PolicyClaim {
   return {

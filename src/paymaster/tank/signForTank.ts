@@ -1,17 +1,27 @@
 import type { Address, Hex } from 'viem'
 import { bytesToHex, hexToBytes } from 'viem/utils'
 import { keccak } from '../../encoding/keccak.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { recoverKey } from '../../evm/index.js'
 import { signHash } from '../../signing/signHash.js'
 
-/** What the key of a tank's signer is stored for. */
+/** The purpose that the key of a tank's signer is encrypted for. */
 export const SIGNER_PURPOSE = 'tank signer'
 
 export type TankSigner = { readonly address: Address; readonly key: Hex }
 
+/** The place for which a tank signs an operation. */
+export type SigningDomain = {
+  readonly entryPoint: EntryPoint
+  readonly chainId: number
+  /** The address that the sender's code points to (EIP-7702), where the operation does not say. */
+  readonly delegate?: Address | undefined
+}
+
 /**
- * The signature (r, s, v) of `tank`'s signer over a hash. It is read back before it leaves: one that the
- * tank would not take must not reach a client, nor reserve.
+ * The signature (r, s, v) of `tank`'s signer over a hash. It is read back before it leaves: one
+ * that the tank would not take must not reach a client, nor reserve. Throws when the key is of
+ * another signer.
  */
 export function signForTank(hash: Hex, tank: Address, signer: TankSigner): Hex {
   const bytes = hexToBytes(hash)
@@ -23,7 +33,7 @@ export function signForTank(hash: Hex, tank: Address, signer: TankSigner): Hex {
   return `${bytesToHex(signature)}${(recoveryId + 27).toString(16)}`
 }
 
-/** Of the 64 bytes of a public key, lower case. */
+/** The address, lower case, of the 64 bytes of a public key. */
 function addressOf(publicKey: Uint8Array): Address {
   return `0x${keccak(Buffer.from(publicKey).toString('hex')).slice(-40)}`
 }

@@ -13,7 +13,7 @@ import { zeroAddress, zeroHash } from '../../encoding/constants.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { TankKind } from '../../store/schema.js'
 
-/** What a tank runs on each EntryPoint version. */
+/** The code that a tank runs on each EntryPoint version. */
 const implementations: Readonly<Record<TankKind, Readonly<Record<Version, Deployment>>>> = {
   gas: { '0.6': tank06, '0.7': tank07, '0.8': tank07, '0.9': tank07 },
   token: {
@@ -28,17 +28,17 @@ export function tankImplementation(kind: TankKind, version: Version): Deployment
   return implementations[kind][version]
 }
 
-/** What makes a tank what it is; each part changes its address. */
+/** The parts that identify a tank; each of them changes its address. */
 export type TankParts = {
   readonly kind: TankKind
   readonly version: Version
   readonly entryPoint: Address
-  /** May withdraw. */
+  /** The address that may withdraw. */
   readonly owner: Address
   readonly signer: Address
 }
 
-/** Where the TankFactory at `factory` creates the tank; equals its `predict`. */
+/** The address at which the TankFactory at `factory` creates the tank; equals its `predict`. */
 export function tankAddress(factory: Address, parts: TankParts): Address {
   const { kind, version, entryPoint, owner, signer } = parts
   const { address: implementation } = tankImplementation(kind, version)
@@ -64,5 +64,5 @@ export function tankCreation({ kind, version, entryPoint, owner, signer }: TankP
 /** The second slot stays empty until keys rotate. */
 const noSecondSigner = zeroAddress
 
-/** Each tank has a signer of its own, so nothing else must tell tanks apart. */
+/** The same salt for all tanks: each has a signer of its own, which tells tanks apart. */
 const salt = zeroHash

@@ -5,22 +5,21 @@ import { joinPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'
 import { promiseHash, type TankOperation, timeDigits, timeWord } from './tankTypedData.js'
 
-/** When a sponsorship holds, Unix seconds; validUntil 0 = without end. */
-/** What the paymasterData of a tank holds. */
+/** The content of a tank's paymasterData. Unix seconds; validUntil 0 = without end. */
 export type TankData = TimeRange & { readonly signature: Hex }
 
 const TIME_DIGITS = 12
 const SIGNATURE_DIGITS = 130
 
 /**
- * A signature of nobody to estimate with: an address can be recovered from it, so checking it costs
- * the gas of a real one, and no byte is zero, so its calldata costs at least as much.
+ * A signature of no known key, to estimate with: an address can be recovered from it, so checking
+ * it costs the gas of a real one, and no byte is zero, so its calldata costs at least as much.
  */
 export const stubSignature: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
 
 /**
- * paymasterData of a tank, the same for every EntryPoint version: validUntil(6) | validAfter(6) |
- * signature(65). Throws RangeError for what does not fit.
+ * The paymasterData of a tank, the same for every EntryPoint version: validUntil(6) | validAfter(6)
+ * | signature(65). Throws RangeError for a value that does not fit.
  */
 export function encodeTankData({ validUntil, validAfter }: TimeRange, signature: Hex): Hex {
   if (signature.length !== 2 + SIGNATURE_DIGITS) {
@@ -30,15 +29,15 @@ export function encodeTankData({ validUntil, validAfter }: TimeRange, signature:
 }
 
 /**
- * paymasterData of a tank on v0.9 that may sign after the account: the same bytes, with the suffix
- * by which the EntryPoint leaves the signature out of the userOpHash.
+ * The paymasterData of a tank on v0.9 that may sign after the account: the same bytes, with the
+ * suffix by which the EntryPoint leaves the signature out of the userOpHash.
  */
 export function encodeLateTankData(range: TimeRange, signature: Hex): Hex {
   const times = encodeTankData(range, signature).slice(0, 2 + 2 * TIME_DIGITS) as Hex
   return joinPaymasterSignature(times, signature)
 }
 
-/** The reverse of encodeTankData; undefined when the tank would refuse the bytes for their length. */
+/** The reverse of encodeTankData; undefined for bytes of a length that the tank would refuse. */
 export function parseTankData(paymasterData: Hex): TankData | undefined {
   if (paymasterData.length !== 2 + 2 * TIME_DIGITS + SIGNATURE_DIGITS) return undefined
   const validAfterAt = 2 + TIME_DIGITS
@@ -53,9 +52,10 @@ export function parseTankData(paymasterData: Hex): TankData | undefined {
 const hash = promiseHash('Sponsorship', 'uint48 validUntil,uint48 validAfter')
 
 /**
- * What the tank's signer signs (getHash of the contract: EIP-712, no further prefix) to pay for
- * `op` within `range`. Covers every field but the operation's signature and paymasterData.
- * @param delegate - what the sender's code points to, when it is an EIP-7702 account already
+ * The hash that the tank's signer signs (getHash of the contract: EIP-712, no further prefix) to
+ * pay for `op` within `range`. Covers every field but the operation's signature and paymasterData.
+ * @param delegate - the address that the sender's code points to, when it is an EIP-7702 account
+ * already
  */
 export function sponsorshipHash(
   op: TankOperation,

@@ -7,6 +7,7 @@ import type { StoredTank } from '../../store/ledger/tanks.js'
 import { depositOf } from '../entryPointDeposit.js'
 import { type Runway, runwayOf, SPENDING_DAYS } from '../runway.js'
 
+/** The money of a tank and the time for which it lasts. */
 export type TankLevel = {
   /** wei in the EntryPoint */
   readonly deposit: bigint
@@ -21,7 +22,7 @@ type LevelContext = {
   readonly chainId: number
 }
 
-/** What a tank holds in the newest block, and how long that lasts. */
+/** The level of a tank in the newest block. */
 export async function tankLevel(
   { database, node, chainId }: LevelContext,
   { entry_point: entryPoint, address, app_id: appId }: StoredTank,

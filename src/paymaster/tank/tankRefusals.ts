@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import type { Refusal } from '../../policy/refusal.js'
+import type { Refusal } from '../../errors/refusal.js'
 
 export function noTank(chainId: number, { version }: EntryPoint): Refusal {
   return {
@@ -16,7 +16,7 @@ export function tankNotDeployed(tank: Address): Refusal {
   }
 }
 
-/** All in wei; `locked` is what other live sponsorships may cost. */
+/** All in wei; `locked` is the sum that other live sponsorships may cost. */
 export function tankEmpty(
   tank: Address,
   { deposit, locked, maxCost }: { deposit: bigint; locked: bigint; maxCost: bigint },

@@ -7,14 +7,16 @@ import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 
 /*
- * EIP-712 as the tanks do it, as hex text without `0x`. A struct that a tank's signer signs is the
- * EntryPoint, every field of the operation but its two signatures, and what is promised for it.
+ * EIP-712 as the tanks do it, as hex text without `0x`. A struct that a tank's signer signs holds the
+ * EntryPoint, every field of the operation but its two signatures, and the promise for it.
  */
 
 /** An operation that names its tank. */
 export type TankOperation = Operation & { readonly paymaster: Address }
 
-/** Seconds that fit 48 bits, in hex. Throws RangeError for others. */
+/**
+ * A time of 48 bits in seconds, as 12 hex digits. Throws RangeError for a time that does not fit.
+ */
 export function timeDigits(seconds: number): string {
   if (!Number.isInteger(seconds) || seconds < 0 || seconds >= 2 ** 48) {
     throw new RangeError(`A time must be whole seconds that fit 48 bits, not ${seconds}.`)
@@ -39,7 +41,9 @@ const versionHash = hashOfText('1')
 type SignedOperation = {
   /** The fields in an EIP-712 type. */
   readonly fields: string
-  /** Their words. `delegate` is what the sender's code points to, where the operation does not say. */
+  /**
+   * Their words. `delegate` is the target of the sender's code, where the operation does not say.
+   */
   readonly words: (op: Operation, delegate: Address | undefined) => string
 }
 
@@ -78,7 +82,7 @@ const signed07: SignedOperation = {
     uint(op.paymasterPostOpGasLimit, 128, 'paymasterPostOpGasLimit'),
 }
 
-/** Makes the digests of one kind of promise. */
+/** A function that makes the digests of one kind of promise. */
 export type PromiseHash = (
   op: TankOperation,
   entryPoint: Pick<EntryPoint, 'version' | 'address'>,
@@ -88,7 +92,7 @@ export type PromiseHash = (
   delegate: Address | undefined,
 ) => Hex
 
-/** The hash of promises of EIP-712 type `name`, whose own fields are `fields`. */
+/** The hash function for promises of EIP-712 type `name`, whose own fields are `fields`. */
 export function promiseHash(name: string, fields: string): PromiseHash {
   const struct = (operation: SignedOperation) => ({
     words: operation.words,

@@ -9,8 +9,8 @@ const abi = parseAbi([
 ])
 
 /**
- * Token units that `spender` may take of `token` after the account's calls, given the allowance that
- * stands before them; undefined where the calls cannot be read, so that only running them tells.
+ * The token units that `spender` may take of `token` after the account's calls, given the allowance
+ * before them; undefined where the calls cannot be read, so that only running them shows it.
  */
 export function approvedBy(
   callData: Hex,
@@ -23,7 +23,7 @@ export function approvedBy(
     return undefined
   return calls
     .filter(({ to }) => to === token)
-    .reduce((standing, { data }) => afterCall(standing, data, spender), allowance)
+    .reduce((approved, { data }) => afterCall(approved, data, spender), allowance)
 }
 
 function afterCall(allowance: bigint, data: Hex, spender: Address): bigint {
@@ -34,7 +34,9 @@ function afterCall(allowance: bigint, data: Hex, spender: Address): bigint {
   return amount > MAX_UINT256 - allowance ? MAX_UINT256 : allowance + amount
 }
 
-/** undefined = another function, or arguments that make no sense. */
+/**
+ * The call of an approving function; undefined = another function, or arguments that make no sense.
+ */
 function readApproval(data: Hex) {
   try {
     return decodeFunctionData({ abi, data })

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
+import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
+import type { Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import type { Head } from '../../chain/nodeReads.js'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
-import type { Database } from '../../store/database.js'
+import type { Database, Transaction } from '../../store/database.js'
 import { collectingTanks } from '../../store/ledger/tokenPayments.js'
 import { lockToken, promisedTokens } from '../../store/ledger/tokenQuotes.js'
 import { balanceOf } from './holdings.js'
@@ -14,7 +14,7 @@ type ExposureContext = {
   readonly chainId: number
 }
 
-/** Smallest token units that the tanks of a chain hold after a block, by the chain itself. */
+/** The smallest token units that the tanks of a chain hold after a block, as the chain says. */
 export async function heldTokens(
   { database, node, chainId }: ExposureContext,
   { address }: Pick<TokenDefinition, 'address'>,
@@ -25,12 +25,12 @@ export async function heldTokens(
   return held.reduce((sum, each) => sum + each, 0n)
 }
 
-/** Keeps what is held of each token, and promised, within the operator's limit. */
+/** The guard that keeps each token, held and promised, within the operator's limit. */
 export function createExposure(context: ExposureContext) {
   let hash: Hex | undefined
   const known = new Map<string, Promise<bigint>>()
 
-  /** Read once per head: many payments ask. */
+  /** Token units that the tanks hold at a head; read once per head, because many payments ask. */
   const heldAt = (head: Pick<Head, 'hash' | 'number'>, token: TokenDefinition): Promise<bigint> => {
     if (head.hash !== hash) {
       known.clear()
@@ -43,11 +43,11 @@ export function createExposure(context: ExposureContext) {
   }
 
   /**
-   * Throws when a quote that the transaction has stored already passes the limit. Decisions on one
-   * token wait for each other, in all processes.
+   * Throws TokenPaymentError (TOKEN_EXPOSURE_REACHED) when a quote, which the transaction has
+   * stored already, passes the limit. Decisions on one token wait for each other, in all processes.
    */
   const requireRoom = async (
-    trx: Database,
+    trx: Transaction,
     token: TokenDefinition,
     { held, maxCharge, block }: { held: bigint; maxCharge: bigint; block: bigint },
   ): Promise<void> => {
@@ -61,3 +61,5 @@ export function createExposure(context: ExposureContext) {
 
   return { heldAt, requireRoom }
 }
+
+export type Exposure = ReturnType<typeof createExposure>

@@ -1,12 +1,12 @@
 import type { Address, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { ethCall } from '../../chain/ethCall.js'
+import type { BlockId } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import type { BlockId } from '../../chain/nodeReads.js'
 import { erc20Abi } from '../../contracts/erc20Abi.js'
 import { abi as probeAbi, runtime as probeCode } from '../../contracts/generated/TransferProbe.js'
 
-/** Smallest token units. */
+/** The balance of a sender and its allowance for a tank, in smallest token units. */
 export type Holdings = { readonly balance: bigint; readonly allowance: bigint }
 
 async function word(node: NodeClient, to: Address, data: Hex, block: BlockId): Promise<bigint> {
@@ -14,7 +14,7 @@ async function word(node: NodeClient, to: Address, data: Hex, block: BlockId): P
   return outcome.ok && outcome.data.length === 66 ? BigInt(outcome.data) : 0n
 }
 
-/** What `holder` has of a token; nothing where there is no token. */
+/** The balance of `holder` in smallest token units; 0 where there is no token. */
 export function balanceOf(
   node: NodeClient,
   token: Address,
@@ -25,7 +25,7 @@ export function balanceOf(
   return word(node, token, encodeFunctionData(call), block)
 }
 
-/** What `holder` has, and what `spender` may take of it. */
+/** The balance of `holder`, and the part of it that `spender` may take. */
 export async function readHoldings(
   node: NodeClient,
   token: Address,
@@ -41,8 +41,8 @@ export async function readHoldings(
 }
 
 /**
- * Whether a transfer of `amount` from `holder` to `to` takes exactly that from the one and gives
- * exactly that to the other. Run on the node with code of ours in place of the holder's.
+ * Whether a transfer of `amount` from `holder` to `to` takes exactly that amount from the one and
+ * gives exactly that to the other. Runs on the node with code of ours in place of the holder's.
  */
 export async function movesExactly(
   node: NodeClient,

@@ -1,3 +1,4 @@
+import { greatest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { TokenQuote } from '../tokenData.js'
@@ -8,12 +9,13 @@ import { leastVerificationGas06, tokenPostOpGas, tokenVerificationGas } from './
 const APPROVAL_GAS = 80_000n
 /** gas for the bytes of that approval and of the tank's data */
 const CALLDATA_GAS = 12_000n
-/** Prices may move by a tenth between the quote and the signature. */
+/** The room for a price that moves by a tenth between the quote and the signature. */
 const priceRoom = { numerator: 11n, denominator: 10n }
 
 /**
- * Smallest token units that an operation, measured without the tank, may cost with it and with an
- * approval in front. `perCall` is gas of the token, see tokenGas.ts. Clients approve this much, and the charge that is signed later must fit into it.
+ * The smallest token units that an operation, measured without the tank, may cost with the tank and
+ * with an approval in front. Clients approve this much, and the charge that is signed later must
+ * fit into it. `perCall` is gas of the token, see tokenGas.ts.
  */
 export function quotedCharge(
   measured: Operation,
@@ -25,9 +27,10 @@ export function quotedCharge(
   const postOpGas = tokenPostOpGas({ ...terms, mode }, perCall)
   const verification = tokenVerificationGas(measured, mode, perCall)
   const { hasPaymasterLimits } = entryPoint
-  const added = measured.verificationGasLimit + verification
-  const least = leastVerificationGas06(postOpGas)
-  const shared = atLeast(added, least)
+  const shared = greatest(
+    measured.verificationGasLimit + verification,
+    leastVerificationGas06(postOpGas),
+  )
   const op: Operation = {
     ...measured,
     callGasLimit: measured.callGasLimit + APPROVAL_GAS,
@@ -38,8 +41,4 @@ export function quotedCharge(
   }
   const charge = maxTokenCharge(op, entryPoint, { ...terms, mode, postOpGas })
   return (charge * priceRoom.numerator) / priceRoom.denominator + 1n
-}
-
-function atLeast(value: bigint, least: bigint): bigint {
-  return value < least ? least : value
 }

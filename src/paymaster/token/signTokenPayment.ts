@@ -1,25 +1,21 @@
-import type { Address } from 'viem'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { signForTank, type TankSigner } from '../tank/signForTank.js'
+import { type SigningDomain, signForTank, type TankSigner } from '../tank/signForTank.js'
 import type { TankOperation } from '../tank/tankTypedData.js'
 import { encodeTokenData, type Permit, type TokenQuote, tokenPaymentHash } from '../tokenData.js'
 
-/** What is signed, and the permit that mode `permit` carries beside. */
+/** The quote, which is signed, and the permit that mode `permit` carries beside it. */
 export type TokenTerms = { readonly quote: TokenQuote; readonly permit?: Permit | undefined }
 
 /**
- * `op`, which names its token tank as paymaster, with the tank's paymasterData. On v0.7 and later its
- * paymasterPostOpGasLimit must be the quote's postOpGas, or the tank would revert.
- * `delegate` is what the sender's code points to (EIP-7702), where the operation does not say.
+ * `op`, which names its token tank as paymaster, with the tank's paymasterData. On v0.7 and later
+ * its paymasterPostOpGasLimit must be the quote's postOpGas, or the tank would revert: throws
+ * RangeError.
  */
 export function signTokenPayment(
   op: TankOperation,
-  entryPoint: EntryPoint,
-  chainId: number,
+  { entryPoint, chainId, delegate }: SigningDomain,
   { quote, permit }: TokenTerms,
   signer: TankSigner,
-  delegate?: Address,
 ): Operation {
   if (entryPoint.hasPaymasterLimits && op.paymasterPostOpGasLimit !== quote.postOpGas) {
     throw new RangeError('The quote must be for the paymasterPostOpGasLimit of the operation.')

@@ -2,10 +2,12 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { TokenQuote } from '../tokenData.js'
 
-/** 1e18 wei of the rate times 1,000,000 of the markup. */
+/** The unit of rate times markup: 1e18 wei by 1,000,000. */
 const RATE_UNIT = 10n ** 24n
 
-/** Gas that v0.6 uses for an operation outside of its limits, and around each postOp (TokenTank06). */
+/**
+ * Gas that v0.6 uses for an operation outside of its limits, and around each postOp (TokenTank06).
+ */
 const INNER_OVERHEAD = 30_000n
 const POST_OP_OVERHEAD = 4_000n
 
@@ -15,13 +17,13 @@ export function tokenCharge(wei: bigint, quote: Pick<TokenQuote, 'rate' | 'marku
   return scaled / RATE_UNIT + (scaled % RATE_UNIT === 0n ? 0n : 1n)
 }
 
-/** What a quote says about cost, before rate and token are known. */
+/** The terms of a quote that bound the cost, before rate and token are known. */
 export type PostOpTerms = Pick<TokenQuote, 'mode' | 'postOpGas'>
 
 /**
- * wei; the most that `op` is charged for. On v0.7 and later the EntryPoint takes no more than the sum of
- * the limits. v0.6 sets three times verificationGasLimit aside, which an operation never costs; so
- * there it is the limits once, postOp, which may run twice in mode `afterwards`, and the
+ * The most wei that `op` is charged for. On v0.7 and later the EntryPoint takes no more than the
+ * sum of the limits. v0.6 sets three times verificationGasLimit aside, which an operation never
+ * costs; so there it is the limits once, postOp, which may run twice in mode `afterwards`, and the
  * EntryPoint's own gas.
  */
 export function maxTokenCost(op: Operation, entryPoint: EntryPoint, terms: PostOpTerms): bigint {
@@ -36,7 +38,7 @@ export function maxTokenCost(op: Operation, entryPoint: EntryPoint, terms: PostO
   return gas * op.maxFeePerGas
 }
 
-/** Units of the token; the most that a tank takes for `op` (maxCharge of the contract). */
+/** The most units of the token that a tank takes for `op` (maxCharge of the contract). */
 export function maxTokenCharge(op: Operation, entryPoint: EntryPoint, quote: TokenQuote): bigint {
   return tokenCharge(maxTokenCost(op, entryPoint, quote), quote)
 }

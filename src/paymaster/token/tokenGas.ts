@@ -3,12 +3,13 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { wordGas } from '../tank/tankGas.js'
 import type { TokenMode, TokenQuote } from '../tokenData.js'
 
-/** What a token tank's validation reads: it copies and hashes these. */
+/** The fields that a token tank's validation copies and hashes. */
 type ReadByTank = Pick<Operation, 'factoryData' | 'callData' | 'signature'>
 
 /**
- * Measured with a plain token that the tank holds none of yet, which is dearest: 63,400, 32,100 and
- * 115,900 gas on v0.7, about 1,000 less on v0.8 and v0.9; and a fifth to spare.
+ * Gas of validation by mode, measured with a plain token of which the tank holds nothing yet (the
+ * most expensive case): 63,400, 32,100 and 115,900 gas on v0.7, about 1,000 less on v0.8 and v0.9;
+ * plus a fifth as room.
  */
 const validation: Readonly<Record<TokenMode, bigint>> = {
   prefund: 76_000n,
@@ -16,28 +17,32 @@ const validation: Readonly<Record<TokenMode, bigint>> = {
   permit: 139_000n,
 }
 
-/** How often validation calls the token: transfer and permit, and reads of balances. */
+/** The number of calls of the token in validation: transfer and permit, and reads of balances. */
 const validationCalls: Readonly<Record<TokenMode, bigint>> = {
   prefund: 3n,
   afterwards: 1n,
   permit: 4n,
 }
 
-/** Measured likewise: 11,100 gas for a refund, 25,200 for the treasury, 35,200 for a charge. */
+/**
+ * Gas of postOp, measured likewise: 11,100 for a refund, 25,200 for the treasury, 35,200 for a
+ * charge.
+ */
 const REFUND = 14_000n
 const TREASURY = 30_000n
 const CHARGE = 42_000n
 
 /**
- * Gas for the validation of a token tank: paymasterVerificationGasLimit on v0.7 and later, its part of
- * verificationGasLimit on v0.6. `perCall` is what a call of this token takes beyond one of a plain
- * token (a proxy, a look at a list). From the operation's length alone, as tankVerificationGas.
+ * Gas for the validation of a token tank: paymasterVerificationGasLimit on v0.7 and later, its part
+ * of verificationGasLimit on v0.6. `perCall` is the gas that a call of this token takes beyond one
+ * of a plain token (a proxy, a look at a list). Depends on the operation's length alone, as
+ * tankVerificationGas does.
  */
 export function tokenVerificationGas(op: ReadByTank, mode: TokenMode, perCall: bigint): bigint {
   return validation[mode] + wordGas(op) + validationCalls[mode] * perCall
 }
 
-/** Gas for postOp: what a quote names, since all of it is charged. */
+/** Gas for postOp, which a quote names because all of it is charged. */
 export function tokenPostOpGas(
   { mode, treasury }: Pick<TokenQuote, 'mode' | 'treasury'>,
   perCall: bigint,

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { TokenDefinition } from '../../chain/tokenDefinition.js'
+import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { TokenPaymentError } from '../../errors/tokenErrors.js'
 import { formatTokens } from '../formatUnits.js'
@@ -12,7 +12,7 @@ export function noTokenTank(token: Address, chainId: number, { version }: EntryP
   )
 }
 
-/** wei */
+/** `required` in wei */
 export function tokenTankEmpty(token: Address, tank: Address, required: bigint) {
   return new TokenPaymentError(
     'TOKEN_TANK_EMPTY',
@@ -29,20 +29,22 @@ export function balanceTooLow(token: TokenDefinition, balance: bigint, maxCharge
   )
 }
 
-/** `maxCharge` is undefined where the operation could not be measured for want of an approval. */
+/**
+ * `maxCharge` is undefined where the operation could not be measured, because no approval exists.
+ */
 export function allowanceTooLow(
   token: TokenDefinition,
   tank: Address,
   approved: bigint,
   maxCharge: bigint | undefined,
 ) {
-  const least =
+  const required =
     maxCharge === undefined
       ? 'the maxGasFee of pm_getFeeQuoteOrData'
       : `${formatTokens(maxCharge, token)} (${maxCharge} units)`
   return new TokenPaymentError(
     'TOKEN_ALLOWANCE_TOO_LOW',
-    `The token tank ${tank} may take ${formatTokens(approved, token)} of the sender. Add a call to the operation that approves it for at least ${least}, or approve it beforehand.`,
+    `The token tank ${tank} may take ${formatTokens(approved, token)} of the sender. Add a call to the operation that approves it for at least ${required}, or approve it beforehand.`,
     token.address,
   )
 }

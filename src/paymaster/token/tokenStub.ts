@@ -7,9 +7,9 @@ import { encodeTokenData, type Permit, type TokenQuote } from '../tokenData.js'
 import { tokenVerificationGas } from './tokenGas.js'
 
 /**
- * The quote as gas is measured with it: at a millionth of the price, because an estimate runs with
- * limits far above those that are signed, for which the sender need not have the tokens. Its times,
- * which hold for ever, have as many bytes more that are not zero as the markup may have less.
+ * The quote to estimate with: at a millionth of the price, because an estimate runs with limits far
+ * above those that are signed, for which the sender need not have the tokens. Its times, which hold
+ * for ever, have more bytes that are not zero, to make up for those that the markup may lack.
  */
 function measured(quote: TokenQuote): TokenQuote {
   return {
@@ -23,7 +23,7 @@ function measured(quote: TokenQuote): TokenQuote {
 type StubTerms = {
   readonly quote: TokenQuote
   readonly permit: Permit | undefined
-  /** gas of the token, see tokenGas.ts */
+  /** gas of a call of the token beyond a plain one, see tokenGas.ts */
   readonly perCall: bigint
 }
 

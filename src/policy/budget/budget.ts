@@ -1,30 +1,32 @@
 import type { Address } from 'viem'
+import type { Refusal } from '../../errors/refusal.js'
 import type { BudgetUnit } from '../../store/schema.js'
 import type { Budget, Policy } from '../policy.js'
 import { formatUsd, type NativePrice, toMicroUsd } from '../price.js'
-import type { Refusal } from '../refusal.js'
 import { bucketsAt, windowName } from './window.js'
 
-/** What one sponsorship would take from one budget. */
+/** The amount that one sponsorship would take from one budget. */
 export type BudgetClaim = {
   readonly policyId: string
   readonly policyName: string
-  /** Which budget of the policy; a new limit keeps it, a new window begins another one. */
+  /**
+   * The key of the budget in its policy; a new limit keeps it, a new window begins another budget.
+   */
   readonly budget: string
   /** The sender, the app, or empty for the whole account. */
   readonly subject: string
   readonly unit: BudgetUnit
-  /** All in the unit: wei, millionths of a USD, operations. */
+  /** In the unit, as `amount` is: wei, millionths of a USD, or operations. */
   readonly limit: bigint
   readonly amount: bigint
   /** Millionths of a USD per 10^18 wei, where the unit is usd. */
   readonly price: bigint | undefined
-  /** Unix seconds: where it is counted, and the oldest bucket that counts. */
+  /** Unix seconds: the bucket that it is counted in; `oldest` is the oldest that counts. */
   readonly bucket: number
   readonly oldest: number
 }
 
-/** Who asks for what, when. */
+/** The spending that a sponsorship would cause. */
 export type BudgetSpending = {
   readonly appId: string
   readonly sender: Address
@@ -32,10 +34,11 @@ export type BudgetSpending = {
   readonly maxCost: bigint
   /** Unix seconds */
   readonly at: number
-  /** undefined = there is none that is recent enough */
+  /** undefined = no price is recent enough */
   readonly price: NativePrice | undefined
 }
 
+/** The key by which the ledger knows a budget of a policy. */
 export function budgetKey(budget: Budget): string {
   return budget.per === 'operation'
     ? `operation ${budget.unit}`
@@ -43,8 +46,8 @@ export function budgetKey(budget: Budget): string {
 }
 
 /**
- * What the policy's budgets would be charged. A refusal when a budget in USD lacks a price, or one
- * operation may cost more than it may.
+ * The claims on a policy's budgets. A refusal when a budget in USD has no price, or when the
+ * operation may cost more than the policy pays for one.
  */
 export function claimBudgets(
   { id, name, terms }: Policy,
@@ -94,13 +97,14 @@ function noPrice(name: string): Refusal {
   }
 }
 
+/** The refusal of a claim that finds too little left; `used` is in the unit of the claim. */
 export function budgetExceeded(claim: BudgetClaim, used: bigint): Refusal {
   const text = (amount: bigint) => amountText(claim.unit, amount)
   const [per, , window] = claim.budget.split(' ')
-  const over = window === 'never' ? '' : `, window ${window}`
+  const period = window === 'never' ? '' : `, window ${window}`
   return {
     code: 'BUDGET_EXCEEDED',
-    message: `Policy ${claim.policyName}: ${text(used)} of ${text(claim.limit)} are spent or reserved (per ${per}${over}); the operation may take ${text(claim.amount)} more.`,
+    message: `Policy ${claim.policyName}: ${text(used)} of ${text(claim.limit)} are spent or reserved (per ${per}${period}); the operation may take ${text(claim.amount)} more.`,
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Window } from '../policy.js'
 
-/** Where a sponsorship is counted, and from where on budgets add up. Unix seconds. */
+/** The buckets of a window, each named by its beginning in Unix seconds. */
 export type Buckets = {
-  /** The bucket that takes what is reserved now, by its beginning. */
+  /** The bucket that a reservation of now is counted in. */
   readonly current: number
   /** The oldest bucket that still counts. */
   readonly oldest: number
@@ -12,9 +12,9 @@ export type Buckets = {
 const ROLLING_STEPS = 60
 
 /**
- * The buckets of a window at `at`. An aligned window is one bucket. A rolling one is many small
- * ones, and one that is partly within the window counts whole: never more than the limit in any
- * span of that length, sometimes a little less.
+ * The buckets of a window at `at` (Unix seconds). An aligned window is one bucket. A rolling window
+ * is many small ones, and a bucket that is partly within the window counts whole: so never more
+ * than the limit is spent in any span of that length, and sometimes a little less.
  */
 export function bucketsAt(window: Window, at: number): Buckets {
   if (typeof window === 'object') {
@@ -53,7 +53,7 @@ function floorTo(value: number, step: number): number {
   return Math.floor(value / step) * step
 }
 
-/** As it stands in the key of a budget and in messages. */
+/** The name of a window in the keys of budgets and in messages. */
 export function windowName(window: Window): string {
   return typeof window === 'object' ? `rolling-${window.rollingSeconds}s` : window
 }

@@ -5,11 +5,14 @@ export type DecodedCall = {
   readonly to: Address
   readonly value: bigint
   readonly data: Hex
-  /** Runs the target's code as the account itself. */
+  /** Whether it runs the target's code as the account itself (delegatecall). */
   readonly delegate: boolean
 }
 
-/** Reads the arguments of one function of accounts; undefined = they make no sense. */
+/**
+ * A reader of the arguments of one account function; it gives undefined for arguments that make no
+ * sense.
+ */
 export type ReadCalls = (args: Hex) => readonly DecodedCall[] | undefined
 
 export function plainCall(to: Address, value: bigint, data: Hex): DecodedCall {
@@ -21,7 +24,7 @@ export function plainCall(to: Address, value: bigint, data: Hex): DecodedCall {
   }
 }
 
-/** Arrays that belong together; undefined when their lengths differ. */
+/** The calls in arrays that belong together; undefined when their lengths differ. */
 export function zipCalls(
   targets: readonly Address[],
   values: readonly bigint[],

@@ -2,7 +2,7 @@ import type { AbiParameter } from 'viem'
 import { isAddress, isHex } from 'viem/utils'
 import type { Constraint, ValueComparison } from '../policy.js'
 
-/** Does the decoded value meet all comparisons? What cannot be compared does not. */
+/** Whether the decoded value meets all comparisons; a value that cannot be compared does not. */
 export function meets(value: unknown, comparisons: readonly ValueComparison[]): boolean {
   return comparisons.every((comparison) => meetsOne(value, comparison))
 }
@@ -30,14 +30,16 @@ const compare = {
   $lte: (a: bigint, b: bigint) => a <= b,
 }
 
-/** Decimal or 0x text. */
+/** The integer in decimal or 0x text; undefined = it is no integer. */
 function asInteger(text: string): bigint | undefined {
   return /^(-?\d{1,80}|0x[0-9a-fA-F]{1,64})$/.test(text) ? BigInt(text) : undefined
 }
 
 type Step = { readonly value: unknown; readonly parameter: AbiParameter }
 
-/** Walks decoded arguments by a path; undefined when it leads nowhere, e.g. past an array's end. */
+/**
+ * The decoded argument at a path; undefined when the path leads nowhere, e.g. past an array's end.
+ */
 export function argumentAt(
   inputs: readonly AbiParameter[],
   values: readonly unknown[],
@@ -52,7 +54,9 @@ export function argumentAt(
   })
 }
 
-/** A tuple's members come from viem by name, or in an array when one has none. */
+/**
+ * A member of an array or tuple. viem gives tuples by name, or as arrays when a member has no name.
+ */
 function member({ value, parameter }: Step, index: number): Step | undefined {
   const element = elementOf(parameter, index)
   if (element === undefined) return undefined
@@ -69,7 +73,7 @@ function elementOf(parameter: AbiParameter, index: number): AbiParameter | undef
   return 'components' in parameter ? parameter.components[index] : undefined
 }
 
-/** What is wrong with a constraint on these parameters; undefined when it can be decided. */
+/** The mistake in a constraint on these parameters; undefined when it can be decided. */
 export function constraintMistake(
   inputs: readonly AbiParameter[],
   { path, comparisons }: Constraint,

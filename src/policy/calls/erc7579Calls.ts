@@ -4,9 +4,9 @@ import { type DecodedCall, plainCall, type ReadCalls } from './call.js'
 import { callStructs } from './executeCalls.js'
 
 /**
- * execute(bytes32 mode, bytes executionCalldata) of ERC-7579 (Nexus, Kernel v3, Safe7579). The mode:
- * call type, exec type (revert or try), four unused bytes, a selector for modes of an account's own,
- * which we cannot read, and their payload.
+ * Calls in execute(bytes32 mode, bytes executionCalldata) of ERC-7579 (Nexus, Kernel v3, Safe7579).
+ * The mode holds call type, exec type (revert or try), four unused bytes, a selector for modes of
+ * an account's own, which we cannot read, and their payload.
  */
 export const readErc7579: ReadCalls = (args) => {
   const [mode, execution] = decodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], args)

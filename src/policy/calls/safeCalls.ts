@@ -9,7 +9,7 @@ const operationCall = [
   { type: 'uint8' },
 ] as const
 
-/** The form (to, value, data, operation) of the Safe's 4337 module and of Kernel v2. */
+/** Calls in the form (to, value, data, operation), of the Safe's 4337 module and of Kernel v2. */
 export const readWithOperation: ReadCalls = (args) => {
   const [to, value, data, operation] = decodeAbiParameters(operationCall, args)
   const call = plainCall(to, value, data)
@@ -35,7 +35,9 @@ function isMultiSend({ to, data }: DecodedCall): boolean {
 
 const HEAD_LENGTH = 1 + 20 + 32 + 32
 
-/** Packed one after the other: operation, to, value, length of data, data. */
+/**
+ * The calls that a MultiSend packs one after the other: operation, to, value, length of data, data.
+ */
 function readMultiSend(data: Hex): readonly DecodedCall[] | undefined {
   const [packed] = decodeAbiParameters([{ type: 'bytes' }], sliceHex(data, 4))
   const calls: DecodedCall[] = []

@@ -1,13 +1,16 @@
 import type { Address, Hex } from 'viem'
 import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
+import type { Refusal } from '../../errors/refusal.js'
 import type { DecodedCall } from '../calls/call.js'
 import { argumentAt, meets } from '../calls/constraint.js'
 import { decodeCalls, isNesting } from '../decodeCalls.js'
 import type { AllowedCall, CallTerms } from '../policy.js'
-import type { Refusal } from '../refusal.js'
 import type { PolicyRule } from './rule.js'
 
-/** Every call of the operation is one that the policy names; what cannot be read is not. */
+/**
+ * Every call of the operation is one that the policy names; unreadable call data is not, unless
+ * allowed.
+ */
 export const callRule: PolicyRule = ({ calls: terms }, { sender, draft }) => {
   if (terms === undefined) return undefined
   const calls = decodeCalls(draft.callData)
@@ -30,23 +33,23 @@ function checkCall(
   call: DecodedCall,
   terms: CallTerms,
   sender: Address,
-  which: string,
+  position: string,
 ): Refusal | undefined {
   if (call.delegate && !terms.allowDelegateCalls)
     return {
       code: 'DELEGATE_CALL_NOT_ALLOWED',
-      message: `${which} is a delegatecall to ${call.to}.`,
+      message: `${position} is a delegatecall to ${call.to}.`,
     }
   if (isNesting(call) && !terms.allowNested)
     return {
       code: 'NESTED_CALL_NOT_ALLOWED',
-      message: `${which} makes further calls (${selectorOf(call)} of ${call.to}), which are not looked into.`,
+      message: `${position} makes further calls (${selectorOf(call)} of ${call.to}), which are not looked into.`,
     }
   if (terms.allow.some((allowed) => isAllowed(call, allowed, sender))) return undefined
   const name = call.data === '0x' ? 'transfer' : selectorOf(call)
   return {
     code: 'CALL_NOT_ALLOWED',
-    message: `${which} (${name} to ${call.to}, value ${call.value} wei) is none of those that it pays for.`,
+    message: `${position} (${name} to ${call.to}, value ${call.value} wei) is none of those that it pays for.`,
   }
 }
 
@@ -67,8 +70,8 @@ function isAllowed(call: DecodedCall, allowed: AllowedCall, sender: Address): bo
   return (
     values !== undefined &&
     allowed.where.every(({ path, comparisons }) => {
-      const found = argumentAt(inputs, values, path)
-      return found !== undefined && found.value !== undefined && meets(found.value, comparisons)
+      const value = argumentAt(inputs, values, path)?.value
+      return value !== undefined && meets(value, comparisons)
     })
   )
 }

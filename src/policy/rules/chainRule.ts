@@ -1,6 +1,6 @@
 import type { PolicyRule } from './rule.js'
 
-/** The policy names the chain, or none. */
+/** The policy names the chain, or no chain at all. */
 export const chainRule: PolicyRule = ({ chains }, { chainId }) =>
   chains === undefined || chains.includes(chainId)
     ? undefined

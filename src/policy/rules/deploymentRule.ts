@@ -1,7 +1,10 @@
 import { DELEGATION_MARKER } from '../../entrypoint/delegation.js'
 import type { PolicyRule } from './rule.js'
 
-/** deploymentOnly: the operation makes its account. An EIP-7702 delegation makes none. */
+/**
+ * The operation deploys its account, where the policy is for deployments only. An EIP-7702
+ * delegation deploys none.
+ */
 export const deploymentRule: PolicyRule = ({ deploymentOnly }, { draft }) => {
   const deploys = draft.factory !== undefined && draft.factory !== DELEGATION_MARKER
   return deploymentOnly && !deploys

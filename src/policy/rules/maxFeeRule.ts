@@ -1,15 +1,14 @@
-import type { PolicyTerms } from '../policy.js'
-import type { Refusal } from '../refusal.js'
+import type { EstimateFacts, PolicyRule } from './rule.js'
 
-/** The operation offers no more per gas than the policy pays. wei per gas */
-export function maxFeeRule(
-  terms: Pick<PolicyTerms, 'maxFeePerGas'>,
-  offered: bigint,
-): Refusal | undefined {
-  return terms.maxFeePerGas !== undefined && offered > terms.maxFeePerGas
+/**
+ * The fee that the operation offers is at most the policy's. Its code FEE_TOO_HIGH is that of
+ * `checkFees` too, because the client's answer is the same: offer less. There the operator bounds
+ * every operation by what inclusion needs now; here the policy's owner names a fixed amount.
+ */
+export const maxFeeRule: PolicyRule<EstimateFacts> = (terms, { maxFeePerGas }) =>
+  terms.maxFeePerGas !== undefined && maxFeePerGas > terms.maxFeePerGas
     ? {
         code: 'FEE_TOO_HIGH',
-        message: `maxFeePerGas is ${offered} wei; it pays ${terms.maxFeePerGas} wei at most.`,
+        message: `maxFeePerGas is ${maxFeePerGas} wei; it pays ${terms.maxFeePerGas} wei at most.`,
       }
     : undefined
-}

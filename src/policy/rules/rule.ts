@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
 import type { Draft } from '../../entrypoint/draft.js'
+import type { Refusal } from '../../errors/refusal.js'
 import type { PolicyTerms } from '../policy.js'
-import type { Refusal } from '../refusal.js'
 
-/** What is known of a request before anything was estimated. */
+/** The facts of a request that are known before anything was estimated. */
 export type RequestFacts = {
   readonly chainId: number
   /** Unix seconds */
@@ -12,5 +12,19 @@ export type RequestFacts = {
   readonly draft: Pick<Draft, 'callData' | 'factory'>
 }
 
-/** One rule: why the policy does not pay, as a sentence that follows "Policy name: ". Pure. */
-export type PolicyRule = (terms: PolicyTerms, facts: RequestFacts) => Refusal | undefined
+/** The facts that are known once the operation was estimated and its webhooks were asked. */
+export type EstimateFacts = {
+  /** wei per gas that the operation offers */
+  readonly maxFeePerGas: bigint
+  /** The number of webhooks that were asked, all of which approved. */
+  readonly webhooksAsked: number
+}
+
+/**
+ * One rule of a policy: the reason why the policy does not pay, as a sentence that follows
+ * "Policy name: ", or undefined when it would. Pure.
+ */
+export type PolicyRule<Facts = RequestFacts> = (
+  terms: PolicyTerms,
+  facts: Facts,
+) => Refusal | undefined

@@ -1,6 +1,6 @@
 import type { PolicyRule } from './rule.js'
 
-/** The sender is not denied, and allowed where there is a list of that. */
+/** The sender is not denied, and is allowed where the policy lists allowed senders. */
 export const senderRule: PolicyRule = ({ allowSenders, denySenders }, { sender }) => {
   if (denySenders.includes(sender))
     return { code: 'SENDER_NOT_ALLOWED', message: `sender ${sender} is denied.` }

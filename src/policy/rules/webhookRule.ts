@@ -1,15 +1,13 @@
-import type { PolicyTerms } from '../policy.js'
-import type { Refusal } from '../refusal.js'
+import type { EstimateFacts, PolicyRule } from './rule.js'
 
-/** webhookMode always: at least one webhook was asked. What they said is judged for all policies. */
-export function webhookRule(
-  terms: Pick<PolicyTerms, 'webhookMode'>,
-  asked: number,
-): Refusal | undefined {
-  return terms.webhookMode === 'always' && asked === 0
+/**
+ * A policy with webhookMode `always` needs a webhook that was asked. The answers of the webhooks
+ * bind all policies alike, so `checkApproval` reads them, not this rule.
+ */
+export const webhookRule: PolicyRule<EstimateFacts> = ({ webhookMode }, { webhooksAsked }) =>
+  webhookMode === 'always' && webhooksAsked === 0
     ? {
         code: 'NO_ACTIVE_WEBHOOK',
         message: 'it needs the approval of a webhook, and the app has no active one.',
       }
     : undefined
-}

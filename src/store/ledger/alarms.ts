@@ -1,10 +1,10 @@
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 
 /**
  * Turns the alarm of a tank or of a fund's credit on or off. True when that is a change; of several
  * processes that notice the same, one hears true.
  */
-export async function setAlarm(trx: Database, holder: string, isLow: boolean): Promise<boolean> {
+export async function setAlarm(trx: Transaction, holder: string, isLow: boolean): Promise<boolean> {
   if (isLow) {
     const added = await trx
       .insertInto('alarms')
@@ -21,7 +21,7 @@ export async function setAlarm(trx: Database, holder: string, isLow: boolean): P
   return numDeletedRows === 1n
 }
 
-/** Since when the alarm of a tank or fund is on; undefined = it is off. */
+/** The time since which the alarm of a tank or fund is on; undefined = it is off. */
 export async function alarmSince(db: Database, holder: string): Promise<Date | undefined> {
   const row = await db
     .selectFrom('alarms')

@@ -1,7 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Schema } from '../schema.js'
-
-type Trx = Kysely<Schema>
+import { sql } from 'kysely'
+import type { Database, Transaction } from '../database.js'
 
 /** One bucket of one budget of one subject. */
 export type CounterKey = {
@@ -12,7 +10,7 @@ export type CounterKey = {
   readonly bucket: bigint
 }
 
-/** What a change adds to a counter, in the budget's unit. */
+/** An addition to a counter, in the budget's unit. */
 export type CounterChange = CounterKey & { readonly used: bigint; readonly settled: bigint }
 
 export function counterName({ policyId, budget, subject, bucket }: CounterKey): string {
@@ -20,28 +18,28 @@ export function counterName({ policyId, budget, subject, bucket }: CounterKey): 
 }
 
 /**
- * Adds to counters, and makes those that are missing when `create`; else what is missing was
- * deleted with its policy. Rows are locked in one order, so transactions cannot deadlock here.
+ * Adds to counters. With `create` missing counters are made; without it they are left out, because
+ * they were deleted with their policy. Rows are locked in one order, so transactions cannot deadlock.
  */
 export async function addToCounters(
-  trx: Trx,
+  trx: Transaction,
   changes: readonly CounterChange[],
   { create }: { readonly create: boolean },
 ): Promise<void> {
-  const real = changes.filter(({ used, settled }) => create || used !== 0n || settled !== 0n)
-  if (real.length === 0) return
+  const nonZero = changes.filter(({ used, settled }) => create || used !== 0n || settled !== 0n)
+  if (nonZero.length === 0) return
   if (create) {
-    await additions(real).execute(trx)
+    await additions(nonZero).execute(trx)
     return
   }
-  const given = tableOf(real)
-  const same = sql`(c.policy_id, c.budget, c.subject, c.bucket)
+  const additionTable = tableOf(nonZero)
+  const isSameCounter = sql`(c.policy_id, c.budget, c.subject, c.bucket)
     = (d.policy_id, d.budget, d.subject, d.bucket)`
-  await sql`select from budget_counters c join ${given} on ${same}
+  await sql`select from budget_counters c join ${additionTable} on ${isSameCounter}
     order by c.policy_id, c.budget collate "C", c.subject collate "C", c.bucket
     for no key update of c`.execute(trx)
   await sql`update budget_counters c set used = c.used + d.used, settled = c.settled + d.settled
-    from ${given} where ${same}`.execute(trx)
+    from ${additionTable} where ${isSameCounter}`.execute(trx)
 }
 
 /** Adds to counters and makes those that are missing, as a statement or a part of one. */
@@ -62,7 +60,7 @@ function tableOf(changes: readonly CounterChange[]) {
     ) as d (policy_id, budget, subject, bucket, used, settled)`
 }
 
-/** As PostgreSQL sorts uuids and, with collation C, ASCII text. */
+/** The order in which PostgreSQL sorts uuids and, with collation C, ASCII text. */
 function inOrder(a: CounterKey, b: CounterKey): number {
   for (const column of ['policyId', 'budget', 'subject', 'bucket'] as const) {
     if (a[column] < b[column]) return -1
@@ -74,10 +72,10 @@ function inOrder(a: CounterKey, b: CounterKey): number {
 /** A budget's sum from its oldest bucket that counts. */
 export type CounterQuery = Omit<CounterKey, 'bucket'> & { readonly oldest: bigint }
 
-/** Forgets counters that no window reaches any more: those that begin before `before`. */
-export async function pruneCounters(trx: Trx, before: number): Promise<void> {
+/** Deletes counters that no window reaches any more: those whose bucket begins before `before`. */
+export async function pruneCounters(db: Database, before: number): Promise<void> {
   await sql`delete from budget_counters c
     where (bucket > 0 and bucket < ${before})
       or not exists (select from policies p where p.id = c.policy_id
-        union all select from funds f where f.id = c.policy_id)`.execute(trx)
+        union all select from funds f where f.id = c.policy_id)`.execute(db)
 }

@@ -1,6 +1,7 @@
-import { type Insertable, type Selectable, sql } from 'kysely'
+import { type ExpressionBuilder, type Insertable, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
+import { type Page, type PageQuery, toPage } from '../page.js'
 import type { ReservationState, Schema } from '../schema.js'
 import { isUuid } from '../uuid.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
@@ -8,9 +9,9 @@ import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
 export type StoredDecision = Selectable<Schema['decisions']>
 export type NewDecision = Omit<Insertable<Schema['decisions']>, 'created_at'>
 
-/** Stores a decision that reserves nothing, with its webhook calls, in the caller's transaction. */
+/** Stores a decision that reserves nothing, with its webhook calls. */
 export async function insertDecision(
-  trx: Database,
+  trx: Transaction,
   decision: NewDecision,
   calls: readonly NewWebhookCall[],
 ): Promise<void> {
@@ -18,7 +19,7 @@ export async function insertDecision(
   await insertWebhookCalls(trx, [{ decision, calls }])
 }
 
-/** What `sponsorship.signed` says. */
+/** The data of the event `sponsorship.signed`. */
 export function signedEvent(decision: NewDecision) {
   return {
     decisionId: decision.id,
@@ -38,8 +39,9 @@ export async function findDecision(db: Database, id: string): Promise<StoredDeci
     : undefined
 }
 
+/** Conditions that a decision must all fulfil; ids may be any text. */
 export type DecisionFilter = {
-  /** Whose decisions; undefined = all accounts, for the operator. */
+  /** The account of the decision's app; undefined = all accounts, for the operator. */
   readonly accountId?: string | undefined
   readonly appId?: string | undefined
   readonly chainId?: number | undefined
@@ -49,16 +51,10 @@ export type DecisionFilter = {
   readonly code?: string | undefined
   readonly sponsored?: boolean | undefined
   readonly from?: Date | undefined
-  readonly to?: Date | undefined
+  readonly until?: Date | undefined
 }
 
-export type DecisionPageQuery = {
-  readonly limit: number
-  /** The `next` of the page before; absent for the first. */
-  readonly after?: string | undefined
-}
-
-/** A decision with what became of its reservation. */
+/** A decision with the state of its reservation. */
 export type DecisionEntry = StoredDecision & {
   /** null when nothing was reserved */
   readonly reservation_state: ReservationState | null
@@ -68,7 +64,7 @@ export type DecisionEntry = StoredDecision & {
   readonly actual_cost: bigint | null
 }
 
-function entries(db: Database) {
+function selectEntries(db: Database) {
   return db
     .selectFrom('decisions as d')
     .leftJoin('reservations as r', 'r.id', 'd.reservation_id')
@@ -82,54 +78,61 @@ function entries(db: Database) {
     ])
 }
 
-/** The newest first. `next` continues the list; undefined at its end. Ids may be any text. */
+function conditionsOf(filter: DecisionFilter, before: string | undefined) {
+  const { appId, chainId, sender, userOpHash, policyId, code, sponsored, from, until } = filter
+  const ofApp = appId === undefined ? sql`` : sql` and app_id = ${appId}`
+  return ({ eb, and }: ExpressionBuilder<Schema & { d: Schema['decisions'] }, 'd'>) =>
+    and([
+      ...(appId === undefined ? [] : [eb('d.app_id', '=', appId)]),
+      ...(chainId === undefined ? [] : [eb('d.chain_id', '=', BigInt(chainId))]),
+      ...(sender === undefined ? [] : [eb('d.sender', '=', sender)]),
+      ...(userOpHash === undefined ? [] : [eb('d.user_op_hash', '=', userOpHash)]),
+      ...(policyId === undefined ? [] : [eb('d.policy_id', '=', policyId)]),
+      ...(code === undefined ? [] : [eb('d.code', '=', code)]),
+      ...(sponsored === undefined ? [] : [eb('d.sponsored', '=', sponsored)]),
+      ...(from === undefined ? [] : [eb('d.created_at', '>=', from)]),
+      ...(until === undefined ? [] : [eb('d.created_at', '<', until)]),
+      ...(before === undefined
+        ? []
+        : [
+            sql<boolean>`(d.created_at, d.id)
+              < (select created_at, id from decisions where id = ${before}${ofApp})`,
+          ]),
+    ])
+}
+
+/**
+ * Decisions, the newest first. A cursor that names no decision, or that of another app than the
+ * filter's, gives an empty page.
+ */
 export async function listDecisions(
   db: Database,
   filter: DecisionFilter,
-  { limit, after }: DecisionPageQuery,
-): Promise<{ readonly decisions: readonly DecisionEntry[]; readonly next: string | undefined }> {
+  { limit, before }: PageQuery,
+): Promise<Page<DecisionEntry>> {
   const { accountId, appId, policyId } = filter
-  const ids = [accountId, appId, policyId, after].filter((id) => id !== undefined)
-  if (!ids.every(isUuid)) return { decisions: [], next: undefined }
-  const rows = await entries(db)
+  const ids = [accountId, appId, policyId, before].filter((id) => id !== undefined)
+  if (!ids.every(isUuid)) return { items: [], next: undefined }
+  const rows = await selectEntries(db)
     .$if(accountId !== undefined, (query) =>
       query.innerJoin('apps as a', 'a.id', 'd.app_id').where('a.account_id', '=', accountId ?? ''),
     )
-    .where((eb) =>
-      eb.and([
-        ...(appId === undefined ? [] : [eb('d.app_id', '=', appId)]),
-        ...(filter.chainId === undefined ? [] : [eb('d.chain_id', '=', BigInt(filter.chainId))]),
-        ...(filter.sender === undefined ? [] : [eb('d.sender', '=', filter.sender)]),
-        ...(filter.userOpHash === undefined ? [] : [eb('d.user_op_hash', '=', filter.userOpHash)]),
-        ...(policyId === undefined ? [] : [eb('d.policy_id', '=', policyId)]),
-        ...(filter.code === undefined ? [] : [eb('d.code', '=', filter.code)]),
-        ...(filter.sponsored === undefined ? [] : [eb('d.sponsored', '=', filter.sponsored)]),
-        ...(filter.from === undefined ? [] : [eb('d.created_at', '>=', filter.from)]),
-        ...(filter.to === undefined ? [] : [eb('d.created_at', '<', filter.to)]),
-        ...(after === undefined
-          ? []
-          : [
-              sql<boolean>`(d.created_at, d.id)
-                < (select created_at, id from decisions where id = ${after})`,
-            ]),
-      ]),
-    )
+    .where(conditionsOf(filter, before))
     .orderBy('d.created_at', 'desc')
     .orderBy('d.id', 'desc')
     .limit(limit + 1)
     .execute()
-  const decisions = rows.slice(0, limit)
-  return { decisions, next: rows.length > limit ? decisions.at(-1)?.id : undefined }
+  return toPage(rows, limit, ({ id }) => id)
 }
 
-/** One decision, of the account's when `accountId` is given. */
+/** One decision; with `accountId` only when it is that account's. */
 export async function findDecisionEntry(
   db: Database,
   id: string,
   accountId?: string,
 ): Promise<DecisionEntry | undefined> {
   return isUuid(id)
-    ? entries(db)
+    ? selectEntries(db)
         .where('d.id', '=', id)
         .$if(accountId !== undefined, (query) =>
           query
@@ -153,9 +156,9 @@ export function pruneDecisions(db: Database, before: Date, limit: number): Promi
       order by d.created_at limit ${limit} for update of d skip locked`.execute(trx)
     const ids = rows.map(({ id }) => id)
     const reservations = rows.flatMap(({ reservation_id }) => reservation_id ?? [])
-    const done = sql`decision_id = any(${ids}::uuid[])`
-    await sql`delete from webhook_calls where ${done}`.execute(trx)
-    await sql`delete from charges where ${done}`.execute(trx)
+    const isOfDecisions = sql`decision_id = any(${ids}::uuid[])`
+    await sql`delete from webhook_calls where ${isOfDecisions}`.execute(trx)
+    await sql`delete from charges where ${isOfDecisions}`.execute(trx)
     await sql`delete from decisions where id = any(${ids}::uuid[])`.execute(trx)
     await sql`delete from reservations r where id = any(${reservations}::bigint[])
       and not exists (select from decisions d where d.reservation_id = r.id)`.execute(trx)

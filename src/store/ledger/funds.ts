@@ -1,9 +1,9 @@
 import { type Selectable, sql } from 'kysely'
 import type { Address } from 'viem'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import type { FundMode, Schema } from '../schema.js'
 
-/** What an app pays with on a chain; the same for every EntryPoint. */
+/** The means by which an app pays on a chain, the same for every EntryPoint. */
 export type StoredFund = Selectable<Schema['funds']>
 
 export function findFund(
@@ -45,7 +45,7 @@ type FundChange = {
   readonly alarmDays?: number
 }
 
-/** Changes the app's fund, which pays from its own tank until something else is said. */
+/** Changes the app's fund; a new one pays from the app's own tank. */
 export function putFund(
   db: Database,
   appId: string,
@@ -73,16 +73,16 @@ export type Credit = {
   readonly fundId: string
   /** wei; negative = taken */
   readonly amount: bigint
-  /** Of a payment, for example. One reference counts once. */
+  /** Name of the reason, such as a payment; one reference counts once. */
   readonly reference: string
 }
 
 /**
- * Writes down a credit inside the caller's transaction. The amount that stands under the reference
- * already, or undefined when this one is new; then a positive one is also added to `credited`.
+ * Stores a credit; a positive one is also added to `credited`. Returns undefined when it is new, else
+ * the amount that is already stored under its reference; then nothing changes.
  */
 export async function insertCredit(
-  trx: Database,
+  trx: Transaction,
   { fundId, amount, reference }: Credit,
 ): Promise<bigint | undefined> {
   const inserted = await trx
@@ -92,13 +92,13 @@ export async function insertCredit(
     .returning('id')
     .executeTakeFirst()
   if (inserted === undefined) {
-    const { amount: known } = await trx
+    const { amount: storedAmount } = await trx
       .selectFrom('credits')
       .select('amount')
       .where('fund_id', '=', fundId)
       .where('reference', '=', reference)
       .executeTakeFirstOrThrow()
-    return known
+    return storedAmount
   }
   if (amount > 0n) {
     await trx
@@ -110,10 +110,10 @@ export async function insertCredit(
   return undefined
 }
 
-/** wei of a fund's credit that are taken (spent or reserved), and that are spent for good or bad. */
+/** wei of a fund's credit: `used` are spent or reserved, `settled` are spent. */
 export type CreditUse = { readonly used: bigint; readonly settled: bigint }
 
-/** What the ledger took from the fund's credit. */
+/** The use of a fund's credit by the ledger. */
 export async function readCreditUse(db: Database, fundId: string): Promise<CreditUse> {
   const row = await db
     .selectFrom('budget_counters')
@@ -126,7 +126,7 @@ export async function readCreditUse(db: Database, fundId: string): Promise<Credi
   return { used: BigInt(row.used), settled: BigInt(row.settled) }
 }
 
-/** wei that sponsorships of an app from one payer cost since `since` days ago, and for how many days. */
+/** wei that sponsorships of an app from one payer cost in the last `days`, and the days since the first. */
 export async function recentSpending(
   db: Database,
   { appId, chainId, paymaster }: SpendingQuery,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Hex } from 'viem'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 
-/** That we pay for an operation with zero fees and no paymaster. */
+/** The promise that we pay for an operation with zero fees and no paymaster. */
 export type Grant = {
   readonly chainId: number
   readonly userOpHash: Hex
@@ -14,8 +14,8 @@ export type Grant = {
   readonly validUntil: number
 }
 
-/** A later grant for the same operation replaces an earlier one. */
-export async function putGrants(trx: Database, grants: readonly Grant[]): Promise<void> {
+/** Stores grants; a later grant for the same operation replaces an earlier one. */
+export async function putGrants(trx: Transaction, grants: readonly Grant[]): Promise<void> {
   // One statement must not change a row twice.
   const latest = new Map(grants.map((grant) => [`${grant.chainId} ${grant.userOpHash}`, grant]))
   if (latest.size === 0) return
@@ -61,7 +61,7 @@ export async function findGrant(
   )
 }
 
-/** wei per gas that was granted at most, for those of these operations that were granted any. */
+/** The maximum fee (wei per gas) of each of these operations that has a grant. */
 export async function grantedFees(
   db: Database,
   chainId: number,
@@ -77,7 +77,7 @@ export async function grantedFees(
   return new Map(rows.map((row) => [row.user_op_hash, row.max_fee_per_gas]))
 }
 
-/** Forgets grants that ended before `before` (Unix seconds); the chain can take none of them any more. */
+/** Deletes grants that ended before `before` (Unix seconds). */
 export async function pruneGrants(db: Database, before: number): Promise<void> {
   await db.deleteFrom('grants').where('valid_until', '<', BigInt(before)).execute()
 }

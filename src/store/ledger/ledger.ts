@@ -1,16 +1,14 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../database.js'
 import { emitReservationEvents } from '../events.js'
 import type { Included } from '../pool/inclusions.js'
-import type { Schema } from '../schema.js'
 import { addToCounters, type CounterChange, counterName } from './budgetCounters.js'
 import { addShares, lockPayersOf, sharesOf } from './payers.js'
-
-type Trx = Kysely<Schema>
 
 /** An inclusion and what it cost whoever sponsored it, in wei; absent = what the EntryPoint charged. */
 export type SettledInclusion = Included & { readonly cost?: bigint }
 
-/** How far the index of inclusions has come. */
+/** The block up to which inclusions are indexed. */
 export type LedgerProgress = {
   readonly number: bigint
   /** Unix seconds */
@@ -20,37 +18,36 @@ export type LedgerProgress = {
 }
 
 /**
- * Brings the ledger in line with what the index read, inside its transaction, and as often as one
- * likes:
- * - a reservation is included with whatever operation took its nonce; what that cost is settled when
- *   one of its sponsorships was it, and 0 when not;
- * - an open one has expired when a block is later than its validUntil;
- * - what an ended one holds beyond its cost is free again once its block is final, because until
- *   then a reorg can bring it back, at a higher price.
- * Called once per transaction: it locks all reservations before any counter.
+ * Brings the ledger in line with the inclusions that the index has read, in the index's transaction.
+ * Repetition changes nothing:
+ * - A reservation becomes included with whatever operation took its nonce. The cost of that operation
+ *   is settled when it is one of the reservation's sponsorships, and 0 when it is not.
+ * - An open reservation expires when a block is later than its validUntil.
+ * - The amount that an ended reservation holds beyond its cost becomes free when its block is final.
+ *   Until then a reorg can reopen it, at a higher price.
+ * At most one call per transaction, because it locks all reservations before any counter.
  */
 export async function settleLedger(
-  trx: Trx,
+  trx: Transaction,
   chainId: number,
   included: readonly SettledInclusion[],
   progress: LedgerProgress | undefined,
 ): Promise<void> {
-  const found = await reservationsTaken(trx, chainId, included)
-  const over = progress === undefined ? [] : await reservationsOver(trx, chainId, progress)
-  const ids = await lockReservations(trx, [...new Set([...found, ...over])])
+  const includedIds = await findIncluded(trx, chainId, included)
+  const endedIds = progress === undefined ? [] : await findEnded(trx, chainId, progress)
+  const ids = await lockReservations(trx, [...new Set([...includedIds, ...endedIds])])
   if (ids.length === 0) return
-  const locked = new Set(ids)
-  const still = (id: bigint) => locked.has(id)
-  const taken = found.filter(still)
+  const lockedIds = new Set(ids)
+  const isLocked = (id: bigint) => lockedIds.has(id)
   await rebook(trx, ids, async () => {
-    await include(trx, taken, included)
-    if (progress !== undefined) await end(trx, over.filter(still), progress)
+    await include(trx, includedIds.filter(isLocked), included)
+    if (progress !== undefined) await endReservations(trx, endedIds.filter(isLocked), progress)
   })
   await emitReservationEvents(trx, ids)
 }
 
-/** Undoes what was read from blocks above `fork`; what had ended there can be included again. */
-export async function undoLedger(trx: Trx, chainId: number, fork: bigint): Promise<void> {
+/** Undoes the blocks above `fork`: a reservation that ended there is open again. */
+export async function undoLedger(trx: Transaction, chainId: number, fork: bigint): Promise<void> {
   const undone = sql`state in ('included', 'expired') and block_number > ${fork}`
   const { rows } = await sql<{ id: bigint }>`select id from reservations
     where chain_id = ${chainId} and ${undone}`.execute(trx)
@@ -70,10 +67,11 @@ export async function undoLedger(trx: Trx, chainId: number, fork: bigint): Promi
 }
 
 /**
- * Locks their payers and then, of these reservations, those that can still change. What is not among
- * the given was reserved while we waited, after what we have to say.
+ * Locks the payers of these reservations, and then the reservations that can still change; returns
+ * the latter. A reservation that another transaction makes meanwhile is not among them: it comes
+ * after the blocks that are settled here.
  */
-async function lockReservations(trx: Trx, ids: readonly bigint[]): Promise<bigint[]> {
+async function lockReservations(trx: Transaction, ids: readonly bigint[]): Promise<bigint[]> {
   if (ids.length === 0) return []
   await lockPayersOf(trx, ids)
   const { rows } = await sql<{ id: bigint }>`select id from reservations
@@ -83,28 +81,30 @@ async function lockReservations(trx: Trx, ids: readonly bigint[]): Promise<bigin
 }
 
 /**
- * Of the slots whose nonce was taken, and of operations that we sponsored, however long ago: an
- * inclusion can be found late, then its block is final. Settled ones have been through this.
+ * Reservations that these inclusions end: those of the same sender and nonce, and those of the
+ * included sponsorship itself, however old. An inclusion can be found late, when its block is final
+ * and its reservation released. Settled reservations are final.
  */
-async function reservationsTaken(
-  trx: Trx,
+async function findIncluded(
+  trx: Transaction,
   chainId: number,
   included: readonly SettledInclusion[],
 ): Promise<bigint[]> {
   if (included.length === 0) return []
   const { rows } = await sql<{ id: bigint }>`select id from reservations
     where state <> 'settled' and id in (
-      select r.id from reservations r join ${events(included)}
+      select r.id from reservations r join ${rowsOf(included)}
         on (r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)
         where r.chain_id = ${chainId} and r.state in ('open', 'included', 'expired')
       union
-      select d.reservation_id from decisions d join ${events(included)} on d.user_op_hash = e.hash
+      select d.reservation_id from decisions d join ${rowsOf(included)} on d.user_op_hash = e.hash
         where d.chain_id = ${chainId} and d.reservation_id is not null)`.execute(trx)
   return rows.map(({ id }) => id)
 }
 
-async function reservationsOver(
-  trx: Trx,
+/** Open reservations that have expired, and ended ones whose block is final. */
+async function findEnded(
+  trx: Transaction,
   chainId: number,
   { timestamp, final }: LedgerProgress,
 ): Promise<bigint[]> {
@@ -116,7 +116,8 @@ async function reservationsOver(
   return rows.map(({ id }) => id)
 }
 
-function events(included: readonly SettledInclusion[]) {
+/** The inclusions as table `e` of a statement. */
+function rowsOf(included: readonly SettledInclusion[]) {
   return sql`unnest(
     ${included.map(({ entryPoint }) => entryPoint)}::text[],
     ${included.map(({ outcome }) => outcome.sender)}::text[],
@@ -127,8 +128,9 @@ function events(included: readonly SettledInclusion[]) {
   ) as e (entry_point, sender, nonce, hash, cost, block_number)`
 }
 
+/** Ends reservations by the inclusions that took their nonces, and settles their charges. */
 async function include(
-  trx: Trx,
+  trx: Transaction,
   ids: readonly bigint[],
   included: readonly SettledInclusion[],
 ): Promise<void> {
@@ -137,7 +139,7 @@ async function include(
       state = case state when 'released' then 'settled' else 'included' end, updated_at = now(),
       actual_cost = case when exists (select from decisions d
         where d.reservation_id = r.id and d.user_op_hash = e.hash) then e.cost else 0 end
-    from ${events(included)}
+    from ${rowsOf(included)}
     where r.id = any(${ids}::bigint[])
       and (r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)`.execute(trx)
   await sql`update charges c set settled = case
@@ -150,31 +152,34 @@ async function include(
       and d.id = c.decision_id`.execute(trx)
 }
 
-async function end(
-  trx: Trx,
+/** Expires reservations, and makes those final whose block is. */
+async function endReservations(
+  trx: Transaction,
   ids: readonly bigint[],
   { number, timestamp, final }: LedgerProgress,
 ): Promise<void> {
   if (ids.length === 0) return
-  const ended = sql`id = any(${ids}::bigint[])`
+  const isOneOfThem = sql`id = any(${ids}::bigint[])`
   await sql`update reservations set state = 'expired', block_number = ${number}, updated_at = now()
-    where ${ended} and state = 'open' and valid_until < ${timestamp}`.execute(trx)
+    where ${isOneOfThem} and state = 'open' and valid_until < ${timestamp}`.execute(trx)
   await sql`update reservations set updated_at = now(),
       state = case state when 'included' then 'settled' else 'released' end
-    where ${ended} and state in ('included', 'expired') and block_number <= ${final}`.execute(trx)
+    where ${isOneOfThem} and state in ('included', 'expired') and block_number <= ${final}`.execute(
+    trx,
+  )
 }
 
 /**
- * Changes locked reservations and adds what that made of them to what their payers' reservations lock,
- * and what it made of their charges to the counters.
+ * Makes a change to locked reservations, and adds the differences to the amounts that their payers'
+ * reservations lock and to the counters of their budgets.
  */
 async function rebook(
-  trx: Trx,
+  trx: Transaction,
   ids: readonly bigint[],
   change: () => Promise<void>,
 ): Promise<void> {
   const shares = await sharesOf(trx, ids)
-  const before = await booked(trx, ids)
+  const before = await countersOf(trx, ids)
   await change()
   await addShares(trx, shares, await sharesOf(trx, ids))
   const changes = new Map(
@@ -183,7 +188,7 @@ async function rebook(
       { ...entry, used: -entry.used, settled: -entry.settled },
     ]),
   )
-  for (const entry of await booked(trx, ids)) {
+  for (const entry of await countersOf(trx, ids)) {
     const name = counterName(entry)
     const { used = 0n, settled = 0n } = changes.get(name) ?? {}
     changes.set(name, { ...entry, used: used + entry.used, settled: settled + entry.settled })
@@ -191,8 +196,8 @@ async function rebook(
   await addToCounters(trx, [...changes.values()], { create: false })
 }
 
-/** What these reservations count for. Of one reservation's charges to a counter the dearest does. */
-async function booked(trx: Trx, ids: readonly bigint[]): Promise<CounterChange[]> {
+/** The amounts that these reservations add to counters: of each reservation and counter the largest charge. */
+async function countersOf(trx: Transaction, ids: readonly bigint[]): Promise<CounterChange[]> {
   const { rows } = await sql<CounterChange>`
     select policy_id as "policyId", budget, subject, bucket,
       sum(used)::numeric(78, 0) as used, sum(settled)::numeric(78, 0) as settled

@@ -3,23 +3,29 @@ import type { Database } from '../database.js'
 import type { ReservationState } from '../schema.js'
 import type { CounterQuery } from './budgetCounters.js'
 import { type LockedAt, lockedAtEach, type Moment } from './payers.js'
-import { type LiveReservation, live, type Payer, type ReservationSlot } from './reservations.js'
+import {
+  isLiveReservation,
+  type LiveReservation,
+  type Payer,
+  type ReservationSlot,
+} from './reservations.js'
 
-/** What bears on sponsorships of one payer. */
+/** The parts of the ledger that decide about sponsorships of one payer. */
 export type LedgerQuery = {
   readonly slots: readonly ReservationSlot[]
   readonly moments: readonly Moment[]
   readonly counters: readonly CounterQuery[]
 }
 
-/** What the ledger holds of it, each list in the order of its question. */
+/** The answer of the ledger, each list in the order of its query. */
 export type LedgerBooks = {
   /** The live reservations of the slots. */
   readonly slots: readonly (LiveReservation | undefined)[]
-  /** What live reservations take from the payer's deposit, at each moment and at the one that is kept. */
+  /** Amounts that live reservations lock of the payer's deposit, at each moment. */
   readonly locked: readonly LockedAt[]
+  /** The stored amount, with its moment. */
   readonly kept: LockedAt
-  /** What is used of each budget asked for, in its unit. */
+  /** The used amount of each budget, in its unit. */
   readonly used: readonly bigint[]
 }
 
@@ -39,7 +45,7 @@ type Row = {
   readonly keptTime: bigint | null
 }
 
-/** All of it in one statement, which is one moment of the ledger. */
+/** The ledger's answer, read in one statement and so at one moment. */
 export async function readLedger(
   db: Database,
   payer: Payer,
@@ -54,17 +60,17 @@ export async function readLedger(
       and p.entry_point = ${entryPoint} and p.paymaster = ${paymaster}`.execute(db)
   const [row] = rows
   if (row === undefined) throw new Error('a left join without a row')
-  const live = new Map(row.slots.map((found) => [found.place, found]))
+  const liveByPlace = new Map(row.slots.map((reservation) => [reservation.place, reservation]))
   return {
     slots: slots.map((_, place) => {
-      const found = live.get(place + 1)
+      const reservation = liveByPlace.get(place + 1)
       return (
-        found && {
-          id: BigInt(found.id),
-          state: found.state,
-          maxCost: BigInt(found.maxCost),
-          validUntil: BigInt(found.validUntil),
-          blockNumber: found.blockNumber === null ? null : BigInt(found.blockNumber),
+        reservation && {
+          id: BigInt(reservation.id),
+          state: reservation.state,
+          maxCost: BigInt(reservation.maxCost),
+          validUntil: BigInt(reservation.validUntil),
+          blockNumber: reservation.blockNumber === null ? null : BigInt(reservation.blockNumber),
         }
       )
     }),
@@ -82,7 +88,7 @@ export async function readLedger(
   }
 }
 
-/** Numbers as text, because JSON has them as floating point. */
+/** The live reservations as JSON, with numbers as text because numbers of JSON are floating point. */
 function liveOfEach({ chainId, entryPoint, paymaster }: Payer, slots: readonly ReservationSlot[]) {
   return sql`(
       select coalesce(jsonb_agg(jsonb_build_object('place', s.place, 'id', r.id::text,
@@ -95,10 +101,10 @@ function liveOfEach({ chainId, entryPoint, paymaster }: Payer, slots: readonly R
       ) with ordinality as s (app_id, sender, nonce, place)
       join reservations r on r.chain_id = ${BigInt(chainId)} and r.entry_point = ${entryPoint}
         and r.sender = s.sender and r.nonce = s.nonce and r.app_id = s.app_id
-        and r.paymaster = ${paymaster} and ${live})`
+        and r.paymaster = ${paymaster} and ${isLiveReservation})`
 }
 
-/** As text, because the driver reads an array of numerics as floating point. */
+/** The used amounts as texts, because the driver reads an array of numerics as floating point. */
 function usedOfEach(queries: readonly CounterQuery[]) {
   return sql`array(
       select (select coalesce(sum(c.used), 0) from budget_counters c

@@ -1,36 +1,34 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Schema } from '../schema.js'
+import { type RawBuilder, sql } from 'kysely'
+import type { Database, Transaction } from '../database.js'
 import { advisoryLocks, type Payer } from './reservations.js'
 
-type Trx = Kysely<Schema>
-
-/** A block, as far as it says what a reservation still locks. */
+/** A block, which decides which reservations still lock an amount. */
 export type Moment = {
   readonly blockNumber: bigint
   /** Unix seconds */
   readonly timestamp: number
 }
 
-/** What a payer's live reservations lock at a moment, in wei. */
+/** The amount (wei) that a payer's live reservations lock at a moment. */
 export type LockedAt = Moment & { readonly locked: bigint }
 
 /**
- * Until the transaction ends, nobody else reserves from this payer, ends or reopens a reservation of
- * it, or reserves anything under these policies, in any process. Everybody locks the policies first and
- * then the payer, so none waits for another in a circle.
+ * Locks a payer and policies until the transaction ends: no other transaction, in any process, reserves
+ * from this payer or under these policies, or ends or reopens a reservation of the payer. All lock the
+ * policies first and then the payer, so that no two transactions wait for each other.
  */
 export async function lockPayer(
-  trx: Trx,
+  trx: Transaction,
   payer: Payer,
   policies: readonly string[],
 ): Promise<void> {
-  // The condition is judged before the payer is looked for, so policies come first also for a new one.
-  // What follows is long, and its plan is the same for one sponsorship and for many: planning it for
-  // each would cost more than carrying it out.
+  // The condition is evaluated before the payer is looked for, so policies come first also for a new one.
+  // The statements that follow are long, and have the same plan for one sponsorship and for many:
+  // planning them for each would cost more than running them.
   const lock = () =>
     sql`with policies as materialized (${advisoryLocks(policies)})
       select set_config('plan_cache_mode', 'force_generic_plan', true)
-      from payers r where ${is(payer)} and (select count(*) from policies) >= 0
+      from payers r where ${isOfPayer(payer)} and (select count(*) from policies) >= 0
       for no key update`.execute(trx)
   if ((await lock()).rows.length > 0) return
   await sql`insert into payers (chain_id, entry_point, paymaster, locked, block_number, timestamp)
@@ -40,12 +38,12 @@ export async function lockPayer(
 }
 
 /**
- * wei that live reservations take from the payer's deposit as it was at each moment. Deposit,
- * inclusions and expiry are taken at one block: what was included later, or can still be, has not been
- * charged to that deposit.
+ * Amounts (wei) that live reservations lock of the payer's deposit as it was at each moment. Deposit,
+ * inclusions and expiry belong to one block: an operation that was included later, or can still be,
+ * has not been charged to that deposit.
  */
 export async function lockedAt(
-  db: Trx,
+  db: Database,
   payer: Payer,
   moments: readonly Moment[],
 ): Promise<bigint[]> {
@@ -57,8 +55,9 @@ export async function lockedAt(
 }
 
 /**
- * The same as an array of texts, empty when the payer is not known. The amount that is kept is that of
- * one moment; only what ended between that one and the moment asked for is looked at.
+ * The amounts of `lockedAt` as an SQL array of texts, empty when the payer is not known. The row of the
+ * payer holds the amount of one moment. The amount of another moment differs from it by the
+ * reservations that expired (`passed`) or were included (`taken`) between the two.
  */
 export function lockedAtEach(payer: Payer, moments: readonly Moment[]) {
   return sql`array(
@@ -68,42 +67,42 @@ export function lockedAtEach(payer: Payer, moments: readonly Moment[]) {
         ${moments.map(({ timestamp }) => BigInt(timestamp))}::bigint[]
       ) with ordinality as m (block_number, timestamp, place)
     cross join lateral (
-      select coalesce(sum(${locks('m')} - ${locks('p')}), 0) as amount from reservations r
-      where ${is(payer)} and r.state in ('open', 'included', 'expired')
+      select coalesce(sum(${lockedBy('m')} - ${lockedBy('p')}), 0) as amount from reservations r
+      where ${isOfPayer(payer)} and r.state in ('open', 'included', 'expired')
         and r.valid_until >= least(p.timestamp, m.timestamp)
         and r.valid_until < greatest(p.timestamp, m.timestamp)) as passed
     cross join lateral (
-      select coalesce(sum(${locks('m')} - ${locks('p')}), 0) as amount from reservations r
-      where ${is(payer)} and r.state = 'included'
+      select coalesce(sum(${lockedBy('m')} - ${lockedBy('p')}), 0) as amount from reservations r
+      where ${isOfPayer(payer)} and r.state = 'included'
         and r.block_number > least(p.block_number, m.block_number)
         and r.block_number <= greatest(p.block_number, m.block_number)
         and (r.valid_until < least(p.timestamp, m.timestamp)
           or r.valid_until >= greatest(p.timestamp, m.timestamp))) as taken
-    where ${is(payer, 'p')}
+    where ${isOfPayer(payer, 'p')}
     order by m.place)`
 }
 
-/** Writes what a locked payer's reservations lock at the latest moment that is known, as a part of a statement. */
+/** A part of a statement that stores the amount locked at the latest known moment; the payer is locked. */
 export function keepLocked(payer: Payer, { blockNumber, timestamp, locked }: LockedAt) {
   return sql`update payers r set locked = ${locked}::numeric, block_number = ${blockNumber}::bigint,
-    timestamp = ${BigInt(timestamp)}::bigint where ${is(payer)}`
+    timestamp = ${BigInt(timestamp)}::bigint where ${isOfPayer(payer)}`
 }
 
-/** Nobody else changes reservations of the payers of these ones before the transaction ends. */
-export async function lockPayersOf(trx: Trx, ids: readonly bigint[]): Promise<void> {
+/** Locks the payers of these reservations until the transaction ends. */
+export async function lockPayersOf(trx: Transaction, ids: readonly bigint[]): Promise<void> {
   await sql`select from payers where (chain_id, entry_point, paymaster) in (
       select chain_id, entry_point, paymaster from reservations where id = any(${ids}::bigint[]))
     order by chain_id, entry_point, paymaster for no key update`.execute(trx)
 }
 
-/** What reservations of a payer contribute to the amount that is kept for it. */
+/** The part that some reservations of a payer have in its stored amount. */
 type Share = { readonly payer: Payer; readonly locked: bigint }
 
-/** Of these reservations, by payer; the payers are locked. */
-export async function sharesOf(trx: Trx, ids: readonly bigint[]): Promise<Share[]> {
+/** The shares of these reservations, by payer; the payers are locked. */
+export async function sharesOf(trx: Transaction, ids: readonly bigint[]): Promise<Share[]> {
   const { rows } = await sql<{ chainId: bigint; locked: bigint } & Omit<Payer, 'chainId'>>`
     select p.chain_id as "chainId", p.entry_point as "entryPoint", p.paymaster,
-      sum(${locks('p')}) as locked
+      sum(${lockedBy('p')}) as locked
     from reservations r join payers p
       on (p.chain_id, p.entry_point, p.paymaster) = (r.chain_id, r.entry_point, r.paymaster)
     where r.id = any(${ids}::bigint[])
@@ -114,9 +113,9 @@ export async function sharesOf(trx: Trx, ids: readonly bigint[]): Promise<Share[
   }))
 }
 
-/** Adds to the payers' amounts what became of `before`. */
+/** Adds the difference between the shares `after` and `before` a change to the payers' amounts. */
 export async function addShares(
-  trx: Trx,
+  trx: Transaction,
   before: readonly Share[],
   after: readonly Share[],
 ): Promise<void> {
@@ -133,15 +132,16 @@ export async function addShares(
   )
 }
 
-/** What reservation `r` locks at the moment that a row of that name tells, in wei. */
-function locks(moment: 'm' | 'p'): RawBuilder<bigint> {
-  const at = sql.ref(`${moment}.timestamp`)
+/** The amount (wei) that reservation `r` locks at the moment in the row `moment`. */
+function lockedBy(moment: 'm' | 'p'): RawBuilder<bigint> {
+  const timestamp = sql.ref(`${moment}.timestamp`)
   const block = sql.ref(`${moment}.block_number`)
-  return sql<bigint>`case when r.state in ('open', 'included', 'expired') and r.valid_until >= ${at}
+  return sql<bigint>`case when r.state in ('open', 'included', 'expired') and r.valid_until >= ${timestamp}
       and (r.state <> 'included' or r.block_number > ${block}) then r.max_cost else 0 end`
 }
 
-function is({ chainId, entryPoint, paymaster }: Payer, table = 'r') {
+/** The condition that rows of `table` belong to the payer. */
+function isOfPayer({ chainId, entryPoint, paymaster }: Payer, table = 'r') {
   return sql<boolean>`
   ${sql.ref(`${table}.chain_id`)} = ${BigInt(chainId)}
   and ${sql.ref(`${table}.entry_point`)} = ${entryPoint}

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Address } from 'viem'
-import type { Database } from '../database.js'
+import type { Transaction } from '../database.js'
 import { eventParts } from '../events.js'
 import type { BudgetUnit } from '../schema.js'
 import { additions, type CounterChange } from './budgetCounters.js'
@@ -9,7 +9,7 @@ import { keepLocked, type LockedAt } from './payers.js'
 import type { Payer } from './reservations.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
 
-/** What a sponsorship takes from a bucket of a budget, in its unit. */
+/** The amount that a sponsorship takes from a bucket of a budget, in the budget's unit. */
 export type Charge = {
   readonly policyId: string
   readonly budget: string
@@ -30,30 +30,30 @@ export type GrantedSponsorship = {
 /** A reservation as it is from now on. */
 type ReservationChange = {
   readonly slot: { readonly appId: string; readonly sender: Address; readonly nonce: bigint }
-  /** undefined = there is none yet */
+  /** undefined = a new one */
   readonly id: bigint | undefined
-  /** wei, of the dearest of its sponsorships */
+  /** wei, the largest of its sponsorships */
   readonly maxCost: bigint
-  /** Unix seconds, of the longest */
+  /** Unix seconds, the latest of its sponsorships */
   readonly validUntil: bigint
 }
 
 export type SponsorshipChanges = {
-  /** Each slot once, and one for every decision. */
+  /** The slots of the decisions, each once. */
   readonly slots: readonly ReservationChange[]
-  /** Each counter once. */
+  /** Counters, each once. */
   readonly counters: readonly CounterChange[]
   readonly locked: LockedAt
   readonly sponsorships: readonly GrantedSponsorship[]
 }
 
 /**
- * Stores sponsorships of one payer, which the transaction has locked, all but their calls in one
- * statement: their reservations, the decisions, their charges, what they add to the counters, what the
- * payer's reservations lock then, and the events for those who subscribed.
+ * Stores sponsorships of one payer, which the transaction has locked. One statement stores their
+ * reservations, decisions and charges, adds to the counters and to the payer's locked amount, and
+ * writes the events for subscriptions; a second one stores the webhook calls.
  */
 export async function recordSponsorships(
-  trx: Database,
+  trx: Transaction,
   payer: Payer,
   { slots, counters, locked, sponsorships }: SponsorshipChanges,
 ): Promise<void> {
@@ -100,7 +100,7 @@ export async function recordSponsorships(
   await insertWebhookCalls(trx, sponsorships)
 }
 
-/** Members of a statement's `with`, of which `reservation` has all that were made or changed. */
+/** Members of a statement's `with`; `reservation` has all reservations that were made or changed. */
 function reservations(
   { chainId, entryPoint, paymaster }: Payer,
   slots: readonly ReservationChange[],
@@ -115,7 +115,7 @@ function reservations(
         ${slots.map(({ validUntil }) => validUntil)}::bigint[]
       ) as s (id, app_id, sender, nonce, max_cost, valid_until)
     ),
-    made as (
+    created as (
       insert into reservations (app_id, chain_id, entry_point, sender, nonce, paymaster, max_cost,
         valid_until, state)
       select app_id, ${BigInt(chainId)}::bigint, ${entryPoint}, sender, nonce, ${paymaster}, max_cost,
@@ -129,7 +129,7 @@ function reservations(
       from slot where r.id = slot.id
       returning r.id, r.app_id, r.sender, r.nonce
     ),
-    reservation as (select * from made union all select * from changed)`
+    reservation as (select * from created union all select * from changed)`
 }
 
 function chargesOf(sponsorships: readonly GrantedSponsorship[]) {

@@ -1,11 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address } from 'viem'
-import type { ReservationState, Schema } from '../schema.js'
+import type { Database, Transaction } from '../database.js'
+import type { ReservationState } from '../schema.js'
 import type { CounterKey } from './budgetCounters.js'
 
-type Trx = Kysely<Schema>
-
-/** Who pays, where. */
+/** The account at an EntryPoint that pays for operations. */
 export type Payer = {
   readonly chainId: number
   readonly entryPoint: Address
@@ -13,16 +12,16 @@ export type Payer = {
   readonly paymaster: Address
 }
 
-/** Of all sponsorships of a slot, at most one can be included. */
+/** The nonce of a sender that an app sponsors from a payer; at most one operation can take it. */
 export type ReservationSlot = Payer & {
   readonly appId: string
   readonly sender: Address
   readonly nonce: bigint
 }
 
-/** A block and what the payer's deposit was then (wei). */
+/** A block and the payer's deposit (wei) after it. */
 export type DepositAtHead = {
-  /** undefined = the payer has none, so none bounds it */
+  /** undefined = the payer has no deposit, which then sets no bound */
   readonly deposit: bigint | undefined
   readonly blockNumber: bigint
   /** Unix seconds */
@@ -35,45 +34,46 @@ export type LiveReservation = {
   /** wei */
   readonly maxCost: bigint
   readonly validUntil: bigint
-  /** Where it ended; null while open. */
+  /** Block in which it ended; null while open. */
   readonly blockNumber: bigint | null
 }
 
-export const live = sql<boolean>`state in ('open', 'included', 'expired')`
+/** The SQL condition that a reservation is live. */
+export const isLiveReservation = sql<boolean>`state in ('open', 'included', 'expired')`
 
 /**
- * Until the transaction ends, no other reservation is decided for these names (policies, credits,
- * tokens), in any process. Locks are taken in one order.
+ * Locks names (of policies, credits, tokens) until the transaction ends: no reservation under them is
+ * decided in any other transaction, in any process. Locks are taken in one order.
  */
-export async function lockReserving(trx: Trx, names: readonly string[]): Promise<void> {
+export async function lockReserving(trx: Transaction, names: readonly string[]): Promise<void> {
   await advisoryLocks(names).execute(trx)
 }
 
-/** The same as a statement. */
+/** The statement that takes the locks of `lockReserving`. */
 export function advisoryLocks(names: readonly string[]) {
   return sql`select pg_advisory_xact_lock(key) from (
     select distinct hashtextextended('reserve ' || name, 0) as key
     from unnest(${names}::text[]) as name order by key) as keys`
 }
 
-/** What a reservation holds of a counter. */
+/** The amount that a reservation holds of a counter. */
 export type HeldBudget = CounterKey & { readonly reservationId: bigint; readonly amount: bigint }
 
-/** The dearest charge of each of these reservations to each counter. */
+/** The largest charge of each of these reservations to each counter. */
 export async function chargesHeld(
-  trx: Trx,
+  db: Database,
   reservationIds: readonly bigint[],
 ): Promise<readonly HeldBudget[]> {
   const { rows } = await sql<HeldBudget>`
     select reservation_id as "reservationId", policy_id as "policyId", budget, subject, bucket,
       max(amount) as amount
     from charges where reservation_id = any(${reservationIds}::bigint[])
-    group by reservation_id, policy_id, budget, subject, bucket`.execute(trx)
+    group by reservation_id, policy_id, budget, subject, bucket`.execute(db)
   return rows
 }
 
 /** Can any operation that we sponsored still be included on the chain? */
-export async function hasOpenReservations(db: Trx, chainId: number): Promise<boolean> {
+export async function hasOpenReservations(db: Database, chainId: number): Promise<boolean> {
   const row = await db
     .selectFrom('reservations')
     .select('id')

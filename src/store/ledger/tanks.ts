@@ -35,9 +35,10 @@ export async function insertTank(db: Database, tank: NewTank): Promise<StoredTan
     .executeTakeFirst()
   if (inserted !== undefined) return inserted
   const { app_id: appId, chain_id: chainId, entry_point: entryPoint, kind } = tank
-  const known = await findTank(db, appId ?? null, Number(chainId), entryPoint, kind)
-  if (known === undefined) throw new Error('a tank without app, chain and EntryPoint of its own')
-  return known
+  const storedTank = await findTank(db, appId ?? null, Number(chainId), entryPoint, kind)
+  if (storedTank === undefined)
+    throw new Error('a tank without app, chain and EntryPoint of its own')
+  return storedTank
 }
 
 /** All tanks of a chain. */

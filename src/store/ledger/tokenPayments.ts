@@ -1,9 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Database } from '../database.js'
-import type { Schema } from '../schema.js'
+import type { Database, Transaction } from '../database.js'
 
-/** An included operation that a paymaster paid, with what it said it took; undefined = nothing. */
+/** An included operation that a paymaster paid; `taken` is what the paymaster reported, undefined = no report. */
 export type PaidOperation = {
   readonly entryPoint: Address
   readonly userOpHash: Hex
@@ -16,12 +15,12 @@ export type PaidOperation = {
 }
 
 /**
- * Books what our token tanks took, or missed, as often as one likes; operations of other paymasters
- * are passed over. Whose and which token it is, says the quote. A tank that says nothing got nothing
- * in mode `afterwards`, and otherwise kept what it had taken beforehand.
+ * Books the amounts that our token tanks took or missed; operations of other paymasters are ignored,
+ * and repetition changes nothing. The quote says which app and token it was. A tank that reports
+ * nothing got nothing in mode `afterwards`, and else kept the amount that it had taken beforehand.
  */
 export async function bookTokenPayments(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   paid: readonly PaidOperation[],
 ): Promise<void> {
@@ -52,9 +51,9 @@ export async function bookTokenPayments(
   )
 }
 
-/** Forgets what was read from blocks above `fork`. */
+/** Deletes the payments of blocks above `fork`. */
 export async function undoTokenPayments(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   fork: bigint,
 ): Promise<void> {
@@ -62,7 +61,7 @@ export async function undoTokenPayments(
     where chain_id = ${chainId} and block_number > ${fork}`.execute(trx)
 }
 
-/** When the sender last kept a tank from its charge, since `since`. */
+/** The time, after `since`, at which the sender last failed to pay a tank. */
 export async function lastMissed(
   db: Database,
   chainId: number,
@@ -82,7 +81,7 @@ export async function lastMissed(
   return row?.booked_at
 }
 
-/** Which tanks of a chain ever took a token. */
+/** The tanks of a chain that ever took a token. */
 export async function collectingTanks(
   db: Database,
   chainId: number,
@@ -98,7 +97,7 @@ export async function collectingTanks(
   return rows.map(({ tank }) => tank)
 }
 
-/** What an app's operations paid in a token to one tank. */
+/** The sum that an app's operations paid in a token to one tank. */
 export type Collected = {
   readonly chainId: bigint
   readonly appId: string

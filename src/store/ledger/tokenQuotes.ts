@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Address } from 'viem'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import { lockReserving } from './reservations.js'
 
-/** What a decision to take tokens binds. */
+/** The terms to which a decision to take tokens binds the tank. */
 export type NewTokenQuote = {
   readonly decisionId: string
   readonly chainId: number
@@ -18,7 +18,7 @@ export type NewTokenQuote = {
 
 /** Stores a quote in the transaction of its decision. */
 export async function insertTokenQuote(
-  trx: Database,
+  trx: Transaction,
   { decisionId, chainId, token, mode, rate, markup, maxCharge }: NewTokenQuote,
 ): Promise<void> {
   const row = { chain_id: BigInt(chainId), token, mode, rate, markup, max_charge: maxCharge }
@@ -28,14 +28,14 @@ export async function insertTokenQuote(
     .execute()
 }
 
-/** Until the transaction ends, nobody else quotes this token, in any process. */
-export function lockToken(trx: Database, chainId: number, token: Address): Promise<void> {
+/** Locks a token until the transaction ends: no other transaction, in any process, quotes it. */
+export function lockToken(trx: Transaction, chainId: number, token: Address): Promise<void> {
   return lockReserving(trx, [`token ${chainId} ${token}`])
 }
 
 /**
- * Smallest token units that quotes may still bring in which the tanks did not hold at `block`: of
- * each reservation the dearest quote, while it is open or was included later.
+ * Smallest token units that quotes may still bring in beyond those that the tanks held at `block`: the
+ * largest quote of each reservation that is open or was included later.
  */
 export async function promisedTokens(
   db: Database,

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import { type Page, type PageQuery, toPage } from '../page.js'
 import type { Schema } from '../schema.js'
 
@@ -11,7 +11,7 @@ export type NewWebhookCall = Omit<
 
 /** The calls of decisions, in the transaction that stores these. */
 export async function insertWebhookCalls(
-  trx: Database,
+  trx: Transaction,
   decided: readonly {
     readonly decision: { readonly id: string; readonly app_id: string }
     readonly calls: readonly NewWebhookCall[]

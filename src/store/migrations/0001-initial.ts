@@ -1,16 +1,10 @@
-import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../base/faults.js'
+import { migration } from '../migration.js'
 
 /**
  * The first schema. Money is numeric(78,0) (uint256 wei), hashes and addresses lower-case text,
  * secrets bytea (hashed or encrypted before they come here).
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  faultPoint('migration:applied')
-}
-
-const statements = [
+export const initial = migration([
   `create table accounts (
     id uuid primary key default gen_random_uuid(),
     name text not null,
@@ -179,4 +173,4 @@ const statements = [
     hash text not null,
     primary key (chain_id, number)
   )`,
-]
+])

@@ -1,17 +1,11 @@
-import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../base/faults.js'
+import { migration } from '../migration.js'
 
 /**
  * What an app pays with on a chain: its own tank, or prepaid credit (wei) for the operator's shared
  * tank or for operations without any paymaster. Credits only ever add to `credited`; what is taken
  * is counted by the ledger.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  faultPoint('migration:applied')
-}
-
-const statements = [
+export const tankModes = migration([
   `create table funds (
     id uuid primary key default gen_random_uuid(),
     app_id uuid not null references apps,
@@ -50,4 +44,4 @@ const statements = [
     created_at timestamptz not null default now(),
     primary key (chain_id, user_op_hash)
   )`,
-]
+])

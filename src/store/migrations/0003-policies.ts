@@ -1,18 +1,12 @@
-import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../base/faults.js'
+import { migration } from '../migration.js'
+
+const LIVE = `state in ('open', 'included', 'expired')`
 
 /**
  * Policies, and the ledger of what sponsorships reserve and cost. Sponsorships that still hold a
  * deposit when the schema is upgraded become reservations.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  faultPoint('migration:applied')
-}
-
-const LIVE = `state in ('open', 'included', 'expired')`
-
-const statements = [
+export const policies = migration([
   `create table policies (
     id uuid primary key default gen_random_uuid(),
     account_id uuid not null references accounts,
@@ -96,4 +90,4 @@ const statements = [
     from reservations r
     where d.sponsored and r.app_id = d.app_id and r.chain_id = d.chain_id
       and r.entry_point = d.entry_point and r.sender = d.sender and r.nonce = d.nonce`,
-]
+])

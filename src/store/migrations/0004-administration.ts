@@ -1,14 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import { migration } from '../migration.js'
 
 /**
  * Administration: what keys may do, the audit log, webhooks with a payload, a deadline and a second
  * secret, and the outbox of events with its subscriptions and deliveries.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-}
-
-const statements = [
+export const administration = migration([
   `alter table keys
     add scopes text[] not null default '{bundler,paymaster}',
     add methods text[],
@@ -88,4 +84,4 @@ const statements = [
   )`,
   `create index event_deliveries_due on event_deliveries (next_attempt_at) where state = 'pending'`,
   `create index on event_deliveries (subscription_id, id)`,
-]
+])

@@ -1,14 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import { migration } from '../migration.js'
 
 /**
  * Several transactions in flight per executor: fillers of nonce gaps and refills share the outbox
  * with bundles, and a bundle can be cancelled by a transaction of the same nonce that does nothing.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-}
-
-const statements = [
+export const executors = migration([
   `alter table bundles
     alter column entry_point drop not null,
     add column kind text not null default 'operations'
@@ -23,4 +19,4 @@ const statements = [
     add column noop boolean not null default false,
     add column max_cost numeric(78, 0) not null default 0`,
   `alter table operations add column cancel_requested_at timestamptz`,
-]
+])

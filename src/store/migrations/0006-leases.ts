@@ -1,11 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { migration } from '../migration.js'
 
 /** Leases for what only one process may do, and what admission needs to stay fast in a full pool. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-}
-
-const statements = [
+export const leases = migration([
   `create table leases (
     name text primary key,
     holder text not null,
@@ -25,4 +21,4 @@ const statements = [
     where state = 'pooled'`,
   `create index operations_fee on operations (chain_id, max_fee_per_gas, hash)
     where state = 'pooled'`,
-]
+])

@@ -1,15 +1,11 @@
-import { type Kysely, sql } from 'kysely'
+import { migration } from '../migration.js'
 
 /**
  * Reputation of entities by the hour, and what an operation's second validation must know of its first
  * one. `counted` are the entities whose ops_seen counts the operation; `factory` is null where the
  * sender exists.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-}
-
-const statements = [
+export const reputation = migration([
   `create table reputations (
     chain_id bigint not null,
     entry_point text not null,
@@ -27,4 +23,4 @@ const statements = [
   `create index operations_factory on operations (chain_id, entry_point, factory)
     where state in ('pooled', 'bundled') and factory is not null`,
   `create index tanks_address on tanks (chain_id, entry_point, address)`,
-]
+])

@@ -1,8 +1,7 @@
-import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../base/faults.js'
+import { migration } from '../migration.js'
 
 /** The rules that scripts for the dashboard of the original service make, and their policy. */
-const statements = [
+export const dashboard = migration([
   `create table dashboards (
     app_id uuid primary key references apps,
     chain_id bigint,
@@ -20,9 +19,4 @@ const statements = [
   `create unique index dashboard_rules_contract on dashboard_rules (app_id, (data ->> 'address'))
     where kind = 'contract'`,
   `create index on dashboard_rules (app_id, created_at)`,
-]
-
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  faultPoint('migration:applied')
-}
+])

@@ -1,8 +1,7 @@
-import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../base/faults.js'
+import { migration } from '../migration.js'
 
 /** Gas paid in tokens: tanks that take them, what was quoted, and what was paid. */
-const statements = [
+export const tokens = migration([
   `alter table tanks add column kind text not null default 'gas'
     check (kind in ('gas', 'token'))`,
   `alter table tanks alter column kind drop default`,
@@ -37,9 +36,4 @@ const statements = [
   `create index on token_payments (chain_id, token, tank)`,
   `create index on token_payments (app_id)`,
   `create index token_payments_missed on token_payments (chain_id, sender, booked_at) where missed`,
-]
-
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  faultPoint('migration:applied')
-}
+])

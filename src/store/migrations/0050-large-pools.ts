@@ -1,21 +1,15 @@
-import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../base/faults.js'
+import { migration } from '../migration.js'
 
 /**
  * For pools of 100,000 operations. What a bundle may take is chosen inside one index, where the
  * operations that cannot pay the base fee are passed over without being read; and those that expire
  * are found without looking at the others.
  */
-const statements = [
+export const largePools = migration([
   `drop index operations_pool`,
   `create index operations_pool on operations
     (chain_id, entry_point, max_priority_fee_per_gas desc, received_at, max_fee_per_gas)
     where state = 'pooled'`,
   `create index operations_expiry on operations (chain_id, valid_until)
     where state = 'pooled' and valid_until > 0`,
-]
-
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  faultPoint('migration:applied')
-}
+])

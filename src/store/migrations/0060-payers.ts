@@ -1,11 +1,10 @@
-import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../base/faults.js'
+import { migration } from '../migration.js'
 
 /**
  * What reservations lock of a payer's deposit becomes a running amount. It begins as it was before the
  * first block, when every live reservation still locked; the next sponsorship brings it up to date.
  */
-const statements = [
+export const payers = migration([
   // Nobody may reserve or settle between the sum and the commit.
   `lock table reservations in share row exclusive mode`,
   `create table payers (
@@ -23,9 +22,4 @@ const statements = [
     from reservations group by chain_id, entry_point, paymaster`,
   `create index reservations_included on reservations (chain_id, entry_point, paymaster, block_number)
     where state = 'included'`,
-]
-
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  faultPoint('migration:applied')
-}
+])

@@ -1,11 +1,10 @@
-import { type Kysely, sql } from 'kysely'
-import { faultPoint } from '../../base/faults.js'
+import { migration } from '../migration.js'
 
 /**
  * A tank had a low threshold of its own beside the alarm of its app's fund. The fund's is the only one
  * now: of all that counted for an app's tanks the highest, so that no alarm goes off later than before.
  */
-const statements = [
+export const oneAlarm = migration([
   `insert into funds (app_id, chain_id, mode, alarm_wei)
     select t.app_id, t.chain_id, 'tank', max(coalesce(t.low_threshold, f.alarm_wei, 0))
     from tanks t left join funds f on f.app_id = t.app_id and f.chain_id = t.chain_id
@@ -16,9 +15,4 @@ const statements = [
   `insert into alarms (holder, since) select id, low_since from tanks where low_since is not null
     on conflict do nothing`,
   `alter table tanks drop column low_threshold, drop column low_since`,
-]
-
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  faultPoint('migration:applied')
-}
+])

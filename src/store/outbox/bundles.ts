@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { BundleKind, Schema } from '../schema.js'
+import type { Database } from '../database.js'
+import type { BundleKind } from '../schema.js'
 
 /** A signed transaction of a bundle; a bundle has one per fee level, all with the same nonce. */
 export type BundleAttempt = {
@@ -11,7 +12,7 @@ export type BundleAttempt = {
   readonly maxPriorityFeePerGas: bigint
   /** wei that it takes from the executor at most */
   readonly maxCost: bigint
-  /** Only uses the nonce up, so that nothing else of the bundle can be mined. */
+  /** Does nothing but use the nonce up, so that no other attempt can be mined. */
   readonly noop: boolean
   /** Milliseconds since it was signed, by the database's clock. */
   readonly age: number
@@ -24,13 +25,13 @@ export type BundleAttempt = {
 export type OpenBundle = {
   readonly id: bigint
   readonly kind: BundleKind
-  /** Null for what carries no operations. */
+  /** null when it carries no operations. */
   readonly entryPoint: Address | null
   readonly executor: Address
   readonly nonce: bigint
   /** Operations that were signed with it. */
   readonly operationCount: number
-  /** Those of them that still wait for it. */
+  /** Operations that still wait for it. */
   readonly waitingCount: number
   /** The operator wants one of its operations back. */
   readonly cancelRequested: boolean
@@ -41,7 +42,7 @@ export type OpenBundle = {
 export type NewAttempt = Omit<BundleAttempt, 'age'>
 
 /** Open bundles of a chain with all their attempts, in nonce order. */
-export async function openBundles(db: Kysely<Schema>, chainId: number): Promise<OpenBundle[]> {
+export async function openBundles(db: Database, chainId: number): Promise<OpenBundle[]> {
   const rows = await db
     .selectFrom('bundles as b')
     .innerJoin('bundle_transactions as t', 't.bundle_id', 'b.id')
@@ -78,7 +79,7 @@ export async function openBundles(db: Kysely<Schema>, chainId: number): Promise<
       noop: row.noop,
       age: row.age,
     }
-    const known = bundles.get(row.id)
+    const bundle = bundles.get(row.id)
     bundles.set(row.id, {
       id: row.id,
       kind: row.kind,
@@ -88,22 +89,22 @@ export async function openBundles(db: Kysely<Schema>, chainId: number): Promise<
       entryPoint: row.entry_point,
       executor: row.executor,
       nonce: row.nonce,
-      attempts: known ? [...known.attempts, attempt] : [attempt],
+      attempts: bundle ? [...bundle.attempts, attempt] : [attempt],
     })
   }
   return [...bundles.values()]
 }
 
-/** What a transaction of ours is. */
+/** The bundle of a transaction of ours. */
 export type OwnTransaction = {
   readonly bundleId: bigint
   readonly kind: BundleKind
   readonly noop: boolean
 }
 
-/** Of these transactions, those that are ours, whatever became of their bundles. */
+/** Those of these transactions that are ours, in whatever state their bundles are. */
 export async function ownTransactions(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Map<Hex, OwnTransaction>> {
@@ -121,10 +122,7 @@ export async function ownTransactions(
 }
 
 /** The newest transaction that carries the bundle, by which a client can watch it. */
-export async function latestAttempt(
-  db: Kysely<Schema>,
-  bundleId: bigint,
-): Promise<Hex | undefined> {
+export async function latestAttempt(db: Database, bundleId: bigint): Promise<Hex | undefined> {
   const row = await db
     .selectFrom('bundle_transactions')
     .select('hash')
@@ -138,10 +136,7 @@ export async function latestAttempt(
 }
 
 /** The transaction that ended a bundle. */
-export async function minedTransaction(
-  db: Kysely<Schema>,
-  bundleId: bigint,
-): Promise<Hex | undefined> {
+export async function minedTransaction(db: Database, bundleId: bigint): Promise<Hex | undefined> {
   const row = await db
     .selectFrom('bundles')
     .select('transaction_hash')

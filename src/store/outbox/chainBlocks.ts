@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely'
 import type { Hex } from 'viem'
-import type { Schema } from '../schema.js'
+import type { Database, Transaction } from '../database.js'
 
 export type ChainBlock = { readonly number: bigint; readonly hash: Hex }
 
@@ -8,7 +7,7 @@ export type ChainBlock = { readonly number: bigint; readonly hash: Hex }
  * The blocks up to which the chain was indexed, newest first. Block 0 is among them as the chain's
  * identity; the others reach back as far as a fork is still expected.
  */
-export async function indexedBlocks(db: Kysely<Schema>, chainId: number): Promise<ChainBlock[]> {
+export async function indexedBlocks(db: Database, chainId: number): Promise<ChainBlock[]> {
   return db
     .selectFrom('chain_blocks')
     .select(['number', 'hash'])
@@ -18,7 +17,7 @@ export async function indexedBlocks(db: Kysely<Schema>, chainId: number): Promis
 }
 
 export async function putBlock(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   block: ChainBlock,
 ): Promise<void> {
@@ -38,7 +37,7 @@ export async function putBlock(
  * to return to after the deepest reorg. Block 0 stays too.
  */
 export async function pruneBlocks(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   number: bigint,
 ): Promise<void> {

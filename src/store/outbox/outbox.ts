@@ -1,28 +1,30 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
+import type { Database, Transaction } from '../database.js'
+import type { DropCode } from '../dropCode.js'
 import { emitOperationEvents } from '../events.js'
 import { claimOperations } from '../pool/operations.js'
 import { dropSuccessors } from '../pool/successors.js'
-import type { BundleKind, BundleState, Schema } from '../schema.js'
+import type { BundleKind, BundleState } from '../schema.js'
 import type { NewAttempt } from './bundles.js'
 
 export type NewBundle = {
   readonly chainId: number
   readonly kind: BundleKind
-  /** Null for what carries no operations. */
+  /** null when it carries no operations. */
   readonly entryPoint: Address | null
   readonly executor: Address
   readonly nonce: bigint
 }
 
 /**
- * Stores signed bytes and takes their operations out of the pool, in one transaction, before anyone
- * else sees them. Undefined when one of the operations was replaced or dropped meanwhile; nothing has
- * changed then.
+ * Stores a signed bundle and takes its operations out of the pool, in one transaction, before the
+ * bundle is sent. Returns its id; undefined, with nothing changed, when one of the operations was
+ * replaced or dropped meanwhile.
  */
 export async function storeBundle(
-  database: Kysely<Schema>,
+  database: Database,
   bundle: NewBundle,
   attempt: NewAttempt,
   hashes: readonly Hex[],
@@ -45,7 +47,7 @@ export async function storeBundle(
 
 /** Stores a further transaction for the nonce of an open bundle, before it is sent. */
 export function storeAttempt(
-  database: Kysely<Schema>,
+  database: Database,
   chainId: number,
   bundleId: bigint,
   attempt: NewAttempt,
@@ -54,7 +56,7 @@ export function storeAttempt(
 }
 
 /** Ends a bundle that cannot be included any more; its operations return to the pool. */
-export function abandonBundle(database: Kysely<Schema>, bundleId: bigint): Promise<readonly Hex[]> {
+export function abandonBundle(database: Database, bundleId: bigint): Promise<readonly Hex[]> {
   return database.transaction().execute(async (trx) => {
     await closeBundle(trx, bundleId, 'abandoned', null)
     return releaseOperations(trx, bundleId)
@@ -63,7 +65,7 @@ export function abandonBundle(database: Kysely<Schema>, bundleId: bigint): Promi
 
 /** Ends a bundle that no block can take; that counts as a failure of its operations. */
 export function refuseBundle(
-  database: Kysely<Schema>,
+  database: Database,
   bundleId: bigint,
   maxAttempts: number,
 ): Promise<readonly Hex[]> {
@@ -75,7 +77,7 @@ export function refuseBundle(
 
 /** Ends an open bundle. `transactionHash` is the attempt that was mined, if one was. */
 export async function closeBundle(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   bundleId: bigint,
   state: Exclude<BundleState, 'signed'>,
   transactionHash: Hex | null,
@@ -88,42 +90,46 @@ export async function closeBundle(
 }
 
 /**
- * What is still in a bundle that ended through no fault of its operations returns to the pool, but
- * for what the operator cancelled.
+ * Returns the remaining operations of a bundle to the pool, when it ended through no fault of theirs;
+ * cancelled ones are dropped.
  */
-export function releaseOperations(trx: Kysely<Schema>, bundleId: bigint): Promise<readonly Hex[]> {
+export function releaseOperations(trx: Transaction, bundleId: bigint): Promise<readonly Hex[]> {
   return takeOut(trx, bundleId, sql<boolean>`false`, 0)
 }
 
 /**
- * What is still in a bundle that failed counts an attempt and returns to the pool; after
- * `maxAttempts` of them it is dropped, and keeps its last bundle as evidence.
+ * Counts a failed attempt for the remaining operations of a bundle and returns them to the pool. After
+ * `maxAttempts` an operation is dropped, and keeps its last bundle as evidence.
  */
 export function blameOperations(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   bundleId: bigint,
   maxAttempts: number,
 ): Promise<readonly Hex[]> {
   return takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
 }
 
+const CANCELLED_CODE: DropCode = 'CANCELLED'
+const FAILED_CODE: DropCode = 'BUNDLE_FAILED'
+
+/** Takes the operations that are still in a bundle out of it; returns their hashes. */
 async function takeOut(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   bundleId: bigint,
-  spent: ReturnType<typeof sql<boolean>>,
+  isSpent: ReturnType<typeof sql<boolean>>,
   failures: 0 | 1,
 ): Promise<readonly Hex[]> {
-  const cancelled = sql<boolean>`o.cancel_requested_at is not null`
+  const isCancelled = sql<boolean>`o.cancel_requested_at is not null`
   const { rows } = await sql<{ hash: Hex; chain_id: bigint; state: string }>`
     update operations o set
-      state = case when ${cancelled} or ${spent} then 'dropped' else 'pooled' end,
-      reason_code = case when ${cancelled} then 'CANCELLED'
-        when ${spent} then 'BUNDLE_FAILED' end,
-      reason = case when ${cancelled} then 'cancelled by the operator'
-        when ${spent} then 'the bundles with this operation failed ' || (o.attempts + 1) || ' times'
+      state = case when ${isCancelled} or ${isSpent} then 'dropped' else 'pooled' end,
+      reason_code = case when ${isCancelled} then ${CANCELLED_CODE}::text
+        when ${isSpent} then ${FAILED_CODE}::text end,
+      reason = case when ${isCancelled} then 'cancelled by the operator'
+        when ${isSpent} then 'the bundles with this operation failed ' || (o.attempts + 1) || ' times'
         end,
       attempts = o.attempts + ${failures}::int,
-      bundle_id = case when ${spent} then o.bundle_id end,
+      bundle_id = case when ${isSpent} then o.bundle_id end,
       updated_at = now()
     where o.bundle_id = ${bundleId} and o.state = 'bundled'
     returning o.hash, o.chain_id, o.state`.execute(trx)
@@ -138,7 +144,7 @@ async function takeOut(
 }
 
 async function insertBundle(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   bundle: NewBundle,
   operationCount: number,
 ): Promise<bigint> {
@@ -160,12 +166,12 @@ async function insertBundle(
 }
 
 async function insertAttempt(
-  trx: Kysely<Schema>,
+  db: Database,
   chainId: number,
   bundleId: bigint,
   attempt: NewAttempt,
 ): Promise<void> {
-  await trx
+  await db
     .insertInto('bundle_transactions')
     .values({
       chain_id: BigInt(chainId),
@@ -180,5 +186,5 @@ async function insertAttempt(
     .execute()
 }
 
-/** Rolls the transaction back. */
+/** Thrown to roll the transaction back. */
 class Superseded extends Error {}

@@ -1,25 +1,27 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Hex } from 'viem'
+import type { Transaction } from '../database.js'
+import type { DropCode } from '../dropCode.js'
 import { undoLedger } from '../ledger/ledger.js'
 import { undoTokenPayments } from '../ledger/tokenPayments.js'
-import { forgetBounds, lockPool } from '../pool/admissions.js'
+import { lockPool } from '../pool/lockPool.js'
+import { forgetBounds } from '../pool/poolBounds.js'
 import { countReputations } from '../pool/reputations.js'
-import type { Schema } from '../schema.js'
 
 /**
- * Undoes all that was read from blocks above `fork`. Our bundles mined there are open again and
- * hold their operations; operations that others had carried return to the pool. An operation whose
- * sender and nonce another one has taken meanwhile gives way to it.
+ * Undoes the blocks above `fork`. Our bundles mined there are open again and hold their operations;
+ * operations of other bundlers' transactions return to the pool. An operation gives way to another one
+ * that has taken its sender and nonce meanwhile.
  */
-export async function rollBack(trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<Hex[]> {
+export async function rollBack(trx: Transaction, chainId: number, fork: bigint): Promise<Hex[]> {
   await lockPool(trx, chainId)
   await forgetBounds(trx, chainId)
   const { rows } = await sql<{ hash: Hex }>`
     update operations o set
       state = case
-        when exists (select 1 from operations live where live.chain_id = o.chain_id
-          and live.entry_point = o.entry_point and live.sender = o.sender
-          and live.nonce = o.nonce and live.state in ('pooled', 'bundled')) then 'replaced'
+        when exists (select 1 from operations other where other.chain_id = o.chain_id
+          and other.entry_point = o.entry_point and other.sender = o.sender
+          and other.nonce = o.nonce and other.state in ('pooled', 'bundled')) then 'replaced'
         when o.bundle_id is null then 'pooled' else 'bundled' end,
       updated_at = now()
     from inclusions i
@@ -39,22 +41,24 @@ export async function rollBack(trx: Kysely<Schema>, chainId: number, fork: bigin
   return excluded
 }
 
+const CHAIN_RESET: DropCode = 'CHAIN_RESET'
+
 /**
- * The chain began anew (a development chain was reset). Nothing of the old one is sent again: open
- * bundles are abandoned, what they held may be tried on the new chain, what was included is gone.
+ * Forgets a chain that began anew (a development chain was reset). Open bundles are abandoned, and
+ * their operations return to the pool for the new chain; included operations are dropped.
  */
-export async function forgetChain(trx: Kysely<Schema>, chainId: number): Promise<void> {
+export async function forgetChain(trx: Transaction, chainId: number): Promise<void> {
   await sql`update bundles set state = 'abandoned', updated_at = now()
     where chain_id = ${chainId} and state = 'signed'`.execute(trx)
   await sql`update operations set state = 'pooled', bundle_id = null, updated_at = now()
     where chain_id = ${chainId} and state = 'bundled'`.execute(trx)
-  await sql`update operations set state = 'dropped', reason_code = 'CHAIN_RESET', bundle_id = null,
+  await sql`update operations set state = 'dropped', reason_code = ${CHAIN_RESET}, bundle_id = null,
     reason = 'the chain was reset after this operation was included', updated_at = now()
     where chain_id = ${chainId} and state = 'included'`.execute(trx)
   await forgetAbove(trx, chainId, -1n)
 }
 
-async function forgetAbove(trx: Kysely<Schema>, chainId: number, fork: bigint): Promise<void> {
+async function forgetAbove(trx: Transaction, chainId: number, fork: bigint): Promise<void> {
   await undoLedger(trx, chainId, fork)
   await undoTokenPayments(trx, chainId, fork)
   await sql`delete from inclusions where chain_id = ${chainId} and block_number > ${fork}`.execute(

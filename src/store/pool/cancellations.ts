@@ -1,43 +1,44 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Hex } from 'viem'
+import type { Database } from '../database.js'
 import { emitOperationEvents } from '../events.js'
-import type { OperationState, Schema } from '../schema.js'
+import type { OperationState } from '../schema.js'
 import { dropSuccessors } from './successors.js'
 
 /**
- * Takes a pooled operation out of the pool; of a bundled one it only notes the wish, which the bundler
- * carries out. Returns the state that the operation was in; undefined when there is no such one.
+ * Drops a pooled operation. For a bundled one it only stores the request, which the bundler carries
+ * out. Returns the state before; undefined when there is no such operation.
  */
 export function requestCancellation(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hash: Hex,
 ): Promise<OperationState | undefined> {
   return db.transaction().execute(async (trx) => {
-    const found = await trx
+    const operation = await trx
       .selectFrom('operations')
       .select('state')
       .where('chain_id', '=', BigInt(chainId))
       .where('hash', '=', hash)
       .forUpdate()
       .executeTakeFirst()
-    const pooled = {
+    const cancelled = {
       state: 'dropped',
       reason_code: 'CANCELLED',
       reason: 'cancelled by the operator',
     } as const
-    if (found?.state === 'pooled' || found?.state === 'bundled')
+    if (operation?.state === 'pooled' || operation?.state === 'bundled')
       await trx
         .updateTable('operations')
         .set({ cancel_requested_at: sql<Date>`now()`, updated_at: sql<Date>`now()` })
-        .$if(found.state === 'pooled', (update) => update.set(pooled))
+        .$if(operation.state === 'pooled', (update) => update.set(cancelled))
         .where('chain_id', '=', BigInt(chainId))
         .where('hash', '=', hash)
         .execute()
-    if (found?.state === 'pooled') {
+    if (operation?.state === 'pooled') {
       const successors = await dropSuccessors(trx, chainId, [hash])
       await emitOperationEvents(trx, chainId, [hash, ...successors])
     }
-    return found?.state
+    return operation?.state
   })
 }

@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Log, OperationOutcome } from '../../entrypoint/entryPoint.js'
+import type { Database, Transaction } from '../database.js'
 import { emitOperationEvents } from '../events.js'
 import { fromJson, toJson } from '../json.js'
-import type { Schema } from '../schema.js'
 
 export type StoredInclusion = {
   readonly outcome: OperationOutcome
@@ -13,8 +13,8 @@ export type StoredInclusion = {
   readonly transactionHash: Hex
 }
 
-/** The part of a receipt that the store needs to file it. */
-type Filed = {
+/** The part of a receipt by which it is stored. */
+type ReceiptPlace = {
   readonly transactionHash: Hex
   readonly blockNumber: bigint
   readonly blockHash: Hex
@@ -22,9 +22,9 @@ type Filed = {
 
 /** Keeps a receipt; a newer one of the same transaction (mined again after a reorg) replaces it. */
 export async function putReceipt(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
-  receipt: Filed,
+  receipt: ReceiptPlace,
 ): Promise<void> {
   await trx
     .insertInto('transaction_receipts')
@@ -51,7 +51,7 @@ export async function putReceipt(
  * Returns the hashes that were not known as included before.
  */
 export async function putInclusions(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   included: readonly Included[],
   bundleId: bigint | null,
@@ -91,10 +91,10 @@ export async function putInclusions(
   return rows.filter(({ inserted }) => inserted).map((row) => row.user_op_hash)
 }
 
-/** What one UserOperationEvent said, and which EntryPoint emitted it. */
+/** The outcome that a UserOperationEvent reports, and the EntryPoint that emitted it. */
 export type Included = { readonly entryPoint: Address; readonly outcome: OperationOutcome }
 
-/** `logs` as `toJson` writes them, with bigints of their own. */
+/** A row as JSON; `logs` keep their bigints, which `toJson` writes. */
 function toRow({ entryPoint, outcome }: Included) {
   return {
     user_op_hash: outcome.userOpHash,
@@ -116,7 +116,7 @@ function toRow({ entryPoint, outcome }: Included) {
 
 /** A transaction's receipt as `putReceipt` got it. */
 export async function findReceipt<Receipt>(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   transactionHash: Hex,
 ): Promise<Receipt | undefined> {
@@ -129,9 +129,9 @@ export async function findReceipt<Receipt>(
   return row && (fromJson(row.receipt) as Receipt)
 }
 
-/** How and where an operation was included. */
+/** The inclusion of an operation; undefined = it is not included. */
 export async function findInclusion(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hash: Hex,
 ): Promise<StoredInclusion | undefined> {

@@ -1,27 +1,29 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import type { Database } from '../database.js'
+import type { DropCode } from '../dropCode.js'
 import { emitOperationEvents } from '../events.js'
 import { inTransaction } from '../inTransaction.js'
 import { fromJson } from '../json.js'
 import type { OperationState, Schema } from '../schema.js'
 import { dropSuccessors, nonceKeyUnit } from './successors.js'
 
-/** What is paid for an operation per gas. */
+/** The fees that are paid for an operation: those that we grant it, else its own. */
 export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees {
   return offer ?? operation
 }
 
-/** One operation with what became of it. Times are the database's. */
+/** An operation with its state. Times are the database's. */
 export type StoredOperation = {
   readonly hash: Hex
   readonly entryPoint: Address
   readonly operation: Operation
-  /** What is paid for it per gas: its own fees, or those that we grant it (`Grant`). */
+  /** Fees per gas that are paid for it: its own, or those of its `Grant`. */
   readonly offer: Fees
   readonly state: OperationState
-  readonly reasonCode: string | null
+  readonly reasonCode: DropCode | null
   readonly reason: string | null
   readonly attempts: number
   readonly bundleId: bigint | null
@@ -36,11 +38,11 @@ export type StoredOperation = {
   readonly firstValidation: FirstValidation | undefined
 }
 
-/** What the second validation of an operation is compared with. */
+/** Facts of an operation's first validation, with which the second one is compared. */
 export type FirstValidation = {
   /** Block on whose state it ran. */
   readonly blockHash: Hex
-  /** Of every address whose code it used (COD-010). */
+  /** Code hash of every address whose code it used (COD-010). */
   readonly codeHashes: Readonly<Record<Address, Hex>>
   /** Bytes of the paymaster's context (EREP-055). */
   readonly contextSize: number
@@ -52,7 +54,7 @@ export type NewOperation = {
   readonly entryPoint: Address
   readonly appId: string
   readonly operation: Operation
-  /** What is paid for it per gas; absent = its own fees. */
+  /** Fees per gas that are paid for it; absent = its own fees. */
   readonly offer?: Fees
   /** wei */
   readonly prefund: bigint
@@ -66,17 +68,17 @@ export type NewOperation = {
   readonly firstValidation: FirstValidation | undefined
 }
 
-/** Why an operation leaves the pool. */
+/** An operation that leaves the pool, with the reason. */
 export type Drop = {
   readonly hash: Hex
-  readonly code: string
+  readonly code: DropCode
   readonly reason: string
-  /** Its nonce is used up on the chain, so that what comes after it does not wait for it. */
+  /** Its nonce is used up on the chain, so later operations do not wait for it. */
   readonly nonceUsed?: boolean
 }
 
 export async function findOperation(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hash: Hex,
 ): Promise<StoredOperation | undefined> {
@@ -91,7 +93,7 @@ export async function findOperation(
 
 /** The operations of a bundle that are still in it. */
 export async function operationsInBundle(
-  db: Kysely<Schema>,
+  db: Database,
   bundleId: bigint,
 ): Promise<StoredOperation[]> {
   const rows = await db
@@ -109,7 +111,7 @@ export async function operationsInBundle(
  * could be mined before the first), and able to pay `baseFee` (wei per gas).
  */
 export async function pooledOperations(
-  db: Kysely<Schema>,
+  db: Database,
   { chainId, entryPoint, baseFee, limit }: PoolQuery,
 ): Promise<StoredOperation[]> {
   const rows = await db
@@ -146,16 +148,16 @@ type PoolQuery = {
 export const OPERATIONS_CHANNEL = 'purser_operations'
 
 /** Wakes the bundlers of a chain; the payload is the chain id. */
-export async function announceOperations(db: Kysely<Schema>, chainId: number): Promise<void> {
+export async function announceOperations(db: Database, chainId: number): Promise<void> {
   await sql`select pg_notify(${OPERATIONS_CHANNEL}, ${String(chainId)})`.execute(db)
 }
 
 /**
- * Pooled operations leave the pool for a reason, and with them what waits behind them; those that
- * changed meanwhile are left alone. Returns those that left.
+ * Drops pooled operations for a reason, and the operations that wait behind them. Operations that are
+ * no longer pooled stay as they are. Returns the dropped ones.
  */
 export async function dropOperations(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   drops: readonly Drop[],
 ): Promise<Hex[]> {
@@ -180,14 +182,10 @@ export async function dropOperations(
 }
 
 /**
- * Drops pooled operations whose time is over at `now` (Unix seconds of the chain), and with them what
- * waits behind them.
+ * Drops pooled operations that have expired at `now` (Unix seconds of the chain), and the operations
+ * that wait behind them.
  */
-export async function dropExpired(
-  db: Kysely<Schema>,
-  chainId: number,
-  now: number,
-): Promise<Hex[]> {
+export async function dropExpired(db: Database, chainId: number, now: number): Promise<Hex[]> {
   return inTransaction(db, async (trx) => {
     const rows = await trx
       .updateTable('operations')
@@ -216,7 +214,7 @@ export async function dropExpired(
  * was replaced or dropped meanwhile, and then the caller must roll back.
  */
 export async function claimOperations(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hashes: readonly Hex[],
   bundleId: bigint,
@@ -234,7 +232,7 @@ export async function claimOperations(
 
 /** All pooled operations of an EntryPoint, the oldest first. */
 export async function poolOf(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   entryPoint: Address,
 ): Promise<StoredOperation[]> {
@@ -249,8 +247,8 @@ export async function poolOf(
   return rows.map(toStored)
 }
 
-/** Drops all that is pooled on a chain, for tests of a bundler from outside. */
-export async function clearPool(db: Kysely<Schema>, chainId: number): Promise<void> {
+/** Drops all pooled operations of a chain, for tests of a bundler from outside. */
+export async function clearPool(db: Database, chainId: number): Promise<void> {
   await db
     .updateTable('operations')
     .set({ state: 'dropped', reason_code: 'CLEARED', reason: 'the pool was cleared' })
@@ -259,9 +257,9 @@ export async function clearPool(db: Kysely<Schema>, chainId: number): Promise<vo
     .execute()
 }
 
-/** Of these hashes, those that we were sent, whatever their state, or have sponsored. */
+/** Those of these hashes that belong to operations that we stored, in any state, or sponsored. */
 export async function knownHashes(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Set<Hex>> {
@@ -274,9 +272,9 @@ export async function knownHashes(
   return new Set(rows.map((row) => row.hash))
 }
 
-/** Of these hashes, those of operations that are pooled, bundled or included. */
+/** Those of these hashes that belong to operations that are pooled, bundled or included. */
 export async function acceptedHashes(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Set<Hex>> {
@@ -290,8 +288,8 @@ export async function acceptedHashes(
   return new Set(rows.map((row) => row.hash))
 }
 
-/** Is anything pooled or in an open bundle? */
-export async function hasLiveOperations(db: Kysely<Schema>, chainId: number): Promise<boolean> {
+/** Is any operation pooled or in an open bundle? */
+export async function hasLiveOperations(db: Database, chainId: number): Promise<boolean> {
   const row = await db
     .selectFrom('operations')
     .select('hash')
@@ -303,13 +301,13 @@ export async function hasLiveOperations(db: Kysely<Schema>, chainId: number): Pr
 }
 
 /** Members that JSON leaves out when they are undefined. */
-const absent = { factory: undefined, paymaster: undefined, authorization: undefined }
+const optionalMembers = { factory: undefined, paymaster: undefined, authorization: undefined }
 
 function toStored(row: Selectable<Schema['operations']>): StoredOperation {
   return {
     hash: row.hash,
     entryPoint: row.entry_point,
-    operation: { ...absent, ...(fromJson(row.operation) as Operation) },
+    operation: { ...optionalMembers, ...(fromJson(row.operation) as Operation) },
     offer: {
       maxFeePerGas: row.max_fee_per_gas,
       maxPriorityFeePerGas: row.max_priority_fee_per_gas,

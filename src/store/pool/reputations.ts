@@ -1,6 +1,6 @@
-import { type Kysely, type QueryExecutorProvider, sql } from 'kysely'
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Schema } from '../schema.js'
+import type { Database, TransactionExecutor } from '../database.js'
 
 /** An entity at one EntryPoint of a chain, with its live operations by its role in them. */
 export type EntityFacts = {
@@ -8,28 +8,36 @@ export type EntityFacts = {
   readonly address: Address
   readonly opsSeen: number
   readonly opsIncluded: number
-  /** A tank of ours: what it signs for is our own doing. */
+  /** A tank of ours: it pays only for operations that we signed for. */
   readonly trusted: boolean
   readonly asSender: number
   /** 0 for a tank, which may have any number. */
   readonly asPaymaster: number
-  /** Of a factory that few operations were seen of only whether it has any. */
+  /** For a factory with few operations seen: 1 when it has any. */
   readonly asFactory: number
 }
 
-type Named = { readonly entryPoint: Address; readonly address: Address }
+type EntityName = { readonly entryPoint: Address; readonly address: Address }
 
 /** Below this ops_seen no reputation is bad, and pending operations need not be counted. */
 const HARMLESS_SEEN = 110
 
-const live = sql`o.state in ('pooled', 'bundled') and o.chain_id = e.chain_id
-  and o.entry_point = e.entry_point`
+/** The live operations in which entity `e` has this role. */
+function operationsAs(role: 'sender' | 'paymaster' | 'factory') {
+  return sql`operations o where o.state in ('pooled', 'bundled') and o.chain_id = e.chain_id
+    and o.entry_point = e.entry_point and o.${sql.ref(role)} = e.address`
+}
 
-/** What is known of these entities; of one that was never seen, zeros. */
+/** How many these are. */
+function countAs(role: 'sender' | 'paymaster' | 'factory') {
+  return sql`(select count(*) from ${operationsAs(role)})`
+}
+
+/** The facts of these entities; zeros of one that was never seen. */
 export async function readEntityFacts(
   db: QueryExecutorProvider,
   chainId: number,
-  entities: readonly Named[],
+  entities: readonly EntityName[],
 ): Promise<EntityFacts[]> {
   const entryPoints = entities.map(({ entryPoint }) => entryPoint)
   const addresses = entities.map(({ address }) => address)
@@ -44,21 +52,18 @@ export async function readEntityFacts(
     as_factory: bigint
   }>`
     select e.*,
-      (select count(*) from operations o where ${live} and o.sender = e.address) as as_sender,
-      case when e.trusted then 0 else (select count(*) from operations o
-        where ${live} and o.paymaster = e.address) end as as_paymaster,
+      ${countAs('sender')} as as_sender,
+      case when e.trusted then 0 else ${countAs('paymaster')} end as as_paymaster,
       case when e.ops_seen < ${HARMLESS_SEEN}
-        then (select count(*) from (select 1 from operations o
-          where ${live} and o.factory = e.address limit 1) as any_of_them)
-        else (select count(*) from operations o where ${live} and o.factory = e.address)
-        end as as_factory
+        then (select count(*) from (select 1 from ${operationsAs('factory')} limit 1) as any_of_them)
+        else ${countAs('factory')} end as as_factory
     from (
       select ${chainId}::bigint as chain_id, n.entry_point, n.address,
         coalesce(r.ops_seen, 0) as ops_seen, coalesce(r.ops_included, 0) as ops_included,
         exists (select 1 from tanks t where t.chain_id = ${chainId}
           and t.entry_point = n.entry_point and t.address = n.address) as trusted
       from (select distinct * from unnest(${entryPoints}::text[], ${addresses}::text[])
-        as given(entry_point, address)) as n
+        as entity(entry_point, address)) as n
       left join reputations r on r.chain_id = ${chainId} and r.entry_point = n.entry_point
         and r.address = n.address
     ) as e`.execute(db)
@@ -78,13 +83,13 @@ export async function readEntityFacts(
 export type ReputationChanges = {
   /** Taken into the pool. */
   readonly seen?: readonly Hex[]
-  /** Left it by another's doing: as if never seen. */
+  /** Left the pool through no fault of their entities: as if never seen. */
   readonly unseen?: readonly Hex[]
   readonly included?: readonly Hex[]
   /** Inclusion was undone by a reorg. */
   readonly excluded?: readonly Hex[]
   /** Seen once more, as blame for an operation that failed. */
-  readonly blamed?: readonly Named[]
+  readonly blamed?: readonly EntityName[]
 }
 
 /**
@@ -92,7 +97,7 @@ export type ReputationChanges = {
  * same time cannot deadlock; call it at most once in a transaction, as its last statement.
  */
 export async function countReputations(
-  trx: QueryExecutorProvider,
+  trx: TransactionExecutor,
   chainId: number,
   { seen = [], unseen = [], included = [], excluded = [], blamed = [] }: ReputationChanges,
 ): Promise<void> {
@@ -125,20 +130,27 @@ export async function countReputations(
       ops_included = greatest(r.ops_included + excluded.ops_included, 0)`.execute(trx)
 }
 
-/** BAN_OPS_SEEN_PENALTY */
-const CRASH_PENALTY = 10_000
-
-/** GREP-040: the entity made a bundle fail that it had been found valid for. */
-export async function banEntity(
-  db: Kysely<Schema>,
+/** Stores the counters of an entity that has none, and makes the `change` to those of one that has. */
+async function putReputation(
+  db: Database,
   chainId: number,
-  { entryPoint, address }: Named,
+  { entryPoint, address }: EntityName,
+  { seen, included }: { readonly seen: number; readonly included: number },
+  change: RawBuilder<unknown>,
 ): Promise<void> {
   await sql`
     insert into reputations as r (chain_id, entry_point, address, ops_seen, ops_included)
-    values (${chainId}, ${entryPoint}, ${address}, ${CRASH_PENALTY}, 0)
-    on conflict (chain_id, entry_point, address) do update set
-      ops_seen = r.ops_seen + ${CRASH_PENALTY}, ops_included = 0`.execute(db)
+    values (${chainId}, ${entryPoint}, ${address}, ${seen}, ${included})
+    on conflict (chain_id, entry_point, address) do update set ${change}`.execute(db)
+}
+
+/** BAN_OPS_SEEN_PENALTY */
+const CRASH_PENALTY = 10_000
+
+/** GREP-040: bans an entity that made a bundle fail although its operation had been valid. */
+export async function banEntity(db: Database, chainId: number, entity: EntityName): Promise<void> {
+  const change = sql`ops_seen = r.ops_seen + ${CRASH_PENALTY}, ops_included = 0`
+  await putReputation(db, chainId, entity, { seen: CRASH_PENALTY, included: 0 }, change)
 }
 
 /** Inclusions that a throttled entity is put behind: half-way between THROTTLING_SLACK and BAN_SLACK. */
@@ -146,17 +158,16 @@ const THROTTLED_BEHIND = 30
 /** MIN_INCLUSION_RATE_DENOMINATOR */
 const INCLUSION_RATE = 10
 
-/** EREP-070: throttles an entity until it has had 20 inclusions more, or the hours have passed over it. */
+/** EREP-070: throttles an entity until it has had 20 more inclusions, or hours of decay have freed it. */
 export async function throttleEntity(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
-  { entryPoint, address }: Named,
+  entity: EntityName,
 ): Promise<void> {
-  await sql`
-    insert into reputations as r (chain_id, entry_point, address, ops_seen, ops_included)
-    values (${chainId}, ${entryPoint}, ${address}, ${INCLUSION_RATE * THROTTLED_BEHIND}, 0)
-    on conflict (chain_id, entry_point, address) do update set ops_seen =
-      greatest(r.ops_seen, ${INCLUSION_RATE} * (r.ops_included + ${THROTTLED_BEHIND}))`.execute(db)
+  const seen = INCLUSION_RATE * THROTTLED_BEHIND
+  const change = sql`ops_seen =
+    greatest(r.ops_seen, ${INCLUSION_RATE} * (r.ops_included + ${THROTTLED_BEHIND}))`
+  await putReputation(db, chainId, entity, { seen, included: 0 }, change)
 }
 
 export type StoredReputation = {
@@ -172,7 +183,7 @@ export type StoredReputation = {
  * throttled or banned, tanks never.
  */
 export async function readReputations(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   entryPoint: Address,
   suspectsOnly = false,
@@ -184,9 +195,7 @@ export async function readReputations(
     pending: bigint
   }>`
     select e.address, e.ops_seen, e.ops_included,
-      (select count(*) from operations o where ${live} and o.sender = e.address)
-      + (select count(*) from operations o where ${live} and o.paymaster = e.address)
-      + (select count(*) from operations o where ${live} and o.factory = e.address) as pending
+      ${countAs('sender')} + ${countAs('paymaster')} + ${countAs('factory')} as pending
     from reputations e
     where e.chain_id = ${chainId} and e.entry_point = ${entryPoint}
       and (not ${suspectsOnly}::boolean or (e.ops_seen >= ${HARMLESS_SEEN}
@@ -202,10 +211,10 @@ export async function readReputations(
 }
 
 /**
- * Takes a 24th of every counter for each hour that passed by the database's clock since the last
- * time, whoever calls it and however often; what came to nothing is forgotten.
+ * Takes a 24th from every counter for each hour that has passed by the database's clock since the
+ * last call, in whatever process that was; entities whose counters are 0 are forgotten.
  */
-export async function decayReputations(db: Kysely<Schema>, chainId: number): Promise<void> {
+export async function decayReputations(db: Database, chainId: number): Promise<void> {
   for (;;) {
     const { numAffectedRows = 0n } = await sql`
       update reputations set hour = hour + 1,
@@ -219,20 +228,19 @@ export async function decayReputations(db: Kysely<Schema>, chainId: number): Pro
 
 /** Sets counters, for tests of a bundler from outside. */
 export async function setReputations(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   entryPoint: Address,
   entities: readonly Pick<StoredReputation, 'address' | 'opsSeen' | 'opsIncluded'>[],
 ): Promise<void> {
-  for (const { address, opsSeen, opsIncluded } of entities)
-    await sql`
-      insert into reputations (chain_id, entry_point, address, ops_seen, ops_included)
-      values (${chainId}, ${entryPoint}, ${address}, ${opsSeen}, ${opsIncluded})
-      on conflict (chain_id, entry_point, address) do update set
-        ops_seen = excluded.ops_seen, ops_included = excluded.ops_included`.execute(db)
+  const change = sql`ops_seen = excluded.ops_seen, ops_included = excluded.ops_included`
+  for (const { address, opsSeen, opsIncluded } of entities) {
+    const counters = { seen: opsSeen, included: opsIncluded }
+    await putReputation(db, chainId, { entryPoint, address }, counters, change)
+  }
 }
 
 /** Forgets all reputations of a chain. */
-export async function clearReputations(db: Kysely<Schema>, chainId: number): Promise<void> {
+export async function clearReputations(db: Database, chainId: number): Promise<void> {
   await db.deleteFrom('reputations').where('chain_id', '=', BigInt(chainId)).execute()
 }

@@ -1,23 +1,26 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Schema } from '../schema.js'
+import type { Database, Transaction } from '../database.js'
+import type { DropCode } from '../dropCode.js'
 
 /** A nonce is `key << 64 | sequence`. */
 export const nonceKeyUnit = sql.raw(`${2n ** 64n}::numeric`)
 
+const PREDECESSOR_DROPPED: DropCode = 'PREDECESSOR_DROPPED'
+
 /**
- * Drops what waits in the pool behind operations that were just dropped: same account, same nonce key,
- * higher sequence, and nothing else with the lower nonce. It could not go before somebody sends that
- * nonce again.
+ * Drops the pooled operations that wait behind operations that were just dropped: same account, same
+ * nonce key, higher sequence, and no other operation with the lower nonce. They could not be included
+ * before somebody sends that nonce again.
  */
 export async function dropSuccessors(
-  trx: Kysely<Schema>,
+  trx: Transaction,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Hex[]> {
   if (hashes.length === 0) return []
   const { rows } = await sql<{ hash: Hex }>`
-    update operations s set state = 'dropped', reason_code = 'PREDECESSOR_DROPPED',
+    update operations s set state = 'dropped', reason_code = ${PREDECESSOR_DROPPED},
       reason = 'operation ' || p.hash || ' with nonce ' || p.nonce
         || ' of the same account had to go first and was dropped ('
         || coalesce(p.reason, p.reason_code) || '): send that nonce again, then this operation',
@@ -45,7 +48,7 @@ export type Pending = {
 
 /** Live operations of an account on one EntryPoint, by nonce. */
 export async function pendingOfSender(
-  db: Kysely<Schema>,
+  db: Database,
   chainId: number,
   entryPoint: Address,
   sender: Address,

@@ -28,7 +28,7 @@ const settings = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
-  // Failed statements are told to who sent them.
+  // Failed statements are reported to their clients.
   log_min_messages: 'log',
 }
 
@@ -52,8 +52,8 @@ function servesCluster(pid: number, folder: string): boolean {
   if (process.platform !== 'linux') return isAlive(pid)
   try {
     if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'postgres') return false
-    const [theirs, ours] = [statSync(`/proc/${pid}/cwd`), statSync(folder)]
-    return theirs.ino === ours.ino && theirs.dev === ours.dev
+    const [workingFolder, ourFolder] = [statSync(`/proc/${pid}/cwd`), statSync(folder)]
+    return workingFolder.ino === ourFolder.ino && workingFolder.dev === ourFolder.dev
   } catch (error) {
     // We may not be allowed to look. Processes that ended, and zombies, have no such files.
     return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')
@@ -79,7 +79,10 @@ export function serverPid(folder: string): number | undefined {
   return pid !== undefined && servesCluster(pid, folder) ? pid : undefined
 }
 
-/** PostgreSQL takes any live process of its own user in the pid file for another server. */
+/**
+ * Removes a pid file that names another process than a server of this cluster: PostgreSQL takes any live
+ * process of its own user in it for another server.
+ */
 function removeMisleadingPid(folder: string): void {
   const pid = recordedPid(folder)
   if (pid !== undefined && isAlive(pid) && !servesCluster(pid, folder)) rmSync(pidFile(folder))
@@ -90,7 +93,7 @@ export type ClusterServer = {
   readonly isRunning: () => boolean
   /** It ended because a process that left the cluster told it to (see endServer). */
   readonly wasEnded: () => boolean
-  /** Why it ended. */
+  /** The reason of its end, in PostgreSQL's words. */
   readonly lastWords: () => string
   /** Ends it at once. What was committed is recovered at the next start. */
   readonly abort: () => void
@@ -116,15 +119,15 @@ export async function spawnServer(cluster: Cluster): Promise<ClusterServer> {
     })
     await once(child, 'spawn')
     child.unref()
-    const said = () => readFileSync(log).subarray(start).toString()
+    const messages = () => readFileSync(log).subarray(start).toString()
     return {
       isRunning: () => child.exitCode === null && child.signalCode === null,
       wasEnded: () =>
         child.exitCode === 0 ||
         child.signalCode === 'SIGKILL' ||
         // In the midst of its start, or by SIGQUIT, it ends with 1 like one that cannot start.
-        /received (?:fast|immediate) shutdown request/.test(said()),
-      lastWords: () => lastWords(said()),
+        /received (?:fast|immediate) shutdown request/.test(messages()),
+      lastWords: () => lastWords(messages()),
       abort: () => child.kill('SIGQUIT'),
     }
   } catch (error) {

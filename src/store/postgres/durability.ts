@@ -7,8 +7,7 @@ type Settings = Readonly<Record<string, string>>
 const names = ['fsync', 'full_page_writes', 'synchronous_commit']
 
 /**
- * What a commit on this server does not survive, a sentence each; none = it survives the loss of
- * power. `synchronous_commit` is what our own sessions have, see `openDatabase`.
+ * The risks to a commit on this server, a sentence each; without any it survives the loss of power. `synchronous_commit` is what our own sessions have, see `openDatabase`.
  */
 export function durabilityRisks(settings: Settings): string[] {
   return [

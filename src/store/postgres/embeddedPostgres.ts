@@ -76,7 +76,7 @@ async function attach(connection: Connection): Promise<AttachResult> {
   }
 }
 
-/** Whoever else uses the server holds PRESENCE; our own part in it must not count. */
+/** Is no other process using the server? Others hold PRESENCE; our own hold of it must not count. */
 async function isLast({ client, socket }: ServerSession): Promise<boolean> {
   socket.ref()
   await client.query('select pg_advisory_unlock_shared($1)', [PRESENCE])
@@ -84,7 +84,7 @@ async function isLast({ client, socket }: ServerSession): Promise<boolean> {
   return rows[0]?.alone === true
 }
 
-/** Somebody who left ended it, another was quicker, or processes of a killed one are about to end. */
+/** May a server that ended start later? It was ended on purpose, another start was quicker, or processes of a killed server are about to end. */
 function mayStartLater({ wasEnded, lastWords }: ClusterServer): boolean {
   return (
     wasEnded() ||

@@ -78,7 +78,7 @@ async function runnableBinaries(installed: string, version: string): Promise<str
   return target
 }
 
-/** Never takes a right link away: a PostgreSQL that is just starting may be looking for it. */
+/** Makes a link where it is wrong. A right one is never removed: a starting PostgreSQL may be reading it. */
 async function ensureLink(source: string, link: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === source) return
   const draft = `${link}.${randomUUID()}`
@@ -94,11 +94,11 @@ async function ensureLink(source: string, link: string): Promise<void> {
 async function linkLibraries(binaries: string, links: string): Promise<void> {
   await mkdir(links, { recursive: true })
   await chmod(links, 0o755)
-  const listed = JSON.parse(readFileSync(join(binaries, 'pg-symlinks.json'), 'utf8')) as {
+  const libraryLinks = JSON.parse(readFileSync(join(binaries, 'pg-symlinks.json'), 'utf8')) as {
     source: string
     target: string
   }[]
-  for (const { source, target } of listed) {
+  for (const { source, target } of libraryLinks) {
     const name = /^native\/lib\/([^/]+)$/.exec(target)?.[1]
     if (name) await ensureLink(join(binaries, source.replace(/^native\//, '')), join(links, name))
   }

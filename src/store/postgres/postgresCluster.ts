@@ -7,10 +7,10 @@ import { ConfigError } from '../../errors/configError.js'
 import { createFolderOnce } from './createFolderOnce.js'
 import { type PostgresBinaries, preparePostgresBinaries } from './postgresBinaries.js'
 
-/** A PostgreSQL cluster on disk and what it takes to run it. */
+/** A PostgreSQL cluster on disk and the means to run it. */
 export type Cluster = {
   readonly folder: string
-  /** What PostgreSQL has to say. */
+  /** The file to which PostgreSQL writes its messages. */
   readonly log: string
   readonly binaries: PostgresBinaries
   readonly links: string
@@ -54,17 +54,17 @@ function ownerOf(folder: string): { uid: number; gid: number } | undefined {
 
 /** The user whose processes serve the cluster: ourselves, unless we are root. */
 function chooseUser(folder: string): Cluster['runAs'] {
-  const own = process.getuid?.()
+  const ownUid = process.getuid?.()
   const owner = ownerOf(folder)
-  if (own === 0) return owner ?? { uid: UNPRIVILEGED, gid: UNPRIVILEGED }
-  if (owner && owner.uid !== own)
+  if (ownUid === 0) return owner ?? { uid: UNPRIVILEGED, gid: UNPRIVILEGED }
+  if (owner && owner.uid !== ownUid)
     throw new ConfigError(
-      `${folder} belongs to user ${owner.uid}, and Purser runs as user ${own}; start it as that user or as root.`,
+      `${folder} belongs to user ${owner.uid}, and Purser runs as user ${ownUid}; start it as that user or as root.`,
     )
   return undefined
 }
 
-/** The line that tells why, of what PostgreSQL wrote. */
+/** The line of PostgreSQL's messages that names the reason of a failure. */
 export function lastWords(text: string): string {
   const lines = text.trim().split('\n')
   const reason = lines.findLast((line) => /FATAL|PANIC|error:|error while/.test(line))

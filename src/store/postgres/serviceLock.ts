@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { type Connection, clientConfig } from '../database.js'
 
-/** Any number that nobody else uses on this database; spells "purser". */
+/** Key of the advisory lock; spells "purser". */
 const LOCK = 0x707572736572n
 
 /** Milliseconds between attempts to get the right back, and how many refusals mean that it is gone. */
@@ -28,12 +28,12 @@ async function acquire(connection: Connection): Promise<HeldLock | undefined> {
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
   })
-  const ended = new Promise<void>((resolve) => client.once('end', () => resolve()))
+  const sessionEnd = new Promise<void>((resolve) => client.once('end', () => resolve()))
   // Without a listener a broken session would end the process; `ended` tells of it.
   client.on('error', () => {})
   await client.connect()
   const { rows } = await client.query('select pg_try_advisory_lock($1) as held', [LOCK])
-  if (rows[0]?.held === true) return { client, ended }
+  if (rows[0]?.held === true) return { client, ended: sessionEnd }
   await client.end()
   return undefined
 }
@@ -54,7 +54,7 @@ export async function holdServiceLock(
   const { signal } = releasing
   const first = await acquire(connection)
   if (first === undefined) return undefined
-  let held = first
+  let heldLock = first
 
   const regain = async (): Promise<HeldLock | undefined> => {
     for (let refusals = 0; refusals < REFUSALS && !signal.aborted; ) {
@@ -73,26 +73,26 @@ export async function holdServiceLock(
   /** Whether another process has the right in the end. */
   const keep = async (): Promise<boolean> => {
     for (;;) {
-      await held.ended
+      await heldLock.ended
       if (signal.aborted) return false
       logger.warn('the session of the service lock broke')
       const again = await regain()
       if (again === undefined) return !signal.aborted
-      held = again
-      if (signal.aborted) await held.client.end()
+      heldLock = again
+      if (signal.aborted) await heldLock.client.end()
       else logger.info('service lock regained')
     }
   }
-  const kept = keep()
+  const keeping = keep()
 
   return {
     lost: new Promise((resolve) => {
-      kept.then((lost) => lost && resolve())
+      keeping.then((isLost) => isLost && resolve())
     }),
     release: async () => {
       releasing.abort()
-      await held.client.end()
-      await kept
+      await heldLock.client.end()
+      await keeping
     },
   }
 }

@@ -24,7 +24,7 @@ export function listAccounts(db: Database): Promise<Account[]> {
     .execute()
 }
 
-/** An account, revoked ones too. */
+/** An account, also a revoked one. */
 export async function findAccount(db: Database, id: string): Promise<Account | undefined> {
   return isUuid(id)
     ? db

@@ -38,7 +38,7 @@ export async function insertApp(
     .executeTakeFirstOrThrow()
 }
 
-/** @param accountId whose apps; absent = all there are */
+/** @param accountId - lists only this account's apps; absent = all */
 export function listApps(db: Database, accountId?: string): Promise<App[]> {
   return db
     .selectFrom('apps')
@@ -81,7 +81,7 @@ export async function findApp(db: Database, id: string): Promise<App | undefined
 
 export type AppOwner = Pick<App, 'accountId'>
 
-/** Whose app it is, also when it has ended. */
+/** The account of an app, also of a revoked one. */
 export function findAppOwner(db: Database, id: string): Promise<AppOwner | undefined> {
   return db
     .selectFrom('apps')

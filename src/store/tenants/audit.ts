@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import { inTransaction } from '../inTransaction.js'
 import { type Page, type PageQuery, toPage } from '../page.js'
 import type { Schema } from '../schema.js'
 
-/** Who changes something, and by which request. */
+/** The author of a change, and the request by which it was made. */
 export type Actor = {
   readonly kind: 'operator' | 'account' | 'command'
-  /** Which token (the start of its hash), or the system user of a command. */
+  /** The start of the token's hash, or the system user of a command. */
   readonly id: string | null
   readonly ip: string | null
   readonly requestId: string | null
 }
 
-/** What was changed. `before` and `after` hold no secret; absent = there was or is nothing. */
+/** A change of one object. `before` and `after` hold no secret; absent = the object did or does not exist. */
 export type AuditEntry = {
   /** `key.create` */
   readonly action: string
@@ -29,7 +29,7 @@ export type StoredAudit = Selectable<Schema['audit_log']>
 
 /** A change under way: its transaction, and the log that commits with it. */
 export type AuditChange = {
-  readonly trx: Database
+  readonly trx: Transaction
   record(entry: AuditEntry): Promise<void>
 }
 
@@ -42,11 +42,11 @@ export function audited<Result>(
   return inTransaction(db, (trx) => run({ trx, record: (entry) => append(trx, actor, entry) }))
 }
 
-/** Any number that nobody else locks on this database; spells "audit". */
+/** Key of the advisory lock for writers; spells "audit". */
 const LOCK = 0x6175646974n
 
 /** One writer at a time, so that each entry's hash covers the one before it. */
-async function append(trx: Database, actor: Actor, entry: AuditEntry): Promise<void> {
+async function append(trx: Transaction, actor: Actor, entry: AuditEntry): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
   const last = await trx
     .selectFrom('audit_log')
@@ -111,7 +111,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]))
 }
 
-/** As JSON has it: dates as ISO text, wei as decimal text. */
+/** The value as JSON: dates as ISO text, wei as decimal text. */
 function plain(value: unknown): unknown {
   return value === undefined
     ? null
@@ -120,7 +120,7 @@ function plain(value: unknown): unknown {
       )
 }
 
-/** Newest first; with an account only what concerns it. */
+/** Entries, the newest first; with an account only those that concern it. */
 export async function listAudit(
   db: Database,
   accountId: string | undefined,
@@ -137,7 +137,7 @@ export async function listAudit(
   return toPage(rows, limit, ({ id }) => String(id))
 }
 
-/** The first entry whose hash does not follow from the entries before it; undefined = all is well. */
+/** The id of the first entry whose hash does not follow from the entries before it; undefined = none. */
 export async function findBrokenAudit(db: Database): Promise<bigint | undefined> {
   let previous: Buffer | undefined
   let after = 0n

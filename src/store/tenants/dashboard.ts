@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import type { Schema } from '../schema.js'
 import { isUuid } from '../uuid.js'
 
@@ -7,8 +7,8 @@ export type StoredDashboard = Selectable<Schema['dashboards']>
 export type StoredRule = Selectable<Schema['dashboard_rules']>
 export type RuleKind = StoredRule['kind']
 
-/** The app's dashboard, made where missing; no other transaction changes its rules meanwhile. */
-export async function lockDashboard(trx: Database, appId: string): Promise<StoredDashboard> {
+/** Locks the app's dashboard, which is made where missing: no other transaction changes its rules. */
+export async function lockDashboard(trx: Transaction, appId: string): Promise<StoredDashboard> {
   await trx
     .insertInto('dashboards')
     .values({ app_id: appId, chain_id: null, policy_id: null })
@@ -23,7 +23,7 @@ export async function lockDashboard(trx: Database, appId: string): Promise<Store
 }
 
 export async function setDashboard(
-  trx: Database,
+  trx: Transaction,
   appId: string,
   change: Partial<Pick<StoredDashboard, 'chain_id' | 'policy_id'>>,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function listDashboards(
   }))
 }
 
-/** The oldest first. */
+/** The rules of an app's dashboard, the oldest first. */
 export function listRules(db: Database, appId: string): Promise<StoredRule[]> {
   return db
     .selectFrom('dashboard_rules')
@@ -61,7 +61,7 @@ export function listRules(db: Database, appId: string): Promise<StoredRule[]> {
 }
 
 export function insertRule(
-  trx: Database,
+  trx: Transaction,
   rule: Pick<StoredRule, 'app_id' | 'kind' | 'name' | 'data'>,
 ): Promise<StoredRule> {
   return trx
@@ -73,7 +73,7 @@ export function insertRule(
 
 /** @returns undefined when the app has no such rule */
 export async function updateRule(
-  trx: Database,
+  trx: Transaction,
   appId: string,
   id: string,
   { data, ...change }: Partial<Pick<StoredRule, 'name' | 'active' | 'data'>>,
@@ -89,6 +89,6 @@ export async function updateRule(
     : undefined
 }
 
-export async function deleteRule(trx: Database, appId: string, id: string): Promise<void> {
+export async function deleteRule(trx: Transaction, appId: string, id: string): Promise<void> {
   await sql`delete from dashboard_rules where app_id = ${appId} and id = ${id}`.execute(trx)
 }

@@ -21,15 +21,15 @@ export type ClaimedDelivery = {
 
 type DeliveryClaim = {
   readonly limit: number
-  /** Of one subscription, so that one that hangs does not hold up the others. */
+  /** Limit per subscription, so that one that hangs does not hold up the others. */
   readonly perSubscription: number
   /** Milliseconds after which another process may take what this one did not finish. */
   readonly lease: number
-  /** Subscriptions that have enough under way. */
+  /** Ids of subscriptions with enough deliveries under way. */
   readonly busy: readonly string[]
 }
 
-/** How far the queue is looked through for what may be taken. */
+/** The number of due deliveries among which those to take are chosen. */
 const WINDOW = 1_000
 
 /** Takes deliveries that are due; of several processes each gets others. Counts the attempt. */
@@ -64,7 +64,7 @@ export async function claimDeliveries(
   return rows
 }
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export type DeliveryAttempt = {
   readonly outcome: string
   readonly httpStatus: number | null
@@ -93,7 +93,7 @@ export async function finishDelivery(
     .execute()
 }
 
-/** Gives back what was taken and not tried to the end, so that it is taken anew at once. */
+/** Returns a delivery whose attempt was not finished, so that it is taken again at once. */
 export async function returnDelivery(db: Database, id: bigint): Promise<void> {
   await db
     .updateTable('event_deliveries')
@@ -113,7 +113,7 @@ export type Replay = {
   readonly since: Date | undefined
 }
 
-/** Queues deliveries of a subscription again, whatever became of them; returns how many. */
+/** Queues deliveries of a subscription again, in whatever state they are; returns their number. */
 export async function replayDeliveries(
   db: Database,
   subscriptionId: string,

@@ -3,7 +3,7 @@ import type { KeyScope } from '../schema.js'
 import { isUuid } from '../uuid.js'
 import { findApp } from './apps.js'
 
-/** What a key may do; null = no restriction of that kind. */
+/** The restrictions of a key; null = no restriction of that kind. */
 export type KeyRestrictions = {
   readonly scopes: readonly KeyScope[]
   /** JSON-RPC methods, within the scopes. */
@@ -146,7 +146,7 @@ export type KeyOwner = {
   readonly accountId: string
 } & KeyRestrictions
 
-/** Whose key this is and what it may do, when key, app and account all live. */
+/** The owner and restrictions of a key, when key, app and account are all live. */
 export function findKeyOwner(db: Database, hash: Buffer): Promise<KeyOwner | undefined> {
   return db
     .selectFrom('keys')
@@ -165,7 +165,7 @@ export function findKeyOwner(db: Database, hash: Buffer): Promise<KeyOwner | und
     .executeTakeFirst()
 }
 
-/** The key ends then; for the one that a newer key replaces. */
+/** Sets the end of a key that a newer one replaces. */
 export async function endKeyAt(
   db: Database,
   appId: string,
@@ -180,7 +180,7 @@ export async function endKeyAt(
     .execute()
 }
 
-/** Whose app the key is of, for commands that know only the key. */
+/** A key by its id alone, for commands that do not know the app. */
 export async function findKeyById(db: Database, id: string): Promise<Key | undefined> {
   return isUuid(id)
     ? db.selectFrom('keys').select(columns).where('id', '=', id).executeTakeFirst()

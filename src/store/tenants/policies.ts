@@ -6,21 +6,21 @@ import { isUuid } from '../uuid.js'
 
 export type StoredPolicy = Selectable<Schema['policies']>
 
-/** `terms` is JSON; what it says is the policy room's business. */
+/** A policy to store; `terms` is JSON of the policy room's schema. */
 export type NewPolicy = {
   readonly accountId: string
   /** null = binds all apps of the account */
   readonly appId: string | null
   readonly name: string
   readonly active: boolean
-  /** Smaller ones are asked first; undefined = after all others. */
+  /** Policies with smaller positions apply first; undefined = after all others. */
   readonly position: number | undefined
   readonly terms: unknown
 }
 
 export type PolicyChange = Partial<Pick<NewPolicy, 'name' | 'active' | 'position' | 'terms'>>
 
-/** The caller makes sure that the app is the account's. */
+/** Stores a policy. The caller makes sure that the app is the account's. */
 export function insertPolicy(db: Database, policy: NewPolicy): Promise<StoredPolicy> {
   return db
     .insertInto('policies')
@@ -40,7 +40,7 @@ export function insertPolicy(db: Database, policy: NewPolicy): Promise<StoredPol
     .executeTakeFirstOrThrow()
 }
 
-/** The account's policies in the order in which they are asked; of one app when `appId` is given. */
+/** The account's policies in the order in which they apply; of one app when `appId` is given. */
 export function listPolicies(
   db: Database,
   accountId: string,
@@ -60,7 +60,7 @@ export function listPolicies(
     .execute()
 }
 
-/** `version` is another one after every change. */
+/** A policy that binds an app; `version` differs after every change. */
 export type BindingPolicy = StoredPolicy & { readonly version: string }
 
 /** All policies that bind an app: those of its account first, then its own, each in order. */
@@ -116,7 +116,7 @@ export async function updatePolicy(
     : undefined
 }
 
-/** Its counters go with it. @returns false when the account has no such policy */
+/** Deletes a policy and its counters. @returns false when the account has no such policy */
 export async function deletePolicy(db: Database, accountId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   return inTransaction(db, async (trx) => {

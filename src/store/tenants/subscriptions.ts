@@ -1,9 +1,14 @@
 import { type Selectable, sql } from 'kysely'
 import type { Database } from '../database.js'
-import { inTransaction } from '../inTransaction.js'
 import type { Schema } from '../schema.js'
+import {
+  deleteReceiver,
+  insertReceiver,
+  replaceReceiverSecret,
+  updateReceiver,
+} from './receivers.js'
 
-/** Where an app's events go. Both secrets are encrypted. */
+/** A URL to which an app's events are delivered. Both secrets are encrypted. */
 export type StoredSubscription = Selectable<Schema['event_subscriptions']>
 
 export type NewSubscription = Pick<StoredSubscription, 'app_id' | 'url' | 'event_types' | 'secret'>
@@ -14,21 +19,13 @@ export function insertSubscription(
   subscription: NewSubscription,
   limit: number,
 ): Promise<StoredSubscription | undefined> {
-  return inTransaction(db, async (trx) => {
-    await trx
-      .selectFrom('apps')
-      .select('id')
-      .where('id', '=', subscription.app_id)
-      .forUpdate()
-      .executeTakeFirstOrThrow()
-    const known = await listSubscriptions(trx, subscription.app_id)
-    if (known.length >= limit) return undefined
-    return trx
+  return insertReceiver(db, 'event_subscriptions', subscription.app_id, limit, (trx) =>
+    trx
       .insertInto('event_subscriptions')
       .values(subscription)
       .returningAll()
-      .executeTakeFirstOrThrow()
-  })
+      .executeTakeFirstOrThrow(),
+  )
 }
 
 export function listSubscriptions(db: Database, appId: string): Promise<StoredSubscription[]> {
@@ -40,7 +37,7 @@ export function listSubscriptions(db: Database, appId: string): Promise<StoredSu
     .execute()
 }
 
-/** undefined = this app has no such subscription; so do the functions below. */
+/** A subscription of the app; undefined = the app has no such one. The same holds for the functions below. */
 export function findSubscription(
   db: Database,
   appId: string,
@@ -54,27 +51,18 @@ export function findSubscription(
     .executeTakeFirst()
 }
 
-/** One that is made active again begins with a clean record. */
+/** Changes a subscription; one that is made active again begins with a clean record. */
 export function updateSubscription(
   db: Database,
   appId: string,
   id: string,
   changes: Partial<Pick<StoredSubscription, 'event_types' | 'active'>>,
 ): Promise<StoredSubscription | undefined> {
-  return db
-    .updateTable('event_subscriptions')
-    .set({
-      ...changes,
-      ...(changes.active === true && { failing_since: null, disabled_reason: null }),
-      updated_at: sql<Date>`now()`,
-    })
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  const cleared = changes.active === true ? { failing_since: null, disabled_reason: null } : {}
+  return updateReceiver(db, 'event_subscriptions', appId, id, { ...changes, ...cleared })
 }
 
-/** The old secret goes on signing beside the new one until `overlapUntil`. */
+/** Replaces the secret. The old one goes on signing beside the new one until `overlapUntil`. */
 export function replaceSubscriptionSecret(
   db: Database,
   appId: string,
@@ -82,35 +70,19 @@ export function replaceSubscriptionSecret(
   secret: Buffer,
   overlapUntil: Date,
 ): Promise<StoredSubscription | undefined> {
-  return db
-    .updateTable('event_subscriptions')
-    .set((eb) => ({
-      secret,
-      previous_secret: eb.ref('secret'),
-      previous_secret_until: overlapUntil,
-      updated_at: sql<Date>`now()`,
-    }))
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  return replaceReceiverSecret(db, 'event_subscriptions', appId, id, secret, overlapUntil)
 }
 
-/** What was not delivered to it is forgotten. */
+/** Deletes a subscription with its undelivered events. */
 export function deleteSubscription(
   db: Database,
   appId: string,
   id: string,
 ): Promise<StoredSubscription | undefined> {
-  return db
-    .deleteFrom('event_subscriptions')
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  return deleteReceiver(db, 'event_subscriptions', appId, id)
 }
 
-/** Remembers that it works. */
+/** Stores that a delivery succeeded. */
 export async function noteWorking(db: Database, id: string): Promise<void> {
   await db
     .updateTable('event_subscriptions')
@@ -121,7 +93,7 @@ export async function noteWorking(db: Database, id: string): Promise<void> {
 }
 
 /**
- * Remembers that it fails, and ends it when nothing else was heard of it for `days`.
+ * Stores that a delivery failed, and ends the subscription when all have failed for `days`.
  * @returns whether it was ended
  */
 export async function noteFailing(db: Database, id: string, days: number): Promise<boolean> {

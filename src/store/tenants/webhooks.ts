@@ -1,7 +1,12 @@
-import { type Selectable, sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Database } from '../database.js'
-import { inTransaction } from '../inTransaction.js'
 import type { Schema } from '../schema.js'
+import {
+  deleteReceiver,
+  insertReceiver,
+  replaceReceiverSecret,
+  updateReceiver,
+} from './receivers.js'
 
 /** A registered webhook. Both secrets are encrypted. */
 export type StoredWebhook = Selectable<Schema['webhooks']>
@@ -20,21 +25,9 @@ export function insertWebhook(
   webhook: NewWebhook,
   limit: number,
 ): Promise<StoredWebhook | undefined> {
-  return inTransaction(db, async (trx) => {
-    await trx
-      .selectFrom('apps')
-      .select('id')
-      .where('id', '=', webhook.app_id)
-      .forUpdate()
-      .executeTakeFirstOrThrow()
-    const { count } = await trx
-      .selectFrom('webhooks')
-      .select(({ fn }) => fn.countAll<bigint>().as('count'))
-      .where('app_id', '=', webhook.app_id)
-      .executeTakeFirstOrThrow()
-    if (Number(count) >= limit) return undefined
-    return trx.insertInto('webhooks').values(webhook).returningAll().executeTakeFirstOrThrow()
-  })
+  return insertReceiver(db, 'webhooks', webhook.app_id, limit, (trx) =>
+    trx.insertInto('webhooks').values(webhook).returningAll().executeTakeFirstOrThrow(),
+  )
 }
 
 export function listWebhooks(db: Database, appId: string): Promise<StoredWebhook[]> {
@@ -56,7 +49,7 @@ export function listActiveWebhooks(db: Database, appId: string): Promise<StoredW
     .execute()
 }
 
-/** undefined = this app has no such webhook; so do the functions below. */
+/** A webhook of the app; undefined = the app has no such one. The same holds for the functions below. */
 export function findWebhook(
   db: Database,
   appId: string,
@@ -76,16 +69,10 @@ export function updateWebhook(
   id: string,
   changes: Partial<WebhookColumns & Pick<StoredWebhook, 'active'>>,
 ): Promise<StoredWebhook | undefined> {
-  return db
-    .updateTable('webhooks')
-    .set({ ...changes, updated_at: sql<Date>`now()` })
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  return updateReceiver(db, 'webhooks', appId, id, changes)
 }
 
-/** The old secret goes on signing beside the new one until `overlapUntil`. */
+/** Replaces the secret. The old one goes on signing beside the new one until `overlapUntil`. */
 export function replaceWebhookSecret(
   db: Database,
   appId: string,
@@ -93,18 +80,7 @@ export function replaceWebhookSecret(
   secret: Buffer,
   overlapUntil: Date,
 ): Promise<StoredWebhook | undefined> {
-  return db
-    .updateTable('webhooks')
-    .set((eb) => ({
-      secret,
-      previous_secret: eb.ref('secret'),
-      previous_secret_until: overlapUntil,
-      updated_at: sql<Date>`now()`,
-    }))
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  return replaceReceiverSecret(db, 'webhooks', appId, id, secret, overlapUntil)
 }
 
 export function deleteWebhook(
@@ -112,10 +88,5 @@ export function deleteWebhook(
   appId: string,
   id: string,
 ): Promise<StoredWebhook | undefined> {
-  return db
-    .deleteFrom('webhooks')
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  return deleteReceiver(db, 'webhooks', appId, id)
 }

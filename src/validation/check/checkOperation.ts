@@ -2,13 +2,13 @@ import type { Address, Hex } from 'viem'
 import type { StateOverride } from '../../chain/stateOverride.js'
 import type { Operation } from '../../entrypoint/operation.js'
 
-/** ASCII "purser check": no contract on any chain. */
+/** The sender of the check: ASCII "purser check", no contract on any chain. */
 const SENDER: Address = '0x000000000000000070757273657220636865636b'
 
-/** Answers every call with 32 zero bytes: any operation is valid and its call succeeds. */
+/** Code that answers every call with 32 zero bytes: any operation is valid and its call succeeds. */
 const CODE: Hex = '0x5f5f5260205ff3'
 
-/** An operation that needs nothing of a chain but its EntryPoint: free, and of a sender that agrees. */
+/** An operation that needs nothing but the EntryPoint: it is free and its sender accepts everything. */
 export const checkOperation: Operation = {
   sender: SENDER,
   nonce: 0n,

@@ -3,21 +3,21 @@ import type { NodeClient } from '../../chain/nodeClient.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { type FrameRecord, fromHex, usesOpcode } from '../../evm/index.js'
-import type { ObservedRun, StateOverride, Validation } from '../engine.js'
+import type { ObservedRecord, StateOverride, Validation } from '../engine.js'
 import { authorizationOverride } from '../evmOverrides.js'
-import { timeRangeOf } from '../inProcess/readSimulation.js'
+import { timeRangeOf } from '../inProcess/simulatedOperation.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 import { observeCalls } from '../trace/observeCalls.js'
 import { traceRequest } from '../trace/traceRequest.js'
 
-/** Whether the node says what our EVM said; `ours` and `node` in words, for the log. */
+/** Whether the node answers the same as our EVM; `ours` and `node` in words, for the log. */
 export type NodeComparison =
   | { readonly outcome: 'agrees' }
   | { readonly outcome: 'differs'; readonly ours: string; readonly node: string }
   /** The node cannot be asked, or its answer cannot be compared. */
   | { readonly outcome: 'unanswered'; readonly reason: string }
 
-/** What of a call `callTracer` tells. */
+/** A call in the answer of `callTracer`, as far as it is compared. */
 type TracedCall = {
   readonly to?: Hex
   readonly input: Hex
@@ -26,19 +26,19 @@ type TracedCall = {
   readonly calls?: readonly TracedCall[]
 }
 
-/** With these the EntryPoint ends where our EVM goes on: signatures and times. */
-const noted = new Set(['AA22', 'AA24', 'AA27', 'AA32', 'AA34', 'AA37'])
+/** Failures for which the EntryPoint ends and our EVM goes on: wrong signatures and times. */
+const ignoredByUs = new Set(['AA22', 'AA24', 'AA27', 'AA32', 'AA34', 'AA37'])
 
 /**
- * Has the node run the same message on the same block and compares the gas of validation, to the unit,
- * with prefund and time range. What a call shows otherwise than a block is not compared: see
- * `seesBlock`; nor is what the EntryPoint ends and our EVM does not.
+ * A comparison of one validation with the node, which runs the same message on the same block: gas of
+ * validation, to the unit, prefund and time range. Not compared are validations that look at the block,
+ * which nodes show otherwise in a call (see `seesBlock`), and those that only the EntryPoint ends.
  */
 export async function compareOnNode(
   node: NodeClient,
   entryPoint: EntryPoint,
   op: Operation,
-  validation: Validation & { readonly observed: ObservedRun },
+  validation: Validation & { readonly observed: ObservedRecord },
   override: StateOverride = {},
 ): Promise<NodeComparison> {
   const { observed, verificationGasUsed, prefund, validAfter, validUntil } = validation
@@ -57,15 +57,16 @@ export async function compareOnNode(
   })
   if (validated === undefined) {
     const failure = entryPoint.decodeFailure(traced.output ?? '0x')
-    if (failure?.code !== undefined && noted.has(failure.code)) return unanswered(failure.message)
-    const said = failure?.message ?? traced.error ?? 'nothing'
-    return { outcome: 'differs', ours: 'validation succeeds', node: said }
+    if (failure?.code !== undefined && ignoredByUs.has(failure.code))
+      return unanswered(failure.message)
+    const reason = failure?.message ?? traced.error ?? 'nothing'
+    return { outcome: 'differs', ours: 'validation succeeds', node: reason }
   }
   const range = timeRangeOf(answers)
   const gas = validated.preOpGas - op.preVerificationGas
   const ours = describe({ gas: verificationGasUsed, prefund, validAfter, validUntil })
-  const told = describe({ gas, prefund: validated.prefund, ...range })
-  return ours === told ? { outcome: 'agrees' } : { outcome: 'differs', ours, node: told }
+  const theirs = describe({ gas, prefund: validated.prefund, ...range })
+  return ours === theirs ? { outcome: 'agrees' } : { outcome: 'differs', ours, node: theirs }
 }
 
 function unanswered(reason: string): NodeComparison {
@@ -88,11 +89,11 @@ function describe({ gas, prefund, validAfter, validUntil }: Facts): string {
 }
 
 /** GASPRICE, BLOCKHASH to GASLIMIT, BASEFEE to BLOBBASEFEE: nodes pretend some of them in calls. */
-const ofBlock = [0x3a, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x48, 0x49, 0x4a]
+const blockOpcodes = [0x3a, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x48, 0x49, 0x4a]
 
-/** Whether anything below the EntryPoint, which only looks at time, asked for block or fees. */
+/** Whether a contract below the EntryPoint, which itself only looks at time, reads block or fees. */
 function seesBlock(root: FrameRecord): boolean {
   const visit = (frame: FrameRecord): boolean =>
-    ofBlock.some((opcode) => usesOpcode(frame, opcode)) || frame.calls.some(visit)
+    blockOpcodes.some((opcode) => usesOpcode(frame, opcode)) || frame.calls.some(visit)
   return root.calls.some(visit)
 }

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 import { type CallRequest, encodeEthCall } from '../../chain/ethCall.js'
+import { blockParameter } from '../../chain/head.js'
 import type { NodeAnswer } from '../../chain/jsonRpc.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import { blockParameter } from '../../chain/nodeReads.js'
 import type { StateProvider } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
@@ -17,25 +17,25 @@ import {
 } from '../../evm/index.js'
 import type { StateOverride } from '../engine.js'
 import { authorizationOverride, toEvmOverrides } from '../evmOverrides.js'
-import { kindOf } from '../inProcess/runKind.js'
+import { accessHintsOf } from '../inProcess/accessHintsOf.js'
 import { handleOpsCall, MAX_STEPS } from '../inProcess/simulateOperation.js'
 import { smallestLimit } from '../inProcess/smallestLimit.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 
-/** What was compared: gas and output of a trace, the gas limit that is just enough, or revert data. */
+/** The kind of comparison: gas and output of a trace, the gas limit that just suffices, or revert data. */
 export type CheckedBy = 'trace' | 'threshold' | 'revert'
 
-/** Whether our EVM and the node agree; if not, what each says, for the log. */
+/** Whether our EVM and the node agree; if not, the answer of each in words, for the log. */
 export type SelfCheck =
   | { readonly agrees: true; readonly by: CheckedBy }
   | { readonly agrees: false; readonly by: CheckedBy; readonly ours: string; readonly node: string }
 
 /**
- * Runs handleOps with `op`, just as it is, in our EVM and on the node, on the same block. Where the node
- * traces calls, gas and output must be equal. Else the smallest gas limit with which handleOps succeeds
- * here must be the smallest there, which two eth_call tell; as the EntryPoint checks what gas is left
- * before it executes (AA95), every unit spent until then counts. Of an operation that is refused
- * without a trace only the revert data are compared.
+ * A comparison of our EVM with the node: both run handleOps with `op`, just as it is, on the same block.
+ * Where the node traces calls, gas and output must be equal. Else the smallest gas limit with which
+ * handleOps succeeds here must be the smallest there, which two eth_call show; as the EntryPoint checks
+ * how much gas is left before it executes (AA95), every unit spent until then counts. For a refused
+ * operation without a trace only the revert data are compared.
  */
 export async function selfCheck(
   { node, state }: { readonly node: NodeClient; readonly state: StateProvider },
@@ -49,19 +49,19 @@ export async function selfCheck(
     ...handleOpsCall(entryPoint, op, block),
     accessList: undefined,
   })
-  const runOn = (known: State, block: BlockEnv, input: EvmMessage, onMiss: OnMiss) =>
+  const execute = (known: State, block: BlockEnv, input: EvmMessage, onMiss: OnMiss) =>
     call(
       { state: overlay(known, overrides), block, onMiss, record: true, maxSteps: MAX_STEPS },
       input,
     )
 
-  let seen: State | undefined
-  const kind = kindOf(entryPoint, op, 'execution')
-  const { result, view } = await state.run(kind, (known, { block }) => {
-    seen = known
-    return runOn(known, block, inputOn(block), 'guess')
+  let lastState: State | undefined
+  const hints = accessHintsOf(entryPoint, op, 'execution')
+  const { result, view } = await state.withState(hints, (known, { block }) => {
+    lastState = known
+    return execute(known, block, inputOn(block), 'guess')
   })
-  const known = seen ?? view
+  const known = lastState ?? view
   const { block } = view
   const input = inputOn(block)
   const requestWith = (gas: number): CallRequest => ({
@@ -85,7 +85,7 @@ export async function selfCheck(
   const least = await smallestLimit(
     { floor: 0n, ceiling: BigInt(input.gas), guess: BigInt(result.gasUsed), tolerance: 1n },
     async (gas) => {
-      const outcome = runOn(known, block, { ...input, gas: Number(gas) }, 'stop')
+      const outcome = execute(known, block, { ...input, gas: Number(gas) }, 'stop')
       return outcome.kind === 'done' && outcome.success
     },
   )
@@ -107,7 +107,7 @@ function describeAnswer(answer: NodeAnswer | undefined): string {
   return answer.ok ? 'no revert' : (answer.error.revertData ?? answer.error.message)
 }
 
-/** What debug_traceCall says of the call, in the words of `ours`; undefined where it is not offered. */
+/** Gas and output by debug_traceCall, in the words of `ours`; undefined where it is not offered. */
 async function trace(
   node: NodeClient,
   request: CallRequest,

@@ -6,9 +6,9 @@ import { belongsToEntity } from './storage.js'
 export type SlotSets = ReadonlyMap<Address, ReadonlySet<Hex>>
 
 /**
- * The storage that a validation depends on and changes. Left out are the EntryPoint's own books, and
- * what staked factories and paymasters keep for themselves: all their operations share that, and
- * their reputation answers for it.
+ * The storage that a validation depends on and changes. Left out are the EntryPoint's own storage and
+ * that of staked factories and paymasters: all their operations share it, and their reputation answers
+ * for it.
  */
 export type AccessedStorage = {
   /** Transient slots stand among the persistent ones: a bundle is one transaction (OP-070). */
@@ -18,12 +18,13 @@ export type AccessedStorage = {
   readonly associatedIn: ReadonlySet<Address>
 }
 
-export function accessedStorage(scene: RuleContext, phases: readonly Phase[]): AccessedStorage {
+/** The storage that the phases of a validation accessed. */
+export function accessedStorage(context: RuleContext, phases: readonly Phase[]): AccessedStorage {
   const reads = new Map<Address, Set<Hex>>()
   const writes = new Map<Address, Set<Hex>>()
   for (const phase of phases) {
     for (const frame of framesOf(phase.root)) {
-      if (isEntryPointFrame(scene, frame)) continue
+      if (isEntryPointFrame(context, frame)) continue
       const contract = frame.storageAddress
       addAll(reads, contract, frame.reads.keys())
       addAll(reads, contract, frame.transientReads)
@@ -31,24 +32,28 @@ export function accessedStorage(scene: RuleContext, phases: readonly Phase[]): A
       addAll(writes, contract, frame.transientWrites)
     }
   }
-  const associatedIn = associatedContracts(scene, [reads, writes])
-  return { reads: withoutStaked(scene, reads), writes: withoutStaked(scene, writes), associatedIn }
+  const associatedIn = associatedContracts(context, [reads, writes])
+  return {
+    reads: withoutStaked(context, reads),
+    writes: withoutStaked(context, writes),
+    associatedIn,
+  }
 }
 
-function withoutStaked(scene: RuleContext, sets: SlotSets): SlotSets {
-  const { factory, paymaster } = scene.entities
+function withoutStaked(context: RuleContext, sets: SlotSets): SlotSets {
+  const { factory, paymaster } = context.entities
   const staked = [factory, paymaster].filter((entity) => entity?.staked)
   if (staked.length === 0) return sets
-  const left = new Map<Address, ReadonlySet<Hex>>()
+  const others = new Map<Address, ReadonlySet<Hex>>()
   for (const [contract, slots] of sets) {
     const isTheirs = (slot: Hex) =>
       staked.some(
-        (entity) => entity?.address === contract || scene.isAssociated(entity!.address, slot),
+        (entity) => entity?.address === contract || context.isAssociated(entity!.address, slot),
       )
-    const others = [...slots].filter((slot) => !isTheirs(slot))
-    if (others.length > 0) left.set(contract, new Set(others))
+    const unowned = [...slots].filter((slot) => !isTheirs(slot))
+    if (unowned.length > 0) others.set(contract, new Set(unowned))
   }
-  return left
+  return others
 }
 
 function addAll(sets: Map<Address, Set<Hex>>, contract: Address, slots: Iterable<Hex>): void {
@@ -62,18 +67,18 @@ function addAll(sets: Map<Address, Set<Hex>>, contract: Address, slots: Iterable
   }
 }
 
-function associatedContracts(scene: RuleContext, accesses: readonly SlotSets[]): Set<Address> {
-  const { factory, paymaster } = scene.entities
-  const owners = [scene.op.sender]
+function associatedContracts(context: RuleContext, accesses: readonly SlotSets[]): Set<Address> {
+  const { factory, paymaster } = context.entities
+  const owners = [context.op.sender]
   if (factory?.staked) owners.push(factory.address)
   if (paymaster?.staked) owners.push(paymaster.address)
-  const found = new Set<Address>()
+  const contracts = new Set<Address>()
   for (const sets of accesses) {
     for (const [contract, slots] of sets) {
-      if (contract === scene.op.sender || belongsToEntity(scene, contract)) continue
-      const isOwned = (slot: Hex) => owners.some((owner) => scene.isAssociated(owner, slot))
-      if ([...slots].some(isOwned)) found.add(contract)
+      if (contract === context.op.sender || belongsToEntity(context, contract)) continue
+      const isOwned = (slot: Hex) => owners.some((owner) => context.isAssociated(owner, slot))
+      if ([...slots].some(isOwned)) contracts.add(contract)
     }
   }
-  return found
+  return contracts
 }

@@ -7,11 +7,11 @@ import { createAssociation } from './association.js'
 import { delegatedAccess, delegatedEntity } from './auth.js'
 import { undeployedCode, unknownPrecompiles, valueCalls } from './calls.js'
 import { type VisitedCode, visitedCode } from './code.js'
-import { context, contextSizeOf } from './context.js'
 import { create, create2 } from './creation.js'
 import { entryPointCalls, entryPointCode } from './entryPointAccess.js'
-import { checkFields, type RuleLimits, verificationSlack } from './limits.js'
+import { checkFields, verificationSlack } from './limits.js'
 import { balances, bannedOpcodes, loneGas, outOfGas, unassignedOpcodes } from './opcodes.js'
+import { contextSizeOf, paymasterContext } from './paymasterContext.js'
 import { splitPhases } from './phases.js'
 import {
   type Entity,
@@ -22,17 +22,18 @@ import {
   type PhaseRule,
   type RuleContext,
 } from './ruleContext.js'
+import type { RuleLimits } from './ruleLimits.js'
 import { isStaked, type StakePolicy, type Stakes } from './stakes.js'
 import { storage } from './storage.js'
 import type { EntityRole, Violation } from './violation.js'
 
-/** One validation run and what must be known to judge it. */
+/** One validation and the facts that the rules need. */
 export type Evidence = {
-  /** Of handleOps, or simulateValidation, with this one operation, called at the EntryPoint. */
+  /** The record of a call of handleOps, or simulateValidation, with this one operation. */
   readonly record: ExecutionRecord
   readonly entryPoint: EntryPoint
   readonly op: Operation
-  /** The fork the run took place under. */
+  /** The fork by whose rules it ran. */
   readonly fork: Fork
   /**
    * Whether the sender had code before the run, or has it by the operation's authorization. Then
@@ -45,6 +46,7 @@ export type Evidence = {
   readonly limits: RuleLimits
 }
 
+/** The result of the rules for one validation. */
 export type Verdict = {
   /** Every rule that is broken, in the order of the run; none = the operation is valid. */
   readonly violations: readonly Violation[]
@@ -72,32 +74,32 @@ const frameRules: readonly FrameRule[] = [
   storage,
 ]
 
-const phaseRules: readonly PhaseRule[] = [delegatedEntity, create2, context]
+const phaseRules: readonly PhaseRule[] = [delegatedEntity, create2, paymasterContext]
 
-/** Judges a validation run by the rules of ERC-7562. Pure: the same evidence, the same verdict. */
+/** Applies the rules of ERC-7562 to a validation. Pure: the same evidence, the same verdict. */
 export function applyRules(evidence: Evidence): Verdict {
   const { record, entryPoint, op, limits } = evidence
-  const scene = ruleContextOf(evidence)
-  const phases = splitPhases(scene, record.root)
+  const context = ruleContextOf(evidence)
+  const phases = splitPhases(context, record.root)
   return {
     violations: [
       ...checkFields(entryPoint, op, limits),
-      ...phases.flatMap((phase) => applyPhaseRules(scene, phase)),
-      ...verificationSlack(scene, phases),
+      ...phases.flatMap((phase) => applyPhaseRules(context, phase)),
+      ...verificationSlack(context, phases),
     ],
-    accessed: accessedStorage(scene, phases),
-    visitedCode: visitedCode(scene, phases),
+    accessed: accessedStorage(context, phases),
+    visitedCode: visitedCode(context, phases),
     entities: phases.map(({ entity, gasUsed }) => ({ ...entity, gasUsed })),
     contextSize: contextSizeOf(phases),
   }
 }
 
-function applyPhaseRules(scene: RuleContext, phase: Phase): Violation[] {
-  const violations = phaseRules.flatMap((rule) => rule(scene, phase))
+function applyPhaseRules(context: RuleContext, phase: Phase): Violation[] {
+  const violations = phaseRules.flatMap((rule) => rule(context, phase))
   for (const frame of framesOf(phase.root)) {
-    violations.push(...outOfGas(scene, phase, frame))
-    if (isEntryPointFrame(scene, frame)) continue
-    for (const rule of frameRules) violations.push(...rule(scene, phase, frame))
+    violations.push(...outOfGas(context, phase, frame))
+    if (isEntryPointFrame(context, frame)) continue
+    for (const rule of frameRules) violations.push(...rule(context, phase, frame))
   }
   return violations
 }

@@ -7,10 +7,11 @@ const MAX_OFFSET = 128n
 const MIN_INPUT = 64
 
 /**
- * Tells whether a slot is associated with an address: it is the address itself, or keccak(A ‖ x) + n
- * with x of 32 bytes or more and n from 0 to 128, as Solidity places mappings by address (their values
- * may be structs) and accounts their linked lists (Alchemy's Modular Account hashes 128 bytes). `preimages` are all that the run hashed: a slot whose hash it never computed cannot
- * be told to be associated.
+ * A test whether a slot is associated with an address A: it is A itself, or keccak(A ‖ x) + n with x of
+ * 32 bytes or more and n from 0 to 128, as Solidity places mappings by address (their values may be
+ * structs) and accounts their linked lists (Alchemy's Modular Account hashes 128 bytes).
+ * `preimages` are all inputs that the run hashed; a slot whose hash it never computed is not seen as
+ * associated.
  */
 export function createAssociation(
   preimages: readonly Preimage[],

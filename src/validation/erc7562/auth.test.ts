@@ -1,6 +1,6 @@
 import { zeroHash } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { operationOf } from '../../../test/support/erc7562/world.js'
+import { operationOf } from '../../../test/support/erc7562/memoryChain.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { conflictingDelegate } from './auth.js'
 

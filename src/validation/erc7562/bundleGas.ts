@@ -10,10 +10,10 @@ import type { EntityRole } from './violation.js'
 /** Gas of validation by the entity that used it. */
 export type EntityGas = ReadonlyMap<Address, number>
 
-/** gas that the first use in a transaction costs more than another one (EIP-2929) */
+/** gas by which the first use in a transaction exceeds later ones (EIP-2929) */
 const COLD_SLOT = 2_000
 const COLD_ACCOUNT = 2_500
-/** gas that the dearest write costs more than the cheapest, of a slot that was used before (EIP-2200) */
+/** gas by which the most expensive write exceeds the cheapest, of a slot that was used before (EIP-2200) */
 const WRITE = 20_000
 
 /** The gas of an operation's staked entities in its second validation. */
@@ -22,10 +22,9 @@ export function gasOfStaked(entities: readonly (Entity & { gasUsed: number })[])
 }
 
 /**
- * What each operation's entities used in a bundle, `root` being the EntryPoint's frame, as if it had been
- * alone: what an operation found warm only because another one came before it counts as cold, and each
- * slot that it wrote as if the write had been the dearest. Empty for an operation whose calls are not
- * found.
+ * The gas that each operation's entities used in a bundle, as if the operation had been alone; `root` is
+ * the EntryPoint's frame. A slot or account that was warm only because of an earlier operation counts as
+ * cold, and each write as the most expensive one. Empty for an operation whose calls are not found.
  */
 export function gasInBundle(
   entryPoint: EntryPoint,
@@ -36,20 +35,20 @@ export function gasInBundle(
   let begin = 0
   return ops.map((op) => {
     const end = endOfValidation(entryPoint, op, root.calls, begin)
-    const scene = { entryPoint, op, entities: entitiesOf(op) }
-    const phases = splitPhases(scene, { ...root, calls: root.calls.slice(begin, end) })
+    const context = { entryPoint, op, entities: entitiesOf(op) }
+    const phases = splitPhases(context, { ...root, calls: root.calls.slice(begin, end) })
     begin = end
     const touched = new Set<string>()
     const used = phases.map(({ entity, gasUsed, root: called }) => {
       let saved = 0
-      for (const [what, price] of touchedBy(entryPoint, called)) {
-        if (touched.has(what)) continue
-        touched.add(what)
-        if (price === WRITE || warm.has(what)) saved += price
+      for (const [item, price] of touchedBy(entryPoint, called)) {
+        if (touched.has(item)) continue
+        touched.add(item)
+        if (price === WRITE || warm.has(item)) saved += price
       }
       return { ...entity, gasUsed: gasUsed + saved }
     })
-    for (const what of touched) warm.add(what)
+    for (const item of touched) warm.add(item)
     return sumByAddress(used)
   })
 }
@@ -60,12 +59,12 @@ export function gasInBundle(
  */
 export function savers(second: EntityGas, inBundle: EntityGas): Address[] {
   return [...second.keys()].filter((address) => {
-    const [before, then] = [second.get(address), inBundle.get(address)]
-    return before !== undefined && then !== undefined && then * 10 < before * 9
+    const [alone, bundled] = [second.get(address), inBundle.get(address)]
+    return alone !== undefined && bundled !== undefined && bundled * 10 < alone * 9
   })
 }
 
-/** The place behind the call that ends an operation's validation; 0 <= begin <= it. */
+/** The index behind the call that ends an operation's validation, at least `begin`. */
 function endOfValidation(
   { callLayout }: EntryPoint,
   { sender, paymaster }: Operation,

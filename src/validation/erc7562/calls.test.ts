@@ -2,16 +2,16 @@ import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { addressOf, hex, pushAddress } from '../../../test/evm/harness.js'
 import { type Act, actCall } from '../../../test/support/erc7562/actor.js'
+import { CHAIN_PRECOMPILE } from '../../../test/support/erc7562/memoryChain.js'
 import {
   HOWS,
-  type Play,
-  playOf,
   ROLES,
+  ruleFixtures,
   rulesOf,
-  stages,
-} from '../../../test/support/erc7562/stage.js'
-import { CHAIN_PRECOMPILE } from '../../../test/support/erc7562/world.js'
-import { limitProfiles } from './limits.js'
+  type Scenario,
+  scenarioOf,
+} from '../../../test/support/erc7562/ruleFixture.js'
+import { limitProfiles } from './ruleLimits.js'
 
 const ACCESSES = [
   ['EXTCODESIZE', 0x3b],
@@ -23,7 +23,7 @@ const ACCESSES = [
   ['STATICCALL', 0xfa],
 ] as const
 
-const strict = { ...limitProfiles.lenient, looksAtNoCode: false }
+const strict = { ...limitProfiles.lenient, readsMissingCode: false }
 const EMPTY = addressOf(0xdeadcafe)
 const abi = parseAbi([
   'function depositTo(address account) payable',
@@ -36,63 +36,63 @@ function depositTo(account: `0x${string}`): Hex {
   return encodeFunctionData({ abi, functionName: 'depositTo', args: [account] })
 }
 
-describe.each(stages())('calls on EntryPoint %s', (_, stage) => {
-  const rules = (play: Play) => rulesOf(stage.perform(play))
-  const { stranger, paymaster, account } = stage
-  const entryPoint = stage.world.entryPoint.address
+describe.each(ruleFixtures())('calls on EntryPoint %s', (_, fixture) => {
+  const rules = (scenario: Scenario) => rulesOf(fixture.check(scenario))
+  const { stranger, paymaster, account } = fixture
+  const entryPoint = fixture.chain.entryPoint.address
 
   describe.each(ROLES)('by the %s', (role) => {
     it.each(ACCESSES)('OP-041: %s of an address without code', (what, opcode) => {
       for (const how of HOWS) {
-        const play = playOf(role, { what, how, via: stranger, subject: EMPTY })
-        const { violations } = stage.perform({ ...play, limits: strict })
+        const scenario = scenarioOf(role, { what, how, via: stranger, subject: EMPTY })
+        const { violations } = fixture.check({ ...scenario, limits: strict })
         expect(violations).toMatchObject([
           { rule: 'OP-041', entity: role, opcode, contract: EMPTY },
         ])
         const looks = what === 'EXTCODESIZE' || what === 'EXTCODEHASH'
-        expect(rules(play)).toEqual(looks && role === 'factory' ? [] : ['OP-041'])
+        expect(rules(scenario)).toEqual(looks && role === 'factory' ? [] : ['OP-041'])
       }
-      expect(rules(playOf(role, { what, subject: stranger }))).toEqual([])
+      expect(rules(scenarioOf(role, { what, subject: stranger }))).toEqual([])
     })
 
     it('OP-061: no value but to the EntryPoint', () => {
       for (const how of HOWS) {
         const act = { what: 'CALL', how, via: stranger, subject: paymaster, value: 5n }
-        const { violations } = stage.perform(playOf(role, act, ROLES))
+        const { violations } = fixture.check(scenarioOf(role, act, ROLES))
         expect(violations).toMatchObject([
           { rule: 'OP-061', entity: role, opcode: 0xf1, contract: paymaster },
         ])
       }
       const toItself = { what: 'CALLCODE', subject: stranger, value: 5n }
-      expect(rules(playOf(role, toItself))).toEqual(['OP-061'])
-      expect(rules(playOf(role, { what: 'CALL', subject: stranger }))).toEqual([])
+      expect(rules(scenarioOf(role, toItself))).toEqual(['OP-061'])
+      expect(rules(scenarioOf(role, { what: 'CALL', subject: stranger }))).toEqual([])
     })
 
     it('OP-061: not even value that is not there', () => {
       const act = { what: 'CALL', subject: stranger, value: 10n ** 30n }
-      expect(rules(playOf(role, act))).toEqual(['OP-061'])
+      expect(rules(scenarioOf(role, act))).toEqual(['OP-061'])
     })
 
     it('OP-062: the accepted precompiles', () => {
       const input: Hex = `0x${'00'.repeat(64)}`
       for (const number of [1, 2, 3, 4, 6, 0x100]) {
         const act = { what: 'STATICCALL', subject: addressOf(number), data: input }
-        expect(rules(playOf(role, act))).toEqual([])
-        expect(rules(playOf(role, { ...act, what: 'EXTCODEHASH' }))).toEqual([])
+        expect(rules(scenarioOf(role, act))).toEqual([])
+        expect(rules(scenarioOf(role, { ...act, what: 'EXTCODEHASH' }))).toEqual([])
       }
     })
 
     it('OP-062: not what else has a low address, OP-041 when nothing is there', () => {
-      const system = stage.world.place('0xfe', addressOf(0x64))
+      const system = fixture.chain.place('0xfe', addressOf(0x64))
       const act = { what: 'STATICCALL', gas: 5_000n }
-      expect(rules(playOf(role, { ...act, subject: system }))).toContain('OP-062')
-      expect(rules(playOf(role, { ...act, subject: addressOf(0x12) }))).toEqual(['OP-041'])
+      expect(rules(scenarioOf(role, { ...act, subject: system }))).toContain('OP-062')
+      expect(rules(scenarioOf(role, { ...act, subject: addressOf(0x12) }))).toEqual(['OP-041'])
     })
 
     it('OP-062: no precompile of the chain’s own', () => {
       const subject = addressOf(CHAIN_PRECOMPILE)
       for (const what of ['CALL', 'STATICCALL', 'EXTCODESIZE']) {
-        const { violations } = stage.perform(playOf(role, { what, subject }, ROLES))
+        const { violations } = fixture.check(scenarioOf(role, { what, subject }, ROLES))
         expect(violations).toMatchObject([{ rule: 'OP-062', entity: role, contract: subject }])
       }
     })
@@ -100,15 +100,15 @@ describe.each(stages())('calls on EntryPoint %s', (_, stage) => {
     it('OP-051: a test for existence of the EntryPoint', () => {
       const code = hex(pushAddress(entryPoint), '3b', '15', '00')
       for (const what of ['CALL', 'DELEGATECALL']) {
-        const act = { what, subject: stage.world.place(code) }
-        expect(rules(playOf(role, act))).toEqual([])
+        const act = { what, subject: fixture.chain.place(code) }
+        expect(rules(scenarioOf(role, act))).toEqual([])
       }
     })
 
     it.each(ACCESSES.slice(0, 3))('OP-054: no other look at its code: %s', (what, opcode) => {
       for (const how of HOWS) {
         const act = { what, how, via: stranger, subject: entryPoint }
-        const { violations } = stage.perform(playOf(role, act, ROLES))
+        const { violations } = fixture.check(scenarioOf(role, act, ROLES))
         expect(violations).toMatchObject([
           { rule: 'OP-054', entity: role, opcode, contract: entryPoint },
         ])
@@ -118,7 +118,7 @@ describe.each(stages())('calls on EntryPoint %s', (_, stage) => {
     it('OP-054: no call of its other functions', () => {
       const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [account] })
       for (const what of ['CALL', 'STATICCALL']) {
-        const { violations } = stage.perform(playOf(role, { what, subject: entryPoint, data }))
+        const { violations } = fixture.check(scenarioOf(role, { what, subject: entryPoint, data }))
         expect(violations).toMatchObject([{ rule: 'OP-054', entity: role, contract: entryPoint }])
       }
     })
@@ -127,14 +127,14 @@ describe.each(stages())('calls on EntryPoint %s', (_, stage) => {
       for (const what of ['DELEGATECALL', 'CALLCODE', 'STATICCALL']) {
         for (const data of ['0x', '0x00', depositTo(account), INCREMENT_NONCE] as const) {
           const act = { what, subject: entryPoint, data }
-          expect(rules(playOf(role, act))).toContain('OP-054')
+          expect(rules(scenarioOf(role, act))).toContain('OP-054')
         }
       }
     })
   })
 
   it('OP-042: the factory may touch the sender before it exists, in any way', () => {
-    const subject = stage.senderOf({ deploys: {} })
+    const subject = fixture.senderOf({ deploys: {} })
     for (const how of HOWS) {
       for (const [what] of ACCESSES) {
         const factory = { what, how, via: stranger, subject }
@@ -162,7 +162,7 @@ describe.each(stages())('calls on EntryPoint %s', (_, stage) => {
     })
 
     it('by the factory and by the constructor', () => {
-      const sender = stage.senderOf({ deploys: {} })
+      const sender = fixture.senderOf({ deploys: {} })
       for (const how of HOWS) {
         expect(rules({ factory: { ...deposit(sender), how, via: stranger } })).toEqual([])
       }
@@ -223,7 +223,7 @@ describe.each(stages())('calls on EntryPoint %s', (_, stage) => {
   })
 
   it('COD-010 watches what has code, not precompiles', () => {
-    const visited = (act: Act) => [...stage.perform({ account: act }).visitedCode.keys()]
+    const visited = (act: Act) => [...fixture.check({ account: act }).visitedCode.keys()]
     expect(visited({ what: 'STATICCALL', subject: addressOf(2) })).toEqual([account])
     expect(visited({ what: 'EXTCODEHASH', subject: stranger })).toEqual([account, stranger])
     expect(visited({ what: 'CALL', subject: entryPoint, value: 1n })).toEqual([account])

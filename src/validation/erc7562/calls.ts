@@ -25,7 +25,7 @@ export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, fram
       return codeSize === 0 && !precompile && address !== op.sender
     })
     .filter(({ address, opcode }) => {
-      if (!limits.looksAtNoCode || name !== 'deployment') return true
+      if (!limits.readsMissingCode || name !== 'deployment') return true
       // A tracer may tell only the first of several accesses of an address.
       const isCalled = frame.calls.some(({ to }) => to === address)
       return isCalled || (opcode !== EXTCODESIZE && opcode !== EXTCODEHASH)
@@ -35,7 +35,7 @@ export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, fram
       return violation('OP-041', entity, message, { opcode, contract: address })
     })
 
-/** OP-062: no precompile that could show state or environment, hence none but the known ones. */
+/** OP-062: no precompile but the accepted ones: another could show state or environment. */
 export const unknownPrecompiles: FrameRule = (_, { entity }, frame) =>
   frame.accesses
     .filter(({ address, codeSize, precompile }) => {

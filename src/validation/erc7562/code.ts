@@ -9,21 +9,21 @@ export type CodeHashes = ReadonlyMap<Address, Hex>
 export type VisitedCode = ReadonlyMap<Address, Party>
 
 /**
- * What COD-010 watches: entities, everything called or looked at by EXTCODE*, and EIP-7702
- * delegates. The EntryPoint and precompiles never change and are left out.
+ * The code that COD-010 watches: that of entities, of everything called or inspected by EXTCODE*, and of
+ * EIP-7702 delegates. The EntryPoint and precompiles never change and are left out.
  */
-export function visitedCode(scene: RuleContext, phases: readonly Phase[]): VisitedCode {
+export function visitedCode(context: RuleContext, phases: readonly Phase[]): VisitedCode {
   const visited = new Map<Address, Party>()
   for (const { entity, delegate, root } of phases) {
     const party = { role: entity.role, address: entity.address }
     const visit = (address: Address | undefined) => {
-      if (address === undefined || address === scene.entryPoint.address) return
+      if (address === undefined || address === context.entryPoint.address) return
       if (!visited.has(address)) visited.set(address, party)
     }
     visit(root.to)
     visit(delegate)
     for (const frame of framesOf(root)) {
-      if (isEntryPointFrame(scene, frame)) continue
+      if (isEntryPointFrame(context, frame)) continue
       for (const access of frame.accesses) {
         if (access.precompile) continue
         visit(access.address)

@@ -7,34 +7,34 @@ import {
 } from '../../../test/support/erc7562/actor.js'
 import {
   HOWS,
-  type Play,
-  playOf,
+  type RuleFixture,
+  ruleFixtures,
   rulesOf,
-  type Stage,
-  stages,
-} from '../../../test/support/erc7562/stage.js'
+  type Scenario,
+  scenarioOf,
+} from '../../../test/support/erc7562/ruleFixture.js'
 
 const CREATE: Act = { what: 'CREATE' }
 const CREATE2: Act = { what: 'CREATE2', value: 5n }
 const FACTORY = ['factory'] as const
 
 /** `act` by a contract that the entity calls. */
-function nested({ stranger }: Stage, act: Act): Act {
+function nested({ stranger }: RuleFixture, act: Act): Act {
   return { ...act, how: 'CALL', via: stranger }
 }
 
-describe.each(stages())('creations on EntryPoint %s', (version, stage) => {
-  const rules = (play: Play) => rulesOf(stage.perform(play))
+describe.each(ruleFixtures())('creations on EntryPoint %s', (version, fixture) => {
+  const rules = (scenario: Scenario) => rulesOf(fixture.check(scenario))
 
   describe('without a factory', () => {
     it.each(['account', 'paymaster'] as const)('none by the %s, staked or not', (role) => {
       for (const how of HOWS) {
         for (const staked of [[], [role]]) {
-          const by = { how, via: stage.stranger }
-          const one = stage.perform(playOf(role, { ...CREATE, ...by }, staked))
+          const by = { how, via: fixture.stranger }
+          const one = fixture.check(scenarioOf(role, { ...CREATE, ...by }, staked))
           expect(one.violations).toMatchObject([{ rule: 'OP-011', entity: role, opcode: 0xf0 }])
           expect(one.violations[0]!.message).toContain(`${role} uses banned opcode: CREATE`)
-          const two = stage.perform(playOf(role, { ...CREATE2, ...by }, staked))
+          const two = fixture.check(scenarioOf(role, { ...CREATE2, ...by }, staked))
           expect(two.violations).toMatchObject([{ rule: 'OP-031', entity: role, opcode: 0xf5 }])
           expect(two.violations[0]!.message).toContain(`${role} uses banned opcode: CREATE2`)
         }
@@ -48,12 +48,12 @@ describe.each(stages())('creations on EntryPoint %s', (version, stage) => {
     })
 
     it('CREATE2 of the sender by a helper of the factory', () => {
-      expect(rules({ deploys: { how: 'VIA', via: stage.stranger } })).toEqual([])
+      expect(rules({ deploys: { how: 'VIA', via: fixture.stranger } })).toEqual([])
     })
 
     it('no second CREATE2, before or after', () => {
       for (const before of [false, true]) {
-        const { violations } = stage.perform({ factory: CREATE2, deploys: { before } })
+        const { violations } = fixture.check({ factory: CREATE2, deploys: { before } })
         expect(violations).toMatchObject([
           { rule: 'OP-031', entity: 'factory', opcode: 0xf5, stakeNeeded: { role: 'factory' } },
         ])
@@ -62,20 +62,20 @@ describe.each(stages())('creations on EntryPoint %s', (version, stage) => {
 
     it('no second CREATE2 of the sender itself, which fails', () => {
       const data = deployCall(actorInitcode())
-      const factory = { what: 'CALL', subject: stage.factory, gas: 500_000n, data }
-      const { violations } = stage.perform({ factory })
+      const factory = { what: 'CALL', subject: fixture.factory, gas: 500_000n, data }
+      const { violations } = fixture.check({ factory })
       expect(violations).toMatchObject([{ rule: 'OP-031', entity: 'factory' }])
     })
 
     it('no CREATE2 of the sender in a later phase', () => {
-      const via = stage.stranger
+      const via = fixture.stranger
       const account = {
         what: 'CALL',
         subject: via,
         gas: 500_000n,
         data: deployCall(actorInitcode()),
       }
-      const { violations } = stage.perform({ deploys: { how: 'VIA', via }, account })
+      const { violations } = fixture.check({ deploys: { how: 'VIA', via }, account })
       expect(violations).toMatchObject([{ rule: 'OP-031', entity: 'account' }])
     })
 
@@ -84,12 +84,12 @@ describe.each(stages())('creations on EntryPoint %s', (version, stage) => {
     })
 
     it('no creation of the sender by CREATE', () => {
-      const { violations } = stage.perform({ deploys: { how: 'CREATE' } })
+      const { violations } = fixture.check({ deploys: { how: 'CREATE' } })
       expect(violations).toMatchObject([{ rule: 'OP-011', entity: 'factory', opcode: 0xf0 }])
     })
 
     it('not even when CREATE2 creates nothing', () => {
-      const act = { what: 'STATICCALL', subject: stage.stranger, data: actCall(CREATE2) }
+      const act = { what: 'STATICCALL', subject: fixture.stranger, data: actCall(CREATE2) }
       expect(rules({ factory: act })).toContain('OP-031')
       expect(rules({ account: act })).toContain('OP-031')
     })
@@ -102,18 +102,18 @@ describe.each(stages())('creations on EntryPoint %s', (version, stage) => {
     })
 
     it('by code that it delegates to as well', () => {
-      const act = { ...CREATE, how: 'DELEGATECALL', via: stage.stranger } as const
+      const act = { ...CREATE, how: 'DELEGATECALL', via: fixture.stranger } as const
       expect(rules({ deploys: {}, account: act })).toEqual([])
     })
 
     it('but not through a helper, and not CREATE2', () => {
-      expect(rules({ deploys: {}, account: nested(stage, CREATE) })).toEqual(['OP-011'])
-      expect(rules({ construct: nested(stage, CREATE) })).toEqual(['OP-011'])
+      expect(rules({ deploys: {}, account: nested(fixture, CREATE) })).toEqual(['OP-011'])
+      expect(rules({ construct: nested(fixture, CREATE) })).toEqual(['OP-011'])
       expect(rules({ deploys: {}, account: CREATE2 })).toEqual(['OP-031'])
     })
 
     it('nor the factory or the paymaster', () => {
-      expect(stage.perform({ factory: CREATE }).violations).toMatchObject([
+      expect(fixture.check({ factory: CREATE }).violations).toMatchObject([
         { rule: 'OP-011', entity: 'factory', stakeNeeded: { role: 'factory' } },
       ])
       expect(rules({ deploys: {}, paymaster: CREATE })).toEqual(['OP-011'])
@@ -133,13 +133,13 @@ describe.each(stages())('creations on EntryPoint %s', (version, stage) => {
     })
 
     it('EREP-061: a helper of the factory may CREATE, but not CREATE2', () => {
-      expect(rules({ factory: nested(stage, CREATE), staked })).toEqual([])
-      expect(rules({ factory: nested(stage, CREATE2), staked })).toEqual(['OP-031'])
+      expect(rules({ factory: nested(fixture, CREATE), staked })).toEqual([])
+      expect(rules({ factory: nested(fixture, CREATE2), staked })).toEqual(['OP-031'])
     })
 
     it('but no helper of the account, and no paymaster', () => {
-      expect(rules({ deploys: {}, account: nested(stage, CREATE), staked })).toEqual(['OP-011'])
-      expect(rules({ deploys: {}, account: nested(stage, CREATE2), staked })).toEqual(['OP-031'])
+      expect(rules({ deploys: {}, account: nested(fixture, CREATE), staked })).toEqual(['OP-011'])
+      expect(rules({ deploys: {}, account: nested(fixture, CREATE2), staked })).toEqual(['OP-031'])
       expect(rules({ deploys: {}, paymaster: CREATE, staked })).toEqual(['OP-011'])
       expect(rules({ deploys: {}, paymaster: CREATE2, staked })).toEqual(['OP-031'])
     })
@@ -150,10 +150,10 @@ describe.each(stages())('creations on EntryPoint %s', (version, stage) => {
   })
 
   it.runIf(version === 'v0.9')('a factory that is ignored allows nothing', () => {
-    const { account, factory } = stage
+    const { account, factory } = fixture
     const fields = { sender: account, factory, factoryData: '0x00' } as const
     for (const staked of [[], FACTORY]) {
-      const { violations } = stage.perform({ account: CREATE, fields, staked, senderExists: true })
+      const { violations } = fixture.check({ account: CREATE, fields, staked, senderExists: true })
       expect(violations).toMatchObject([{ rule: 'OP-011', entity: 'account' }])
     }
   })

@@ -14,13 +14,13 @@ const createOpcode = [0xf0, 'CREATE'] as const
 const create2Opcode = [0xf5, 'CREATE2'] as const
 
 /**
- * OP-011 on CREATE, which is banned but for the sender of an operation with a factory (OP-032), a
- * staked factory itself (EREP-060) and whatever runs in a staked factory's deployment (EREP-061).
+ * OP-011 on CREATE: banned except for the sender of an operation with a factory (OP-032), a staked
+ * factory itself (EREP-060) and every contract in a staked factory's deployment (EREP-061).
  */
-export const create: FrameRule = (scene, phase, frame) => {
+export const create: FrameRule = (context, phase, frame) => {
   if (!usesOpcode(frame, createOpcode[0])) return []
-  const { factory } = scene.entities
-  const bySender = frame.storageAddress === scene.op.sender
+  const { factory } = context.entities
+  const bySender = frame.storageAddress === context.op.sender
   if (factory !== undefined && bySender) return []
   if (factory?.staked && (isBy(frame, factory.address) || phase.name === 'deployment')) return []
   const stakeable = phase.name === 'deployment' || isBy(frame, factory?.address)
@@ -28,18 +28,18 @@ export const create: FrameRule = (scene, phase, frame) => {
 }
 
 /**
- * OP-031: in the deployment CREATE2 may run once, to create the sender, whoever of factory and its
- * helpers does it. EREP-060: a staked factory, and the sender it made, may use it freely.
+ * OP-031: in the deployment CREATE2 may run once, to create the sender, in the factory or a contract that
+ * it calls. EREP-060: a staked factory, and the sender it made, may use it freely.
  */
-export const create2: PhaseRule = (scene, phase) => {
-  const { factory } = scene.entities
+export const create2: PhaseRule = (context, phase) => {
+  const { factory } = context.entities
   const violations: Violation[] = []
   let deployed = false
   for (const frame of framesOf(phase.root)) {
-    if (!usesOpcode(frame, create2Opcode[0]) || isEntryPointFrame(scene, frame)) continue
-    const free = isBy(frame, factory?.address) || isBy(frame, scene.op.sender)
+    if (!usesOpcode(frame, create2Opcode[0]) || isEntryPointFrame(context, frame)) continue
+    const free = isBy(frame, factory?.address) || isBy(frame, context.op.sender)
     if (free && factory?.staked) continue
-    if (!deployed && phase.name === 'deployment' && createsOnlySender(scene, frame)) {
+    if (!deployed && phase.name === 'deployment' && createsOnlySender(context, frame)) {
       deployed = true
       continue
     }

@@ -13,14 +13,14 @@ const opcodes: Readonly<Partial<Record<FrameKind, number>>> = {
   STATICCALL: 0xfa,
 }
 
-/** OP-054: no call of the EntryPoint but depositTo(sender), its fallback and incrementNonce. */
-export const entryPointCalls: FrameRule = (scene, phase, frame) =>
+/** OP-054: no call of the EntryPoint except depositTo(sender), its fallback and incrementNonce. */
+export const entryPointCalls: FrameRule = (context, phase, frame) =>
   frame.calls
-    .filter((call) => call.to === scene.entryPoint.address && !isAllowed(scene, phase, call))
+    .filter((call) => call.to === context.entryPoint.address && !isAllowed(context, phase, call))
     .map(({ kind, to, input }) => {
       const { entity } = phase
-      const what = input.length < 4 ? 'its fallback' : toHex(input.subarray(0, 4))
-      const message = `${entity.role} may not call the EntryPoint (${kind} of ${what}) in validation`
+      const callee = input.length < 4 ? 'its fallback' : toHex(input.subarray(0, 4))
+      const message = `${entity.role} may not call the EntryPoint (${kind} of ${callee}) in validation`
       return violation('OP-054', entity, message, { opcode: opcodes[kind]!, contract: to })
     })
 
@@ -35,39 +35,39 @@ export const entryPointCode: FrameRule = ({ entryPoint }, { entity }, frame) =>
       return violation('OP-054', entity, message, { opcode, contract: address })
     })
 
-function isAllowed(scene: RuleContext, phase: Phase, call: FrameRecord): boolean {
+function isAllowed(context: RuleContext, phase: Phase, call: FrameRecord): boolean {
   if (call.kind !== 'CALL') return false
   return (
-    depositsForSender(scene, phase, call) ||
-    paysFallback(scene, phase, call) ||
-    incrementsNonce(scene, call)
+    depositsForSender(context, phase, call) ||
+    paysFallback(context, phase, call) ||
+    incrementsNonce(context, call)
   )
 }
 
 /**
- * OP-052: depositTo(sender) from the sender or the factory. Contracts that these call may do it for
- * them, as the public compliance suite has it.
+ * OP-052: depositTo(sender) from the sender or the factory, or from contracts that these call, as the
+ * public compliance suite has it.
  */
 function depositsForSender(
   { op, entities }: RuleContext,
   phase: Phase,
   call: FrameRecord,
 ): boolean {
-  const ownFrame = phase.name !== 'paymaster'
+  const beforePaymaster = phase.name !== 'paymaster'
   const byEntity = call.from === op.sender || call.from === entities.factory?.address
-  return (ownFrame || byEntity) && toHex(call.input.subarray(0, 36)) === depositTo(op.sender)
+  return (beforePaymaster || byEntity) && toHex(call.input.subarray(0, 36)) === depositTo(op.sender)
 }
 
 function depositTo(account: string): string {
   return `${DEPOSIT_TO}${account.slice(2).padStart(64, '0')}`
 }
 
-/** OP-053: the fallback from the sender, or from what it calls in its own validation. */
+/** OP-053: the fallback from the sender, or from contracts that it calls in its own validation. */
 function paysFallback({ op }: RuleContext, phase: Phase, { from, input }: FrameRecord): boolean {
   return input.length === 0 && (phase.entity.role === 'account' || from === op.sender)
 }
 
-/** OP-055: incrementNonce() from the sender: it raises the nonce of whoever calls. */
+/** OP-055: incrementNonce() from the sender: it raises the caller's nonce. */
 function incrementsNonce({ op }: RuleContext, { from, input }: FrameRecord): boolean {
   return from === op.sender && toHex(input.subarray(0, 4)) === INCREMENT_NONCE
 }

@@ -1,67 +1,67 @@
 import { type Address, encodeFunctionData, type Hex, keccak256, pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
+import {
+  BLOCK,
+  createMemoryChain,
+  type MemoryChain,
+  operationOf,
+  simpleAccountOf,
+  VERSIONS,
+} from '../../../test/support/erc7562/memoryChain.js'
+import { checkRun, requireSuccess } from '../../../test/support/erc7562/ruleFixture.js'
 import { tank06, tank07, tankFactoryAddress } from '../../contracts/deployments.js'
 import { abi as tankFactoryAbi } from '../../contracts/generated/TankFactory.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { encodeSimulateValidation } from '../../entrypoint/simulationV06.js'
 import { encodeTankData, sponsorshipHash } from '../../paymaster/tank/tankData.js'
 import { limitProfiles, type Verdict } from './index.js'
-import { judgeRun, requireSuccess } from '../../../test/support/erc7562/stage.js'
-import {
-  BLOCK,
-  createWorld,
-  operationOf,
-  simpleAccountOf,
-  type TestWorld,
-  VERSIONS,
-} from '../../../test/support/erc7562/world.js'
 
 const OWNER = keccak256('0x01')
 const signer = privateKeyToAccount(keccak256('0x02'))
 const FOREVER = { validAfter: 0, validUntil: 0 }
 const canonical = { limits: limitProfiles.canonical }
 
-/** A tank of the world's EntryPoint version, with a deposit. */
-function createTank(world: TestWorld): Address {
-  const { deployData, address } = world.version === '0.6' ? tank06 : tank07
+/** A tank of the chain's EntryPoint version, with a deposit. */
+function createTank(chain: MemoryChain): Address {
+  const { deployData, address } = chain.version === '0.6' ? tank06 : tank07
   for (const data of [tankFactoryAddress.deployData, deployData]) {
-    world.create2(`0x${data.slice(66)}`)
+    chain.create2(`0x${data.slice(66)}`)
   }
-  const ep = world.entryPoint.address
+  const ep = chain.entryPoint.address
   const args = [address, ep, signer.address, signer.address, signer.address, zeroHash] as const
   const data = encodeFunctionData({ abi: tankFactoryAbi, functionName: 'create', args })
-  const tank: Address = `0x${world.send(tankFactoryAddress.address, data).slice(-40)}`
-  world.deposit(tank)
+  const tank: Address = `0x${chain.send(tankFactoryAddress.address, data).slice(-40)}`
+  chain.deposit(tank)
   return tank
 }
 
-async function sponsor(world: TestWorld, op: Operation, paymaster: Address): Promise<Operation> {
-  const paymasterVerificationGasLimit = world.version === '0.6' ? 0n : 100_000n
+async function sponsor(chain: MemoryChain, op: Operation, paymaster: Address): Promise<Operation> {
+  const paymasterVerificationGasLimit = chain.version === '0.6' ? 0n : 100_000n
   const paid = { ...op, paymaster, paymasterVerificationGasLimit }
-  const hash = sponsorshipHash(paid, world.entryPoint, Number(BLOCK.chainId), FOREVER)
+  const hash = sponsorshipHash(paid, chain.entryPoint, Number(BLOCK.chainId), FOREVER)
   const paymasterData = encodeTankData(FOREVER, await signer.sign({ hash }))
   return { ...paid, paymasterData }
 }
 
 describe.each(VERSIONS)('a SimpleAccount on EntryPoint v%s, all unstaked', (version) => {
-  const world = createWorld(version)
-  const account = simpleAccountOf(world, OWNER)
-  const tank = createTank(world)
-  world.deposit(account.address)
+  const chain = createMemoryChain(version)
+  const account = simpleAccountOf(chain, OWNER)
+  const tank = createTank(chain)
+  chain.deposit(account.address)
 
   const creation = { factory: account.factory, factoryData: account.factoryData }
   const draft = (fields: Partial<Operation> = {}) =>
     operationOf(account.address, { verificationGasLimit: 450_000n, ...fields })
-  const judgeHandled = (op: Operation): Verdict =>
-    judgeRun(world, op, requireSuccess(world, world.handleOps(op)), canonical)
+  const checkHandled = (op: Operation): Verdict =>
+    checkRun(chain, op, requireSuccess(chain, chain.handleOps(op)), canonical)
 
   /** Its creation, sponsored, as a transaction: what follows meets the account. */
   const deployed = (async () => {
-    const op = await account.sign(await sponsor(world, draft(creation), tank))
-    const verdict = judgeHandled(op)
-    const data = world.entryPoint.encodeHandleOps([op], signer.address)
-    world.send(world.entryPoint.address, data)
+    const op = await account.sign(await sponsor(chain, draft(creation), tank))
+    const verdict = checkHandled(op)
+    const data = chain.entryPoint.encodeHandleOps([op], signer.address)
+    chain.send(chain.entryPoint.address, data)
     return verdict
   })()
 
@@ -80,41 +80,41 @@ describe.each(VERSIONS)('a SimpleAccount on EntryPoint v%s, all unstaked', (vers
       [tank]: { role: 'paymaster' },
       [(version === '0.6' ? tank06 : tank07).address]: { role: 'paymaster' },
     })
-    expect(visitedCode.has(world.entryPoint.address)).toBe(false)
+    expect(visitedCode.has(chain.entryPoint.address)).toBe(false)
     expect([...accessed.writes.keys()]).toEqual([account.address])
     expect(contextSize).toBe(0)
   })
 
   it('breaks none when it exists, with the tank and without', async () => {
     await deployed
-    const own = await account.sign(draft({ nonce: 1n }))
-    expect(judgeHandled(own).violations).toEqual([])
-    const sponsored = await account.sign(await sponsor(world, draft({ nonce: 1n }), tank))
-    const { violations, entities } = judgeHandled(sponsored)
+    const selfPaid = await account.sign(draft({ nonce: 1n }))
+    expect(checkHandled(selfPaid).violations).toEqual([])
+    const sponsored = await account.sign(await sponsor(chain, draft({ nonce: 1n }), tank))
+    const { violations, entities } = checkHandled(sponsored)
     expect(violations).toEqual([])
     expect(entities.map(({ address }) => address)).toEqual([account.address, tank])
   })
 
-  it.runIf(version === '0.6')('is judged alike by simulateValidation', async () => {
+  it.runIf(version === '0.6')('is checked alike by simulateValidation', async () => {
     await deployed
-    const op = await account.sign(await sponsor(world, draft({ nonce: 1n }), tank))
-    const simulated = world.record(world.entryPoint.address, encodeSimulateValidation(op))
-    const verdict = judgeRun(world, op, simulated, canonical)
+    const op = await account.sign(await sponsor(chain, draft({ nonce: 1n }), tank))
+    const simulated = chain.record(chain.entryPoint.address, encodeSimulateValidation(op))
+    const verdict = checkRun(chain, op, simulated, canonical)
     expect(verdict.entities).toHaveLength(2)
-    expect(verdict).toEqual(judgeHandled(op))
+    expect(verdict).toEqual(checkHandled(op))
   })
 
-  it('is judged as far as it came when validation fails', async () => {
+  it('is checked as far as it came when validation fails', async () => {
     await deployed
     const stub: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
-    const op = await sponsor(world, draft({ nonce: 9n, signature: stub }), tank)
-    const verdict = judgeRun(world, op, world.handleOps(op), canonical)
+    const op = await sponsor(chain, draft({ nonce: 9n, signature: stub }), tank)
+    const verdict = checkRun(chain, op, chain.handleOps(op), canonical)
     expect(verdict.entities.map(({ role }) => role)).toEqual(['account'])
     expect(verdict.violations).toEqual([])
   })
 
-  it('is not judged by a run of anything else', () => {
-    const run = world.record(tank, pad('0x', { size: 4 }))
-    expect(() => judgeRun(world, draft(), run)).toThrow('not one of the EntryPoint')
+  it('is not checked by a run of anything else', () => {
+    const run = chain.record(tank, pad('0x', { size: 4 }))
+    expect(() => checkRun(chain, draft(), run)).toThrow('not one of the EntryPoint')
   })
 })

@@ -4,15 +4,13 @@ export { applyRules, type Evidence, type Verdict } from './applyRules.js'
 export { conflictingDelegate } from './auth.js'
 export { type EntityGas, gasInBundle, gasOfStaked, savers } from './bundleGas.js'
 export { type CodeHashes, changedCode, type VisitedCode } from './code.js'
-export { changedContext, checkContext } from './context.js'
 export {
   checkFields,
   fitsBundleContexts,
   fitsBundleSize,
-  type LimitProfile,
-  limitProfiles,
-  type RuleLimits,
 } from './limits.js'
+export { changedContext, checkContext } from './paymasterContext.js'
+export { limitProfiles, type RuleLimits } from './ruleLimits.js'
 export { isStaked, type StakeInfo, type StakePolicy, type Stakes } from './stakes.js'
 export { toViolationError } from './toViolationError.js'
 export type { EntityRole, Party, RuleId, Violation } from './violation.js'

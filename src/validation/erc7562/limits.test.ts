@@ -1,9 +1,10 @@
 import { size } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { operationOf } from '../../../test/support/erc7562/world.js'
+import { operationOf } from '../../../test/support/erc7562/memoryChain.js'
 import { canonicalAddresses, createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { checkFields, fitsBundleContexts, fitsBundleSize, limitProfiles } from './limits.js'
+import { checkFields, fitsBundleContexts, fitsBundleSize } from './limits.js'
+import { limitProfiles } from './ruleLimits.js'
 
 const { canonical, lenient } = limitProfiles
 const entryPoint = createEntryPoint('0.7', canonicalAddresses['0.7'])
@@ -15,7 +16,7 @@ const good = operationOf(SENDER, {
   verificationGasLimit: 499_999n,
   paymasterVerificationGasLimit: 499_999n,
 })
-function judged(
+function violationsOf(
   fields: Partial<Operation>,
   limits = canonical as typeof canonical | typeof lenient,
 ) {
@@ -24,28 +25,28 @@ function judged(
 
 describe('limits of an operation’s fields', () => {
   it('let an ordinary operation pass', () => {
-    expect(judged({})).toEqual([])
-    expect(judged({}, lenient)).toEqual([])
+    expect(violationsOf({})).toEqual([])
+    expect(violationsOf({}, lenient)).toEqual([])
   })
 
   it('LIM-010: at most 8,192 bytes when packed', () => {
     const rest = size(entryPoint.encodeOperation(good))
     const callData = `0x${'00'.repeat(8_192 - rest)}` as const
-    expect(judged({ callData })).toEqual([])
-    expect(judged({ callData: `${callData}00` })).toMatchObject([
+    expect(violationsOf({ callData })).toEqual([])
+    expect(violationsOf({ callData: `${callData}00` })).toMatchObject([
       { rule: 'LIM-010', entity: 'account', address: SENDER, field: 'callData' },
     ])
-    expect(judged({ factory: PAYMASTER, factoryData: callData })).toMatchObject([
+    expect(violationsOf({ factory: PAYMASTER, factoryData: callData })).toMatchObject([
       { rule: 'LIM-010', field: 'factoryData' },
     ])
-    expect(judged({ callData: `${callData}00` }, lenient)).toEqual([])
+    expect(violationsOf({ callData: `${callData}00` }, lenient)).toEqual([])
   })
 
   it('LIM-060: verification limits below 500,000 gas', () => {
-    expect(judged({ verificationGasLimit: 500_000n })).toMatchObject([
+    expect(violationsOf({ verificationGasLimit: 500_000n })).toMatchObject([
       { rule: 'LIM-060', entity: 'account', field: 'verificationGasLimit' },
     ])
-    expect(judged({ paymasterVerificationGasLimit: 500_000n })).toMatchObject([
+    expect(violationsOf({ paymasterVerificationGasLimit: 500_000n })).toMatchObject([
       {
         rule: 'LIM-060',
         entity: 'paymaster',
@@ -53,8 +54,8 @@ describe('limits of an operation’s fields', () => {
         field: 'paymasterVerificationGasLimit',
       },
     ])
-    expect(judged({ verificationGasLimit: 5_000_000n }, lenient)).toEqual([])
-    expect(judged({ verificationGasLimit: 10_000_000n }, lenient)).toHaveLength(1)
+    expect(violationsOf({ verificationGasLimit: 5_000_000n }, lenient)).toEqual([])
+    expect(violationsOf({ verificationGasLimit: 10_000_000n }, lenient)).toHaveLength(1)
   })
 
   it('LIM-070: preVerificationGas for calldata and 50,000 gas', () => {
@@ -64,12 +65,12 @@ describe('limits of an operation’s fields', () => {
     }
     const op = { ...good, preVerificationGas: 55_000n }
     const least = BigInt(required(op))
-    expect(judged({ preVerificationGas: least })).toEqual([])
-    expect(judged({ preVerificationGas: least - 1n })).toMatchObject([
+    expect(violationsOf({ preVerificationGas: least })).toEqual([])
+    expect(violationsOf({ preVerificationGas: least - 1n })).toMatchObject([
       { rule: 'LIM-070', entity: 'account', field: 'preVerificationGas' },
     ])
-    expect(judged({ preVerificationGas: least - 50_000n }, lenient)).toEqual([])
-    expect(judged({ preVerificationGas: 1_000n }, lenient)).toHaveLength(1)
+    expect(violationsOf({ preVerificationGas: least - 50_000n }, lenient)).toEqual([])
+    expect(violationsOf({ preVerificationGas: 1_000n }, lenient)).toHaveLength(1)
   })
 })
 

@@ -3,58 +3,8 @@ import { size } from 'viem/utils'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Phase, RuleContext } from './ruleContext.js'
+import type { RuleLimits } from './ruleLimits.js'
 import { type Party, type Violation, violation } from './violation.js'
-
-/** The numbers behind the LIM rules. Sizes in bytes. */
-export type RuleLimits = {
-  /** LIM-010 */
-  readonly maxOperationSize: number
-  /** LIM-020 */
-  readonly maxContextSize: number
-  /** LIM-030, gas */
-  readonly verificationGasSlack: bigint
-  /** LIM-040 */
-  readonly maxBundleSize: number
-  /** LIM-050 */
-  readonly maxBundleContextSize: number
-  /** LIM-060, gas; a limit must be lower */
-  readonly maxVerificationGas: bigint
-  /** LIM-070, gas */
-  readonly preVerificationOverheadGas: bigint
-  /** Whether a deployment may look at the size or hash of code that is not there (OP-041). */
-  readonly looksAtNoCode: boolean
-}
-
-/**
- * `canonical` is ERC-7562 to the letter. `lenient` admits what wallets and the public compliance
- * suite send: verification limits of millions or without slack, little preVerificationGas (what it
- * must pay for is computed elsewhere), operations as large as a transaction may be, and accounts that
- * make sure while they are created that their owner is no contract.
- */
-export const limitProfiles = {
-  canonical: {
-    maxOperationSize: 8_192,
-    maxContextSize: 2_048,
-    verificationGasSlack: 4_000n,
-    maxBundleSize: 262_144,
-    maxBundleContextSize: 65_536,
-    maxVerificationGas: 500_000n,
-    preVerificationOverheadGas: 50_000n,
-    looksAtNoCode: false,
-  },
-  lenient: {
-    maxOperationSize: 117_964,
-    maxContextSize: 65_536,
-    verificationGasSlack: 0n,
-    maxBundleSize: 262_144,
-    maxBundleContextSize: 65_536,
-    maxVerificationGas: 10_000_000n,
-    preVerificationOverheadGas: 0n,
-    looksAtNoCode: true,
-  },
-} as const satisfies Readonly<Record<string, RuleLimits>>
-
-export type LimitProfile = keyof typeof limitProfiles
 
 /** The limits that need no run: LIM-010, LIM-060, LIM-070. */
 export function checkFields(
@@ -89,7 +39,7 @@ function verificationGas(op: Operation, { maxVerificationGas }: RuleLimits): Vio
     })
 }
 
-/** LIM-070: preVerificationGas must cover calldata and what the EntryPoint cannot meter. */
+/** LIM-070: preVerificationGas must cover calldata and the work that the EntryPoint cannot meter. */
 function preVerificationGas(op: Operation, encoded: Hex, limits: RuleLimits): Violation[] {
   const required = calldataGas(encoded) + limits.preVerificationOverheadGas
   if (op.preVerificationGas >= required) return []
@@ -98,16 +48,16 @@ function preVerificationGas(op: Operation, encoded: Hex, limits: RuleLimits): Vi
 }
 
 /**
- * LIM-030: verification limits must exceed what validation used by the slack. Counted are the calls
- * of the EntryPoint, not what it spends between them.
+ * LIM-030: verification limits must exceed the gas of validation by the slack. Counted are the calls of
+ * the EntryPoint, not the gas that it spends between them.
  */
-export function verificationSlack(scene: RuleContext, phases: readonly Phase[]): Violation[] {
-  const { op, entryPoint, limits } = scene
+export function verificationSlack(context: RuleContext, phases: readonly Phase[]): Violation[] {
+  const { op, entryPoint, limits } = context
   return verificationLimits(op).flatMap(({ party, field, limit }) => {
     const paidBy = phases.filter(({ name }) =>
-      entryPoint.paymasterSharesVerificationGas || name !== 'paymaster'
-        ? party.role === 'account'
-        : party.role === 'paymaster',
+      entryPoint.hasPaymasterLimits && name === 'paymaster'
+        ? party.role === 'paymaster'
+        : party.role === 'account',
     )
     const used = BigInt(paidBy.reduce((sum, { gasUsed }) => sum + gasUsed, 0))
     const required = used + limits.verificationGasSlack
@@ -117,7 +67,7 @@ export function verificationSlack(scene: RuleContext, phases: readonly Phase[]):
   })
 }
 
-/** LIM-040: whether calldata of handleOps of `bytes` may be one bundle. */
+/** LIM-040: whether calldata of handleOps may be so many bytes long. */
 export function fitsBundleSize({ maxBundleSize }: RuleLimits, bytes: number): boolean {
   return bytes <= maxBundleSize
 }

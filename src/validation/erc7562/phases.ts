@@ -8,7 +8,7 @@ const validatePaymaster = [0xf465c77e, 0x52b7512c]
 
 /**
  * The phases of a run of handleOps, or simulateValidation, with this one operation. `root` must be
- * the EntryPoint's frame. A phase that the run did not reach is absent; execution is not looked at.
+ * the EntryPoint's frame. A phase that the run did not reach is absent; execution is ignored.
  */
 export function splitPhases(
   { entryPoint: { address }, op, entities }: Pick<RuleContext, 'entryPoint' | 'op' | 'entities'>,

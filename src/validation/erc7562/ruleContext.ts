@@ -2,9 +2,10 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Fork, FrameRecord } from '../../evm/index.js'
-import type { RuleLimits } from './limits.js'
+import type { RuleLimits } from './ruleLimits.js'
 import type { EntityRole, Party, Violation } from './violation.js'
 
+/** A contract that an operation names, and whether it is staked. */
 export type Entity = Party & { readonly staked: boolean }
 
 /** The frames for which one entity answers: everything below one call of the EntryPoint. */
@@ -19,7 +20,7 @@ export type Phase = {
   readonly gasUsed: number
 }
 
-/** What the rules know of an operation beside the frame they look at. */
+/** The facts about an operation that every rule may use, beside the frame that it checks. */
 export type RuleContext = {
   readonly op: Operation
   readonly entryPoint: EntryPoint
@@ -33,13 +34,13 @@ export type RuleContext = {
 
 /** A rule about what one frame did. */
 export type FrameRule = (
-  scene: RuleContext,
+  context: RuleContext,
   phase: Phase,
   frame: FrameRecord,
 ) => readonly Violation[]
 
 /** A rule about a phase as a whole. */
-export type PhaseRule = (scene: RuleContext, phase: Phase) => readonly Violation[]
+export type PhaseRule = (context: RuleContext, phase: Phase) => readonly Violation[]
 
 /** The frames of a phase, callers before what they call. */
 export function* framesOf(root: FrameRecord): Generator<FrameRecord> {
@@ -47,7 +48,7 @@ export function* framesOf(root: FrameRecord): Generator<FrameRecord> {
   for (const call of root.calls) yield* framesOf(call)
 }
 
-/** Whether the frame runs the EntryPoint on its own storage: its code is trusted and not judged. */
+/** Whether the frame runs the EntryPoint on its own storage: its code is trusted, no rule applies. */
 export function isEntryPointFrame({ entryPoint }: RuleContext, frame: FrameRecord): boolean {
   return frame.to === entryPoint.address && frame.storageAddress === entryPoint.address
 }

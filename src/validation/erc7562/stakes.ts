@@ -3,7 +3,7 @@ import type { EntityRole } from './violation.js'
 
 export type { StakeInfo }
 
-/** What counts as staked on a chain (MIN_STAKE_VALUE in wei, MIN_UNSTAKE_DELAY in seconds). */
+/** The stake that a chain asks for: MIN_STAKE_VALUE in wei and MIN_UNSTAKE_DELAY in seconds. */
 export type StakePolicy = {
   readonly minimumStake: bigint
   readonly minimumUnstakeDelay: bigint

@@ -1,17 +1,22 @@
 import type { Address, Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import type { EntityRole } from './index.js'
 import { type Act, actCall } from '../../../test/support/erc7562/actor.js'
-import { type Play, ROLES, rulesOf, stages } from '../../../test/support/erc7562/stage.js'
+import {
+  ROLES,
+  ruleFixtures,
+  rulesOf,
+  type Scenario,
+} from '../../../test/support/erc7562/ruleFixture.js'
+import type { EntityRole } from './index.js'
 
 const READS = ['SLOAD', 'TLOAD'] as const
 const WRITES = ['SSTORE', 'TSTORE'] as const
 const ALL = [...READS, ...WRITES]
 const SOMEBODY: Address = '0x00000000000000000000000000000000deadcafe'
 
-describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
-  const { stranger, account, factory, paymaster } = stage
-  const rules = (play: Play) => rulesOf(stage.perform(play))
+describe.each(ruleFixtures())('storage on EntryPoint %s', (_, fixture) => {
+  const { stranger, account, factory, paymaster } = fixture
+  const rules = (scenario: Scenario) => rulesOf(fixture.check(scenario))
   const stake = (role: EntityRole) => ({ staked: [role] })
   /** Of the contract that is no entity. */
   const abroad = (act: Act): Act => ({ ...act, how: 'CALL', via: stranger })
@@ -25,7 +30,7 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
       expect(rules({ account: { what } })).toEqual([])
       expect(rules({ construct: { what } })).toEqual([])
       expect(rules({ account: { what, how: 'DELEGATECALL', via: stranger } })).toEqual([])
-      expect(rules({ factory: inside(stage.senderOf({ deploys: {} }), { what }) })).toEqual([])
+      expect(rules({ factory: inside(fixture.senderOf({ deploys: {} }), { what }) })).toEqual([])
       expect(rules({ paymaster: inside(account, { what }) })).toEqual([])
     })
   })
@@ -33,9 +38,9 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
   describe.each(['factory', 'paymaster'] as const)('STO-031: the %s’s own storage', (role) => {
     it.each(ALL)('%s only when it is staked', (what) => {
       for (const how of ['SELF', 'DELEGATECALL'] as const) {
-        const play = { [role]: { what, how, via: stranger, value: 3n } }
-        const { violations } = stage.perform(play)
-        const address = stage.addressOf(role, play)
+        const scenario = { [role]: { what, how, via: stranger, value: 3n } }
+        const { violations } = fixture.check(scenario)
+        const address = fixture.addressOf(role, scenario)
         expect(violations).toMatchObject([
           {
             rule: 'STO-031',
@@ -45,7 +50,7 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
             stakeNeeded: { role, address },
           },
         ])
-        expect(rules({ ...play, ...stake(role) })).toEqual([])
+        expect(rules({ ...scenario, ...stake(role) })).toEqual([])
       }
     })
 
@@ -83,9 +88,9 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
 
     it('not in a contract that is another entity', () => {
       const act = { what: 'SLOAD OF', subject: account }
-      const play = { account: inside(paymaster, act), paymaster: { what: 'CHAINID' } }
+      const scenario = { account: inside(paymaster, act), paymaster: { what: 'CHAINID' } }
       for (const staked of [[], ROLES]) {
-        const { violations } = stage.perform({ ...play, staked })
+        const { violations } = fixture.check({ ...scenario, staked })
         expect(violations).toMatchObject([
           { rule: 'STO-033', entity: 'account', contract: paymaster },
         ])
@@ -95,13 +100,13 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
   })
 
   describe('STO-022: slots associated with an account that is being created', () => {
-    const sender = stage.senderOf({ deploys: {} })
+    const sender = fixture.senderOf({ deploys: {} })
 
     it.each(ALL)('%s only when the factory is staked', (what) => {
       const act = abroad({ what: `${what} OF`, subject: sender, value: 2n })
       for (const role of ROLES) {
-        const play: Play = { deploys: {}, [role]: act }
-        const { violations } = stage.perform(play)
+        const scenario: Scenario = { deploys: {}, [role]: act }
+        const { violations } = fixture.check(scenario)
         expect(violations).toMatchObject([
           {
             rule: 'STO-022',
@@ -110,15 +115,15 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
             stakeNeeded: { role: 'factory', address: factory },
           },
         ])
-        expect(rules({ ...play, ...stake('factory') })).toEqual([])
+        expect(rules({ ...scenario, ...stake('factory') })).toEqual([])
       }
     })
 
     it('reading them is open to a staked paymaster too (STO-033)', () => {
       const act = (what: string) => abroad({ what, subject: sender })
-      const play = { deploys: {}, ...stake('paymaster') }
-      expect(rules({ ...play, paymaster: act('SLOAD OF') })).toEqual([])
-      expect(rules({ ...play, paymaster: act('SSTORE OF') })).toEqual(['STO-022'])
+      const scenario = { deploys: {}, ...stake('paymaster') }
+      expect(rules({ ...scenario, paymaster: act('SLOAD OF') })).toEqual([])
+      expect(rules({ ...scenario, paymaster: act('SSTORE OF') })).toEqual(['STO-022'])
     })
   })
 
@@ -126,9 +131,9 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
     'STO-032: slots associated with the %s',
     (role) => {
       it.each(ALL)('%s only when it is staked', (what) => {
-        const address = stage.addressOf(role, {})
+        const address = fixture.addressOf(role, {})
         const act = abroad({ what: `${what} OF`, subject: address, value: 128n })
-        const { violations } = stage.perform({ [role]: act })
+        const { violations } = fixture.check({ [role]: act })
         expect(violations).toMatchObject([
           { rule: 'STO-032', entity: role, contract: stranger, stakeNeeded: { role, address } },
         ])
@@ -137,13 +142,13 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
 
       it('not in the storage of another entity', () => {
         const other = role === 'factory' ? 'paymaster' : 'factory'
-        const act = { what: 'SSTORE OF', subject: stage.addressOf(role, {}) }
-        const play = {
+        const act = { what: 'SSTORE OF', subject: fixture.addressOf(role, {}) }
+        const scenario = {
           deploys: {},
           paymaster: { what: 'CHAINID' },
-          [role]: inside(stage.addressOf(other, {}), act),
+          [role]: inside(fixture.addressOf(other, {}), act),
         }
-        expect(rules({ ...play, staked: ROLES })).toEqual(['STO-033'])
+        expect(rules({ ...scenario, staked: ROLES })).toEqual(['STO-033'])
       })
     },
   )
@@ -151,22 +156,22 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
   describe('STO-033: what others own', () => {
     it.each(READS)('%s by staked entities only', (what) => {
       for (const role of ROLES) {
-        const play = { [role]: abroad({ what: `${what} OF`, subject: SOMEBODY }) }
-        const { violations } = stage.perform(play)
+        const scenario = { [role]: abroad({ what: `${what} OF`, subject: SOMEBODY }) }
+        const { violations } = fixture.check(scenario)
         expect(violations).toMatchObject([
           { rule: 'STO-033', entity: role, contract: stranger, stakeNeeded: { role } },
         ])
-        expect(rules({ ...play, ...stake(role) })).toEqual([])
+        expect(rules({ ...scenario, ...stake(role) })).toEqual([])
         const others = ROLES.filter((other) => other !== role)
-        expect(rules({ ...play, staked: others })).toEqual(['STO-033'])
+        expect(rules({ ...scenario, staked: others })).toEqual(['STO-033'])
       }
     })
 
     it.each(WRITES)('%s by nobody', (what) => {
       for (const role of ROLES) {
-        const play = { [role]: abroad({ what: `${what} OF`, subject: SOMEBODY }) }
+        const scenario = { [role]: abroad({ what: `${what} OF`, subject: SOMEBODY }) }
         for (const staked of [[], ROLES]) {
-          const { violations } = stage.perform({ ...play, staked })
+          const { violations } = fixture.check({ ...scenario, staked })
           expect(violations).toMatchObject([{ rule: 'STO-033', entity: role, contract: stranger }])
           expect(violations[0]!.stakeNeeded).toBeUndefined()
         }
@@ -174,8 +179,11 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
     })
 
     it('reading another entity’s storage is not open to anyone', () => {
-      const play = { account: inside(paymaster, { what: 'SLOAD' }), paymaster: { what: 'CHAINID' } }
-      expect(rules({ ...play, staked: ROLES })).toEqual(['STO-033'])
+      const scenario = {
+        account: inside(paymaster, { what: 'SLOAD' }),
+        paymaster: { what: 'CHAINID' },
+      }
+      expect(rules({ ...scenario, staked: ROLES })).toEqual(['STO-033'])
     })
   })
 
@@ -183,16 +191,16 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
     ['persistent', '0x5f54505f5f55'],
     ['transient', '0x5f5c505f5f5d'],
   ] as const)('a %s slot that a frame reads and writes counts once, as written', (__, code) => {
-    const subject = stage.world.place(code)
-    const { violations } = stage.perform({ account: { what: 'CALL', subject } })
+    const subject = fixture.chain.place(code)
+    const { violations } = fixture.check({ account: { what: 'CALL', subject } })
     expect(violations).toMatchObject([{ rule: 'STO-033', contract: subject, slot: slot(0n) }])
     expect(violations[0]!.message).toContain('writes')
   })
 
   it('OP-070: says that a slot is transient', () => {
-    const [tload] = stage.perform({ paymaster: { what: 'TLOAD' } }).violations
+    const [tload] = fixture.check({ paymaster: { what: 'TLOAD' } }).violations
     expect(tload!.message).toContain('paymaster reads transient slot')
-    const [sstore] = stage.perform({ paymaster: { what: 'SSTORE' } }).violations
+    const [sstore] = fixture.check({ paymaster: { what: 'SSTORE' } }).violations
     expect(sstore!.message).toContain('paymaster writes slot')
   })
 
@@ -200,7 +208,7 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
     const own = { what: 'SSTORE', value: 1n }
 
     it('is listed by contract, reads and writes apart, without the EntryPoint’s', () => {
-      const { accessed } = stage.perform({
+      const { accessed } = fixture.check({
         account: abroad({ what: 'SSTORE OF', subject: account }),
         paymaster: inside(account, { what: 'TLOAD', value: 2n }),
       })
@@ -209,19 +217,21 @@ describe.each(stages())('storage on EntryPoint %s', (_, stage) => {
     })
 
     it('leaves out what the EntryPoint writes for the account', () => {
-      const pay = { what: 'CALL', subject: stage.world.entryPoint.address, value: 1n }
-      const { reads, writes } = stage.perform({ account: pay }).accessed
+      const pay = { what: 'CALL', subject: fixture.chain.entryPoint.address, value: 1n }
+      const { reads, writes } = fixture.check({ account: pay }).accessed
       expect([...reads, ...writes]).toEqual([])
     })
 
     it('is that of the caller under DELEGATECALL', () => {
       const act = { ...own, how: 'DELEGATECALL', via: stranger } as const
-      const { accessed } = stage.perform({ account: act })
+      const { accessed } = fixture.check({ account: act })
       expect([...accessed.writes]).toEqual([[account, new Set([slot(1n)])]])
     })
 
     it('names contracts with associated slots of the account and of staked entities (STO-041)', () => {
-      const associatedIn = (play: Play) => [...stage.perform(play).accessed.associatedIn]
+      const associatedIn = (scenario: Scenario) => [
+        ...fixture.check(scenario).accessed.associatedIn,
+      ]
       expect(associatedIn({ account: abroad({ what: 'SLOAD OF', subject: account }) })).toEqual([
         stranger,
       ])

@@ -7,21 +7,21 @@ import { type Party, type RuleId, type Violation, violation } from './violation.
 type SlotUse = { readonly slot: Hex; readonly writes: boolean; readonly transient: boolean }
 
 /**
- * STO-010 to STO-033 for every slot that the frame used. What counts is whose storage it is, not
- * whose code ran: they differ under DELEGATECALL.
+ * STO-010 to STO-033 for every slot that the frame used. The owner of the storage counts, not
+ * the code that ran: they differ under DELEGATECALL.
  */
-export const storage: FrameRule = (scene, phase, frame) => {
+export const storage: FrameRule = (context, phase, frame) => {
   const contract = frame.storageAddress
-  if (isAccountStorage(scene, contract)) return []
+  if (isAccountStorage(context, contract)) return []
   const violations: Violation[] = []
   for (const use of slotUses(frame)) {
-    if (isAllowed(scene, phase.entity, contract, use)) continue
-    violations.push(explain(scene, phase, contract, use))
+    if (isAllowed(context, phase.entity, contract, use)) continue
+    violations.push(explain(context, phase, contract, use))
   }
   return violations
 }
 
-/** OP-070: transient slots are judged like persistent ones. */
+/** OP-070: the same rules hold for transient slots as for persistent ones. */
 function* slotUses(frame: FrameRecord): Generator<SlotUse> {
   const { reads, writes, transientReads, transientWrites } = frame
   for (const slot of writes.keys()) yield { slot, writes: true, transient: false }
@@ -34,12 +34,12 @@ function* slotUses(frame: FrameRecord): Generator<SlotUse> {
   }
 }
 
-function isAllowed(scene: RuleContext, entity: Entity, contract: Address, use: SlotUse): boolean {
+function isAllowed(context: RuleContext, entity: Entity, contract: Address, use: SlotUse): boolean {
   if (isEntityStorage(entity, contract)) return entity.staked
-  if (belongsToEntity(scene, contract)) return false
+  if (belongsToEntity(context, contract)) return false
   return (
-    isAccountAssociated(scene, use) ||
-    (entity.staked && (isEntityAssociated(scene, entity, use) || isReadOnly(use)))
+    isAccountAssociated(context, use) ||
+    (entity.staked && (isEntityAssociated(context, entity, use) || isReadOnly(use)))
   )
 }
 
@@ -54,17 +54,17 @@ function isEntityStorage(entity: Entity, contract: Address): boolean {
 }
 
 /** STO-021 and STO-022: slots associated with the account, once it exists or its factory is staked. */
-function isAccountAssociated(scene: RuleContext, { slot }: SlotUse): boolean {
-  if (!scene.senderExists && !scene.entities.factory?.staked) return false
-  return scene.isAssociated(scene.op.sender, slot)
+function isAccountAssociated(context: RuleContext, { slot }: SlotUse): boolean {
+  if (!context.senderExists && !context.entities.factory?.staked) return false
+  return context.isAssociated(context.op.sender, slot)
 }
 
-/** STO-032: slots associated with the entity; for staked ones. */
-function isEntityAssociated(scene: RuleContext, entity: Entity, { slot }: SlotUse): boolean {
-  return scene.isAssociated(entity.address, slot)
+/** STO-032: slots associated with the entity; for staked entities. */
+function isEntityAssociated(context: RuleContext, entity: Entity, { slot }: SlotUse): boolean {
+  return context.isAssociated(entity.address, slot)
 }
 
-/** STO-033: reading anything; for staked ones. */
+/** STO-033: reading any slot; for staked entities. */
 function isReadOnly({ writes }: SlotUse): boolean {
   return !writes
 }
@@ -74,9 +74,9 @@ export function belongsToEntity({ entities }: RuleContext, contract: Address): b
   return contract === entities.factory?.address || contract === entities.paymaster?.address
 }
 
-function explain(scene: RuleContext, phase: Phase, contract: Address, use: SlotUse): Violation {
+function explain(context: RuleContext, phase: Phase, contract: Address, use: SlotUse): Violation {
   const { entity } = phase
-  const { rule, needs, why } = reason(scene, entity, contract, use)
+  const { rule, needs, why } = reason(context, entity, contract, use)
   const verb = use.writes ? 'writes' : 'reads'
   const kind = use.transient ? 'transient slot' : 'slot'
   const unstaked = needs?.role === entity.role ? 'unstaked ' : ''
@@ -91,23 +91,23 @@ function explain(scene: RuleContext, phase: Phase, contract: Address, use: SlotU
 
 type Reason = { readonly rule: RuleId; readonly needs?: Party | undefined; readonly why: string }
 
-function reason(scene: RuleContext, entity: Entity, contract: Address, use: SlotUse): Reason {
+function reason(context: RuleContext, entity: Entity, contract: Address, use: SlotUse): Reason {
   const needs = entity.staked ? undefined : entity
   if (isEntityStorage(entity, contract)) {
     return { rule: 'STO-031', needs, why: `only a staked ${entity.role} may use its own storage` }
   }
-  if (belongsToEntity(scene, contract)) {
+  if (belongsToEntity(context, contract)) {
     return { rule: 'STO-033', why: 'it is the storage of another entity of the operation' }
   }
-  if (scene.isAssociated(scene.op.sender, use.slot)) {
-    const { factory } = scene.entities
+  if (context.isAssociated(context.op.sender, use.slot)) {
+    const { factory } = context.entities
     return {
       rule: 'STO-022',
       needs: factory,
       why: 'it belongs to an account that does not exist yet, and the factory is not staked',
     }
   }
-  if (isEntityAssociated(scene, entity, use)) {
+  if (isEntityAssociated(context, entity, use)) {
     return { rule: 'STO-032', needs, why: `only a staked ${entity.role} may use slots of its own` }
   }
   return isReadOnly(use)

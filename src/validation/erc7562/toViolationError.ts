@@ -7,7 +7,7 @@ import type { Violation } from './violation.js'
 
 /**
  * The error for a broken rule: -32602 where a field of the operation must change, else -32502, with
- * the minima where a stake would have made a use of storage or a context legal.
+ * the minimum stake where a stake would have allowed the use of storage or the context.
  */
 export function toViolationError(violation: Violation, policy: StakePolicy): PurserError {
   const { rule, entity, address, opcode, slot, contract, field, stakeNeeded, message } = violation

@@ -3,7 +3,7 @@ import type { Address, Hex } from 'viem'
 /** The contracts that an operation names (ERC-7562 "entity"). Aggregators are not supported. */
 export type EntityRole = 'factory' | 'account' | 'paymaster'
 
-/** One of them, as the party to a rule. */
+/** An entity as the party to a rule. */
 export type Party = { readonly role: EntityRole; readonly address: Address }
 
 /** Identifiers of ERC-7562. */
@@ -37,12 +37,12 @@ export type RuleId =
 /** A rule that an operation breaks, and everything that explains it. */
 export type Violation = {
   readonly rule: RuleId
-  /** Whose frame broke it. */
+  /** The entity whose frame broke it. */
   readonly entity: EntityRole
   readonly address: Address
   readonly opcode?: number
   readonly slot?: Hex
-  /** Whose code ran, whose storage or code was touched, or who was called. */
+  /** The contract whose code ran, whose storage or code was touched, or that was called. */
   readonly contract?: Address
   /** The field of the operation to change. */
   readonly field?: string
@@ -51,7 +51,7 @@ export type Violation = {
   readonly message: string
 }
 
-/** `entity`'s violation of `rule`; what explains it in `details`. */
+/** The violation of `rule` by an entity; `details` explain it. */
 export function violation(
   rule: RuleId,
   { role, address }: Party,

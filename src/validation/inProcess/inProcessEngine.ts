@@ -1,6 +1,6 @@
 import { BlockGone } from '../../chain/blockReads.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
-import type { RunOnState, StateProvider } from '../../chain/stateProvider.js'
+import type { StateProvider, WithState } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { splitValidationData } from '../../entrypoint/validationData.js'
@@ -8,38 +8,39 @@ import { OperationLimitError } from '../../errors/operationErrors.js'
 import { type Fork, forks, type State } from '../../evm/index.js'
 import type { Engine, StateOverride, Validation } from '../engine.js'
 import { aggregated } from '../refusals.js'
+import { accessHintsOf } from './accessHintsOf.js'
 import { measureOperation } from './measureOperation.js'
 import type { Extent, Observation } from './observeOperation.js'
-import { observeRun, type RecordedRun } from './observeRun.js'
-import { outcomeOf, readValidation, refusal, type SimulatedOperation } from './readSimulation.js'
-import { kindOf } from './runKind.js'
+import { observeRecord, type RecordedExecution } from './observeRecord.js'
+import { outcomeOf, refusal, type SimulatedOperation, validationOf } from './simulatedOperation.js'
 import { type SimulationState, simulateOperation, stateFor } from './simulateOperation.js'
 
 /**
- * Runs operations of any EntryPoint version in our own EVM, on the EntryPoint's real code: the very
- * handleOps that a bundle would call. Nothing is asked of a node but plain state. Throws
- * CannotSimulateError for what the EVM does not have or what costs too much; a node can still say.
+ * An engine that runs operations of any EntryPoint version in our own EVM, on the EntryPoint's real
+ * code: the very handleOps that a bundle would call. Nothing is asked of a node but plain state. Throws
+ * CannotSimulateError for an operation that needs what the EVM does not have or that costs too much; a
+ * node may still be able to run it.
  *
- * What looks like a refusal is run again on the newest state: the one who sent the operation may have
- * seen a block that we have not.
+ * An apparent refusal is checked once more on the newest state: the client that sent the operation may
+ * have seen a block that we have not.
  */
 export function createInProcessEngine({ state }: { readonly state: StateProvider }): Engine {
-  const known = createEngineOn(state.run)
-  const newest = createEngineOn(state.runNewest)
+  const known = createEngineOn(state.withState)
+  const newest = createEngineOn(state.withNewestState)
   return {
-    async validate(...asked) {
-      const result = await known.validate(...asked)
+    async validate(...request) {
+      const result = await known.validate(...request)
       if (result.ok && !signatureFailed(result.validation)) return result
-      return newest.validate(...asked)
+      return newest.validate(...request)
     },
-    async execute(...asked) {
-      const result = await known.execute(...asked)
-      return result.ok && result.success ? result : newest.execute(...asked)
+    async execute(...request) {
+      const result = await known.execute(...request)
+      return result.ok && result.success ? result : newest.execute(...request)
     },
-    async measure(...asked) {
-      const result = await known.measure(...asked).catch(blockGone)
+    async measure(...request) {
+      const result = await known.measure(...request).catch(blockGone)
       if (result?.outcome === 'measured') return result
-      return (await newest.measure(...asked).catch(blockGone)) ?? newest.measure(...asked)
+      return (await newest.measure(...request).catch(blockGone)) ?? newest.measure(...request)
     },
   }
 }
@@ -53,69 +54,72 @@ function signatureFailed(validation: Validation): boolean {
   return validation.accountSignatureFailed || validation.paymasterSignatureFailed
 }
 
-/** The same on the state that `runOnState` finds, without a second look. */
-export function createEngineOn(runOnState: RunOnState): Engine {
-  async function run(
-    entryPoint: EntryPoint,
-    op: Operation,
-    extent: Extent,
-    override?: StateOverride,
-  ): Promise<SimulatedOperation> {
-    let last: { observed: Observation; stage: SimulationState } | undefined
-    const { result, view, readMore } = await runOnState(
-      kindOf(entryPoint, op, extent),
-      (known, { block }) => {
-        const stage = { block, state: stateFor(known, op, override) }
-        const how = { onMiss: 'guess', record: true } as const
-        const { outcome, observed } = simulateOperation(stage, entryPoint, op, extent, how)
-        last = { observed, stage }
-        return outcome
-      },
-    )
-    if (last === undefined) throw new Error('nothing was run')
-    requireEntryPoint(last.stage.state, entryPoint)
-    requireDelegations(last.stage.block.fork, op)
-    return { result, ...last, blockHash: view.head.hash, readMore }
-  }
-
+/** An engine on the state that `withState` provides, without a second check of refusals. */
+export function createEngineOn(withState: WithState): Engine {
   return {
     async validate(entryPoint, op, override) {
-      const rehearsed = await run(entryPoint, op, 'validation', override)
-      const { accountData, validated } = rehearsed.observed
+      const simulated = await simulate(withState, entryPoint, op, 'validation', override)
+      const { accountData, validated } = simulated.observed
       if (validated === undefined) {
-        return { ok: false, failure: refusal(entryPoint, op, rehearsed) }
+        return { ok: false, failure: refusal(entryPoint, op, simulated) }
       }
       const { authorizer } = splitValidationData(accountData ?? 0n)
       if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
       const validation = {
-        ...readValidation(rehearsed.observed, validated, op),
-        observed: observeRun(entryPoint, op, recordedRun(rehearsed)),
+        ...validationOf(simulated.observed, validated, op),
+        observed: observeRecord(entryPoint, op, recordedExecution(simulated)),
       }
       return { ok: true, validation }
     },
 
     async execute(entryPoint, op, override) {
-      const rehearsed = await run(entryPoint, op, 'execution', override)
-      const { observed, result } = rehearsed
+      const simulated = await simulate(withState, entryPoint, op, 'execution', override)
+      const { observed, result } = simulated
       const outcome = outcomeOf(entryPoint, result)
       if (observed.validated === undefined || outcome === undefined) {
-        return { ok: false, failure: refusal(entryPoint, op, rehearsed) }
+        return { ok: false, failure: refusal(entryPoint, op, simulated) }
       }
-      const validation = readValidation(observed, observed.validated, op)
+      const validation = validationOf(observed, observed.validated, op)
       return { ok: true, validation, success: outcome.success, revertData: outcome.reason }
     },
 
     measure(entryPoint, op, bounds, override) {
-      const runLimited = (limited: Operation, extent: Extent) =>
-        run(entryPoint, limited, extent, override)
-      return measureOperation(runLimited, entryPoint, op, bounds)
+      const simulateLimited = (limited: Operation, extent: Extent) =>
+        simulate(withState, entryPoint, limited, extent, override)
+      return measureOperation(simulateLimited, entryPoint, op, bounds)
     },
   }
 }
 
-function recordedRun({ result: { record }, stage, blockHash }: SimulatedOperation): RecordedRun {
-  if (record === undefined) throw new Error('the run was not recorded')
-  return { record, state: stage.state, fork: stage.block.fork, blockHash }
+/** Runs `op` until no state is missing; the last attempt is the one that counts. */
+async function simulate(
+  withState: WithState,
+  entryPoint: EntryPoint,
+  op: Operation,
+  extent: Extent,
+  override?: StateOverride,
+): Promise<SimulatedOperation> {
+  let last: (SimulationState & { readonly observed: Observation }) | undefined
+  const hints = accessHintsOf(entryPoint, op, extent)
+  const { result, view, readMore } = await withState(hints, (known, { block }) => {
+    const simulationState = { block, state: stateFor(known, op, override) }
+    const { outcome, observed } = simulateOperation(simulationState, entryPoint, op, extent, {
+      onMiss: 'guess',
+      record: true,
+    })
+    last = { ...simulationState, observed }
+    return outcome
+  })
+  if (last === undefined) throw new Error('no operation was run')
+  requireEntryPoint(last.state, entryPoint)
+  requireDelegations(last.block.fork, op)
+  return { result, ...last, blockHash: view.head.hash, readMore }
+}
+
+function recordedExecution(simulated: SimulatedOperation): RecordedExecution {
+  const { result, state, block, blockHash } = simulated
+  if (result.record === undefined) throw new Error('the execution was not recorded')
+  return { record: result.record, state, fork: block.fork, blockHash }
 }
 
 /** A node of an older chain would never take the transaction that carries an authorization. */

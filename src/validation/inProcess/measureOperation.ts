@@ -1,15 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { greatest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
-import { refusal, type SimulatedOperation, timeRangeOf } from './readSimulation.js'
 import { settleSearch } from './settleSearch.js'
+import { refusal, type SimulatedOperation, timeRangeOf } from './simulatedOperation.js'
 import { simulateOperation } from './simulateOperation.js'
 import { type LimitSearch, smallestLimit } from './smallestLimit.js'
 
-/** Gas limits of one run. Those of the paymaster count where the version has them. */
+/** Gas limits of one trial. Those of the paymaster count where the version has them. */
 type TrialLimits = {
   readonly call: bigint
   readonly verification: bigint
@@ -17,26 +18,27 @@ type TrialLimits = {
   readonly postOp: bigint
 }
 
-/** Runs an operation, reading what state it needs. */
-type TrialRun = (op: Operation, extent: Extent) => Promise<SimulatedOperation>
+/** Runs an operation, reading the state that it needs. */
+type Simulate = (op: Operation, extent: Extent) => Promise<SimulatedOperation>
 
 /**
- * Gas limits by search. Ample limits come first; each limit is then narrowed by whole runs of
+ * Gas limits by search. Ample limits come first; each limit is then narrowed by whole trials of
  * handleOps, on the state of one block, so that every rule of the EntryPoint holds as it will on the
- * chain. A limit counts only if the run uses as much gas as under ample ones: one that uses
- * less has swallowed a call that ran out. Each lies at most 1.6 % (and 64 gas) above the smallest.
+ * chain. A limit suffices only if the trial uses as much gas as under ample limits: a trial that uses
+ * less has swallowed a call that ran out of gas. Each limit lies at most 1.6 % (and 64 gas) above the
+ * smallest.
  *
  * Verification is measured under realistic limits: whether an account must pay a prefund depends on
- * them. Limits in `op` are not looked at; `bounds.postOp` is kept as it is.
+ * them. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
  */
 export async function measureOperation(
-  run: TrialRun,
+  simulate: Simulate,
   entryPoint: EntryPoint,
   op: Operation,
   { call, verification, postOp = verification }: GasBounds,
 ): Promise<MeasureResult> {
   const ample = { call, verification, paymasterVerification: verification, postOp }
-  const first = await run(withLimits(entryPoint, op, ample), 'execution')
+  const first = await simulate(withLimits(entryPoint, op, ample), 'execution')
   const refused = refusedBy(entryPoint, op, first)
   if (refused !== undefined) return refused
 
@@ -47,23 +49,23 @@ export async function measureOperation(
     call: limit,
   }))
   const limits = { ...ample, call: callGasLimit }
-  const realistic = await runRealistic(run, entryPoint, op, limits, first)
-  const found = await verificationLimits(subject, realistic)
-  const narrow = { ...limits, ...found }
-  const isGiven = postOp !== verification
+  const realistic = await verifyRealistically(simulate, entryPoint, op, limits, first)
+  const verificationGas = await verificationLimits(subject, realistic)
+  const narrow = { ...limits, ...verificationGas }
+  const isFixed = postOp !== verification
   const searched = (limit: bigint) =>
     entryPoint.hasPaymasterLimits
       ? { ...narrow, postOp: limit }
-      : { ...narrow, verification: larger(limit, narrow.verification) }
-  const postOpGasLimit = isGiven
+      : { ...narrow, verification: greatest(limit, narrow.verification) }
+  const postOpGasLimit = isFixed
     ? postOp
     : await callLimit(subject, observed, 'postOp', verification, searched)
   return {
     outcome: 'measured',
     gas: {
       callGasLimit,
-      verificationGasLimit: found.verification,
-      paymasterVerificationGasLimit: found.paymasterVerification,
+      verificationGasLimit: verificationGas.verification,
+      paymasterVerificationGasLimit: verificationGas.paymasterVerification,
       verificationGasUsed: realistic.used,
       postOpGasLimit,
       ...timeRangeOf(observed),
@@ -74,15 +76,15 @@ export async function measureOperation(
 function refusedBy(
   entryPoint: EntryPoint,
   op: Operation,
-  rehearsed: SimulatedOperation,
+  simulated: SimulatedOperation,
 ): MeasureResult | undefined {
-  const { call, postOp, validated } = rehearsed.observed
+  const { call, postOp, validated } = simulated.observed
   if (call?.success === false) return { outcome: 'reverted', revertData: call.revertData }
   if (postOp?.success === false) {
     return { outcome: 'refused', failure: postOpReverted(postOp.revertData) }
   }
-  if (validated !== undefined && rehearsed.result.success) return undefined
-  return { outcome: 'refused', failure: refusal(entryPoint, op, rehearsed) }
+  if (validated !== undefined && simulated.result.success) return undefined
+  return { outcome: 'refused', failure: refusal(entryPoint, op, simulated) }
 }
 
 function withLimits(entryPoint: EntryPoint, op: Operation, limits: TrialLimits): Operation {
@@ -106,22 +108,22 @@ type Subject = {
   readonly simulated: SimulatedOperation
 }
 
-/** One run under `limits`; undefined when our EVM cannot run it. */
+/** One trial under `limits`; undefined when our EVM cannot run it. */
 type Attempt = (limits: TrialLimits, extent: Extent) => Promise<Observation | undefined>
 
-/** A run of so much gas takes milliseconds; others get their turn after it. */
+/** A trial of so much gas takes milliseconds; others get their turn after it. */
 const HEAVY_GAS = 1_000_000
 
-/** What `search` finds by attempts on the state of `simulated`. */
+/** The limit that `search` finds by trials on the state of the simulated run. */
 function searchLimit(
-  { entryPoint, op, simulated: { stage, readMore } }: Subject,
+  { entryPoint, op, simulated }: Subject,
   search: (attempt: Attempt) => Promise<bigint>,
 ): Promise<bigint> {
   const how = { onMiss: 'guess', record: false } as const
-  return settleSearch(readMore, (onMisses) =>
+  return settleSearch(simulated.readMore, (onMisses) =>
     search(async (limits, extent) => {
       const limited = withLimits(entryPoint, op, limits)
-      const { outcome, observed } = simulateOperation(stage, entryPoint, limited, extent, how)
+      const { outcome, observed } = simulateOperation(simulated, entryPoint, limited, extent, how)
       if (outcome.kind === 'missing') onMisses(outcome.misses)
       else if (outcome.kind !== 'done') return undefined
       if (outcome.kind === 'missing' || outcome.executionGas > HEAVY_GAS) await nextTurn()
@@ -130,7 +132,7 @@ function searchLimit(
   )
 }
 
-/** The smallest limit of the call of the account or of postOp; 0 when there is none. */
+/** The smallest limit of the account's call or of postOp, in gas; 0 when the call is not made. */
 async function callLimit(
   subject: Subject,
   observed: Observation,
@@ -153,7 +155,7 @@ function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
   return end?.success === true && end.gasUsed >= ample.gasUsed
 }
 
-/** Limits that do, and what verification does under them. */
+/** Limits that suffice, and the verification under them. */
 type Verification = {
   readonly limits: TrialLimits
   readonly simulated: SimulatedOperation
@@ -161,8 +163,9 @@ type Verification = {
   readonly used: bigint
 }
 
-async function runRealistic(
-  run: TrialRun,
+/** Verification under limits close to its need; under `limits` when these do not suffice. */
+async function verifyRealistically(
+  simulate: Simulate,
   entryPoint: EntryPoint,
   op: Operation,
   limits: TrialLimits,
@@ -171,7 +174,7 @@ async function runRealistic(
   const used = verificationUsed(first.observed, op) ?? 0n
   const likely = used + used / 16n + 4096n
   const closer = { ...limits, verification: likely, paymasterVerification: likely }
-  const second = await run(withLimits(entryPoint, op, closer), 'validation')
+  const second = await simulate(withLimits(entryPoint, op, closer), 'validation')
   const usedNow = verificationUsed(second.observed, op)
   if (usedNow === undefined) return { limits, simulated: first, used }
   return { limits: closer, simulated: second, used: usedNow }
@@ -220,14 +223,10 @@ async function verificationLimits(
   return { verification, paymasterVerification }
 }
 
-/** Of the EntryPoint itself within what paymasterVerificationGasLimit bounds: where to look first. */
+/** gas of the EntryPoint itself that paymasterVerificationGasLimit bounds too: for the first guess. */
 const PAYMASTER_OVERHEAD = 9_700n
 
-/** Gas used is the least that a limit may be. */
+/** The tolerance (gas) of a search for a limit of a call that used this much. */
 function tolerated(used: bigint): bigint {
   return used / 64n + 64n
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

@@ -11,17 +11,18 @@ export type CallEnd = {
   readonly revertData: Hex
 }
 
-/** What one operation did inside handleOps, seen from outside. */
+/** The steps of one operation inside handleOps, as the calls of the EntryPoint show them. */
 export type Observation = {
-  /** validationData as the account and the paymaster gave it. */
+  /** validationData of the account and of the paymaster; undefined until they have answered. */
   accountData: bigint | undefined
   paymasterData: bigint | undefined
-  /** Gas of the calls that create and validate the account, and of that to the paymaster. */
+  /** Gas of the calls that create and validate the account. */
   accountGas: number
+  /** Gas of the paymaster's validation. */
   paymasterGas: number
-  /** Validation came to its end: gas of it, preVerificationGas included, and wei. */
+  /** Gas of validation, preVerificationGas included, and prefund in wei; undefined until it ended. */
   validated: { readonly preOpGas: bigint; readonly prefund: bigint } | undefined
-  /** The call of the account, and the paymaster's postOp. */
+  /** The end of the account's call, and that of the paymaster's postOp; undefined until they ended. */
   call: CallEnd | undefined
   postOp: CallEnd | undefined
 }
@@ -29,17 +30,21 @@ export type Observation = {
 /** How far an operation is run. */
 export type Extent = 'validation' | 'execution'
 
-/** With this innerHandleOp tells the EntryPoint that gas does not hold the limits; it reverts (AA95). */
+/**
+ * Revert data by which innerHandleOp tells the EntryPoint that too little gas is left for the
+ * operation's limits. The EntryPoint then reverts the whole call (AA95).
+ */
 const outOfGas = Uint8Array.from({ length: 32 }, (_, at) => [0xde, 0xad, 0xde, 0xad][at] ?? 0)
 
-/** As much return data as the EntryPoint reports. */
+/** Bytes of return data that the EntryPoint reports at most. */
 const MAX_RETURN_DATA = 2048
 
 /**
- * Watches a handleOps with this one operation. Failed signatures and time ranges are noted and kept
- * from the EntryPoint, which would end there (AA24, AA34, AA22, AA32); only ranges of block numbers
- * are left to it. With the extent 'validation' the EntryPoint is told that execution ran out of gas:
- * the whole call then reverts, and whether `validated` is set tells how validation ended.
+ * A watcher of a handleOps with this one operation, and the observation that it fills in. Failed
+ * signatures and time ranges are noted and hidden from the EntryPoint, which would end there (AA24,
+ * AA34, AA22, AA32); only ranges of block numbers are left to it. With the extent 'validation' the
+ * EntryPoint is told that execution ran out of gas: the whole call then reverts, and validation has
+ * succeeded if `validated` is set.
  */
 export function observeOperation(
   { address, callLayout }: Pick<EntryPoint, 'address' | 'callLayout'>,
@@ -67,22 +72,22 @@ export function observeOperation(
       observed.paymasterGas = gasUsed
       if (!success || output.length < 96) return undefined
       observed.paymasterData = wordAt(output, 32)
-      return withWord(output, 32, accepted(observed.paymasterData))
+      return withWord(output, 32, withoutRefusal(observed.paymasterData))
     }
     observed.accountGas += gasUsed
     if (!isCall(call, op.sender, callLayout.validateUserOp)) return undefined
     if (!success || output.length < 32) return undefined
     observed.accountData = wordAt(output, 0)
-    return withWord(output, 0, accepted(observed.accountData))
+    return withWord(output, 0, withoutRefusal(observed.accountData))
   }
 
-  /** Calls out of innerHandleOp: that of the account, if any, then postOp. */
+  /** Calls out of innerHandleOp: first that of the account, if there is one, then postOp. */
   function duringExecution(end: WatchedEnd): void {
     const { success, gasUsed, output } = end
     const revertData = success ? '0x' : toHex(output.subarray(0, MAX_RETURN_DATA))
-    const ended = { success, gasUsed, revertData }
-    if (op.callData !== '0x' && observed.call === undefined) observed.call = ended
-    else observed.postOp ??= ended
+    const callEnd = { success, gasUsed, revertData }
+    if (op.callData !== '0x' && observed.call === undefined) observed.call = callEnd
+    else observed.postOp ??= callEnd
   }
 
   const watcher: Watcher = {
@@ -107,8 +112,8 @@ export function observeOperation(
 
 const BLOCK_RANGE = (1n << 255n) | (1n << 207n)
 
-/** validationData without what would end the run: the authorizer, and bounds that are times. */
-function accepted(data: bigint): bigint {
+/** validationData without the parts that would end the run: the authorizer, and bounds that are times. */
+function withoutRefusal(data: bigint): bigint {
   const isBlockRange = (data & BLOCK_RANGE) === BLOCK_RANGE
   return isBlockRange ? (data >> 160n) << 160n : 0n
 }

@@ -16,25 +16,26 @@ import { authorizationOverride, toEvmOverrides } from '../evmOverrides.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 import { type Extent, type Observation, observeOperation } from './observeOperation.js'
 
-/** Sends the bundle of a simulation and gets its fees: ASCII "purser", no contract on any chain. */
+/** The sender and beneficiary of a simulated bundle: ASCII "purser", no contract on any chain. */
 export const HANDLER: Address = '0x0000000000000000000000000000707572736572'
 
-/** Nobody's history: the handler need not be read. */
+/** The handler's account is known to be empty, so it need not be read. */
 const handlerOverride: StateOverride = { [HANDLER]: { nonce: '0x0', balance: '0x0', code: '0x' } }
 
 /**
- * Instructions that one run may execute: 16.7 million gas, the most a transaction may use, allow some
- * more of the cheapest. Bounds what an operation can cost us.
+ * Instructions that one simulation may execute. Some more of the cheapest would fit into 16.7 million
+ * gas, the most that a transaction may use. Bounds what an operation can cost us.
  */
 export const MAX_STEPS = 20_000_000
-/** Gas for the EntryPoint's own work beside what `bundleGas` counts. */
+/** Gas for the EntryPoint's own work beside that which `bundleGas` counts. */
 const HANDLE_OPS_GAS = 200_000
-/** As far as gas is an exact number with room for what is added. */
+/** The most gas: still an exact number when other amounts are added. */
 const MAX_GAS = 2 ** 50
 
-/** Where an operation is run. */
+/** The block and the state that an operation is run on. */
 export type SimulationState = { readonly block: BlockEnv; readonly state: State }
 
+/** The outcome of handleOps, and what the operation did inside of it. */
 export type Simulation = { readonly outcome: Outcome; readonly observed: Observation }
 
 /** The state in which `op` runs: its authorization applied, then the caller's override, on `state`. */
@@ -43,7 +44,7 @@ export function stateFor(state: State, op: Operation, override: StateOverride = 
   return overlay(state, toEvmOverrides(pretended))
 }
 
-/** `handleOps` with this one operation as a message from nobody. */
+/** A message that calls `handleOps` with this one operation, from an address that nobody owns. */
 export function handleOpsCall(
   entryPoint: EntryPoint,
   op: Operation,
@@ -64,7 +65,7 @@ export function handleOpsCall(
 
 /**
  * Runs `op` by the EntryPoint's own handleOps, with enough gas to grant all its limits. Signatures and
- * time ranges are not judged but noted (see `observeOperation`).
+ * time ranges are noted but do not end the run (see `observeOperation`).
  */
 export function simulateOperation(
   { block, state }: SimulationState,
@@ -74,6 +75,6 @@ export function simulateOperation(
   { onMiss, record }: { readonly onMiss: OnMiss; readonly record: boolean },
 ): Simulation {
   const { observed, watcher } = observeOperation(entryPoint, op, extent)
-  const run = { state, block, onMiss, record, maxSteps: MAX_STEPS, watcher }
-  return { outcome: call(run, handleOpsCall(entryPoint, op, block)), observed }
+  const context = { state, block, onMiss, record, maxSteps: MAX_STEPS, watcher }
+  return { outcome: call(context, handleOpsCall(entryPoint, op, block)), observed }
 }

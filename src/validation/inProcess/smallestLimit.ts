@@ -1,33 +1,34 @@
+/** A search for the smallest limit that suffices, in gas. */
 export type LimitSearch = {
-  /** Does not do. */
+  /** A limit that does not suffice. */
   readonly floor: bigint
-  /** Does. */
+  /** A limit that suffices. */
   readonly ceiling: bigint
-  /** Likely to be the smallest, or close to it. */
+  /** A limit that is likely the smallest, or close to it. */
   readonly guess: bigint
-  /** How far above the smallest the answer may lie. */
+  /** How far the answer may lie above the smallest limit. */
   readonly tolerance: bigint
 }
 
 /**
- * A limit that does, at most `tolerance` above the smallest that does. Trials begin at the guess and go
- * away from it in doubling steps until the smallest is enclosed, then halve what is left: a good guess
- * costs two of them.
+ * A limit that suffices, at most `tolerance` above the smallest one. Trials begin at the guess and move
+ * away from it in doubling steps until the smallest is enclosed, then halve the interval: a good guess
+ * costs two trials.
  */
 export async function smallestLimit(
   { floor, ceiling, guess, tolerance }: LimitSearch,
-  does: (limit: bigint) => Promise<boolean>,
+  suffices: (limit: bigint) => Promise<boolean>,
 ): Promise<bigint> {
   let [low, high, step] = [floor, ceiling, tolerance]
   let next = guess
   let enclosed = false
   while (high - low > tolerance) {
     const limit = !enclosed && next > low && next < high ? next : (low + high) / 2n
-    const found = await does(limit)
-    if (found) high = limit
+    const isEnough = await suffices(limit)
+    if (isEnough) high = limit
     else low = limit
     enclosed ||= high < ceiling && low > floor
-    next = found ? limit - step : limit + step
+    next = isEnough ? limit - step : limit + step
     step *= 2n
   }
   return high

@@ -13,9 +13,9 @@ const nothingKnown: Bracket = { floor: 0n, ceiling: 0n, used: 0n }
 
 /**
  * Gas limits by search. The whole search runs inside one eth_call, because each trial there costs
- * the node an execution and us nothing; only a call so heavy that the gas of one eth_call does not
- * hold all its trials takes more. Trials go from the gas used upwards and end within a 64th of it,
- * so a limit lies at most 1.6 % (and 64 gas) above the smallest that does.
+ * the node an execution and us nothing. Only a heavy call, whose trials need more gas than one eth_call
+ * grants, takes several. Trials go from the gas used upwards and end within a 64th of it, so a limit
+ * lies at most 1.6 % (and 64 gas) above the smallest that suffices.
  */
 export async function measure(
   node: NodeClient,
@@ -29,23 +29,23 @@ export async function measure(
     const data = encodeMeasure(op, bounds, known)
     const outcome = await ethCall(node, { to: entryPoint, data }, 'latest', probed)
     if (!outcome.ok) return refusal(outcome.revertData)
-    const found = decodeMeasure(outcome.data)
-    const stuck = found.call.floor === known.floor && found.call.ceiling === known.ceiling
-    if (!found.complete && !stuck) {
-      known = found.call
+    const measured = decodeMeasure(outcome.data)
+    const stuck = measured.call.floor === known.floor && measured.call.ceiling === known.ceiling
+    if (!measured.complete && !stuck) {
+      known = measured.call
       continue
     }
-    if (found.verification.ceiling === 0n) throw tooLittleGas()
+    if (measured.verification.ceiling === 0n) throw tooLittleGas()
     return {
       outcome: 'measured',
       gas: {
-        callGasLimit: found.call.ceiling,
-        verificationGasLimit: found.verification.ceiling,
-        verificationGasUsed: found.verification.used,
+        callGasLimit: measured.call.ceiling,
+        verificationGasLimit: measured.verification.ceiling,
+        verificationGasUsed: measured.verification.used,
         paymasterVerificationGasLimit: 0n,
-        postOpGasLimit: found.postOp.ceiling,
-        validAfter: found.validAfter,
-        validUntil: found.validUntil === UNBOUNDED ? 0 : found.validUntil,
+        postOpGasLimit: measured.postOp.ceiling,
+        validAfter: measured.validAfter,
+        validUntil: measured.validUntil === UNBOUNDED ? 0 : measured.validUntil,
       },
     }
   }
@@ -54,12 +54,12 @@ export async function measure(
 const UNBOUNDED = 2 ** 48 - 1
 
 function refusal(revertData: Hex): MeasureResult {
-  const own = decodeProbeError(revertData)
-  switch (own?.name) {
+  const error = decodeProbeError(revertData)
+  switch (error?.name) {
     case 'CallReverted':
-      return { outcome: 'reverted', revertData: own.revertData }
+      return { outcome: 'reverted', revertData: error.revertData }
     case 'PostOpReverted':
-      return { outcome: 'refused', failure: postOpReverted(own.revertData) }
+      return { outcome: 'refused', failure: postOpReverted(error.revertData) }
     case 'OutOfGas':
       throw tooLittleGas()
     default:

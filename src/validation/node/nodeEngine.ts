@@ -21,9 +21,9 @@ import { decodeOutcome, outcomeCall, placeProbe } from './probeV06.js'
 const BENEFICIARY: Address = '0x0000000000000000000000000000000000000001'
 
 /**
- * Runs operations of EntryPoint v0.6 by eth_call on any node that knows state overrides; no debug or
- * trace method. One request each, and one more for a validation whose signature failed, to learn
- * whose. The EntryPoint's code is read once.
+ * An engine that runs operations of EntryPoint v0.6 by eth_call on any node that knows state overrides,
+ * without debug or trace methods. One request each, and one more for a validation with a wrong
+ * signature, to learn whether it is the account's. The EntryPoint's code is read once.
  */
 export function createNodeEngine({ node }: { readonly node: NodeClient }): Engine {
   const codes = new Map<Address, Promise<Hex>>()
@@ -38,11 +38,12 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
     return code
   }
 
-  async function probed(address: Address, override?: StateOverride): Promise<StateOverride> {
+  /** `override` with the probe in place of the EntryPoint. */
+  async function withProbe(address: Address, override?: StateOverride): Promise<StateOverride> {
     return placeProbe(address, override?.[address]?.code ?? (await codeOf(address)), override)
   }
 
-  /** Runs a simulation of v0.6, which ends in a revert whatever it finds. */
+  /** Runs a simulation of v0.6, which always ends in a revert. */
   async function simulate(address: Address, data: Hex, override?: StateOverride) {
     const outcome = await ethCall(node, { to: address, data }, 'latest', override)
     if (outcome.ok) throw new Error(`no EntryPoint v0.6 answers at ${address}`)
@@ -53,26 +54,32 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
     async validate(entryPoint, op, override) {
       requireV06(entryPoint)
       const data = encodeSimulateValidation(op)
-      const said = await simulate(entryPoint.address, data, override)
-      if (said.kind === 'failure') return { ok: false, failure: said.failure }
-      if (said.kind !== 'validation') throw new Error('simulateValidation answered an execution')
-      if (said.aggregator) return { ok: false, failure: aggregated(said.aggregator.address) }
-      const blamed = said.signatureFailed
-        ? await whoseSignature(node, entryPoint, op, override)
+      const simulated = await simulate(entryPoint.address, data, override)
+      if (simulated.kind === 'failure') return { ok: false, failure: simulated.failure }
+      if (simulated.kind !== 'validation')
+        throw new Error('simulateValidation answered an execution')
+      if (simulated.aggregator)
+        return { ok: false, failure: aggregated(simulated.aggregator.address) }
+      const signer = simulated.signatureFailed
+        ? await refusedSignature(node, entryPoint, op, override)
         : undefined
       return {
         ok: true,
         validation: {
-          accountSignatureFailed: blamed === 'account',
-          paymasterSignatureFailed: blamed === 'paymaster',
-          validAfter: said.validAfter,
-          validUntil: said.validUntil,
-          verificationGasUsed: said.preOpGas - op.preVerificationGas,
-          prefund: said.prefund,
+          accountSignatureFailed: signer === 'account',
+          paymasterSignatureFailed: signer === 'paymaster',
+          validAfter: simulated.validAfter,
+          validUntil: simulated.validUntil,
+          verificationGasUsed: simulated.preOpGas - op.preVerificationGas,
+          prefund: simulated.prefund,
           observed: {
             kind: 'outline',
-            stakes: { account: said.sender, factory: said.factory, paymaster: said.paymaster },
-            contextSize: size(said.paymasterContext),
+            stakes: {
+              account: simulated.sender,
+              factory: simulated.factory,
+              paymaster: simulated.paymaster,
+            },
+            contextSize: size(simulated.paymasterContext),
           },
         },
       }
@@ -82,35 +89,30 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
       requireV06(entryPoint)
       const { address } = entryPoint
       const data = encodeSimulateHandleOp(op, address, outcomeCall)
-      const said = await simulate(address, data, await probed(address, override))
-      if (said.kind === 'failure') return { ok: false, failure: said.failure }
-      if (said.kind !== 'execution') throw new Error('simulateHandleOp answered a validation')
+      const simulated = await simulate(address, data, await withProbe(address, override))
+      if (simulated.kind === 'failure') return { ok: false, failure: simulated.failure }
+      if (simulated.kind !== 'execution') throw new Error('simulateHandleOp answered a validation')
       return {
         ok: true,
         validation: {
-          validAfter: said.validAfter,
-          validUntil: said.validUntil,
-          verificationGasUsed: said.preOpGas - op.preVerificationGas,
+          validAfter: simulated.validAfter,
+          validUntil: simulated.validUntil,
+          verificationGasUsed: simulated.preOpGas - op.preVerificationGas,
         },
-        ...decodeOutcome(said.targetResult),
+        ...decodeOutcome(simulated.targetResult),
       }
     },
 
     async measure(entryPoint, op, bounds, override) {
       requireV06(entryPoint)
       const { address } = entryPoint
-      return measure(node, address, op, bounds, await probed(address, override))
+      return measure(node, address, op, bounds, await withProbe(address, override))
     },
   }
 }
 
-/** Can `createNodeEngine` run operations of this EntryPoint? Only v0.6 has its simulations deployed. */
-export function simulatesOnNode({ version }: EntryPoint): boolean {
-  return version === '0.6'
-}
-
 function requireV06(entryPoint: EntryPoint): void {
-  if (simulatesOnNode(entryPoint)) return
+  if (entryPoint.hasSimulations) return
   throw new Error(`EntryPoint v${entryPoint.version} cannot be simulated on a node; only v0.6 can`)
 }
 
@@ -120,8 +122,8 @@ async function readCode(node: NodeClient, address: Address): Promise<Hex> {
   return code
 }
 
-/** handleOps checks the account's signature first, then the paymaster's, and names the one. */
-async function whoseSignature(
+/** The party whose signature is wrong: handleOps checks the account's first, then the paymaster's. */
+async function refusedSignature(
   node: NodeClient,
   entryPoint: EntryPoint,
   op: Operation,

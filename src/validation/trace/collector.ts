@@ -3,12 +3,18 @@ import type { Address, Hex } from 'viem'
 /**
  * A tracer in JavaScript for debug_traceCall that answers in the format of geth's `erc7562Tracer`, for
  * nodes that do not have that one. It runs inside the node (geth's goja, the boa of reth and anvil), so
- * it is plain text of an older JavaScript. What happens from `innerHandleOp` on is execution: calls are
- * still told, instructions are not looked at.
+ * it is plain text of an older JavaScript. From `innerHandleOp` on everything is execution: calls are
+ * still reported, instructions are ignored.
  */
 export function collectorSource(entryPoint: Address, innerHandleOp: Hex): string {
   return `{
-  frames: [],
+  entryPoint: '${entryPoint}',
+  innerHandleOp: '${innerHandleOp}',
+${MEMBERS}}`
+}
+
+/** The state and the methods of the tracer, as the members of an object literal. */
+const MEMBERS = `  frames: [],
   keccak: [],
   executing: false,
   hex: function (number, digits) {
@@ -32,7 +38,7 @@ export function collectorSource(entryPoint: Address, innerHandleOp: Hex): string
     frame.gas = this.hex(call.getGas(), 1);
     var value = call.getValue();
     if (value !== undefined && value !== null) frame.value = this.hex(value, 1);
-    if (frame.to === '${entryPoint}' && frame.input.slice(0, 10) === '${innerHandleOp}') {
+    if (frame.to === this.entryPoint && frame.input.slice(0, 10) === this.innerHandleOp) {
       this.executing = true;
     }
     this.frames.push(frame);
@@ -48,7 +54,7 @@ export function collectorSource(entryPoint: Address, innerHandleOp: Hex): string
       frame.outOfGas = error.indexOf('out of gas') >= 0;
     }
     delete frame.last;
-    delete frame.looked;
+    delete frame.inspected;
     this.frames[this.frames.length - 1].calls.push(frame);
   },
   isCall: function (op) { return op === 0xf1 || op === 0xf2 || op === 0xf4 || op === 0xfa; },
@@ -64,23 +70,23 @@ export function collectorSource(entryPoint: Address, innerHandleOp: Hex): string
     var last = frame.last;
     frame.last = op;
     if (last === 0x5a && !this.isCall(op)) this.use(frame, last);
-    if (frame.looked) {
-      if (last !== 0x3b || op !== 0x15) frame.extCodeAccessInfo.push(frame.looked);
-      frame.looked = undefined;
+    if (frame.inspected) {
+      if (last !== 0x3b || op !== 0x15) frame.extCodeAccessInfo.push(frame.inspected);
+      frame.inspected = undefined;
     }
     if (this.isPlain(op)) return;
     this.use(frame, op);
     var depth = log.stack.length();
-    var looks = op === 0x3b || op === 0x3c || op === 0x3f;
-    if ((looks && depth > 0) || (this.isCall(op) && depth > 1)) {
-      var word = this.hex(log.stack.peek(looks ? 0 : 1), 64);
+    var inspects = op === 0x3b || op === 0x3c || op === 0x3f;
+    if ((inspects && depth > 0) || (this.isCall(op) && depth > 1)) {
+      var word = this.hex(log.stack.peek(inspects ? 0 : 1), 64);
       var address = '0x' + word.slice(26);
       if (frame.contractSize[address] === undefined) {
         frame.contractSize[address] = {
           contractSize: db.getCode(toAddress(address)).length, opcode: op
         };
       }
-      if (looks) frame.looked = address;
+      if (inspects) frame.inspected = address;
     } else if ((op === 0x54 || op === 0x5c) && depth > 0) {
       var read = this.hex(log.stack.peek(0), 64);
       var slots = frame.accessedSlots;
@@ -113,7 +119,7 @@ export function collectorSource(entryPoint: Address, innerHandleOp: Hex): string
   result: function (ctx) {
     var root = this.frames.length === 0 ? this.open() : this.frames[0];
     delete root.last;
-    delete root.looked;
+    delete root.inspected;
     root.type = ctx.type;
     root.from = toHex(ctx.from);
     root.to = toHex(ctx.to);
@@ -125,5 +131,4 @@ export function collectorSource(entryPoint: Address, innerHandleOp: Hex): string
     root.keccak = this.keccak;
     return root;
   }
-}`
-}
+`

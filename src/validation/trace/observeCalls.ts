@@ -4,25 +4,25 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { type FrameRecord, toHex } from '../../evm/index.js'
 import type { Observation } from '../inProcess/observeOperation.js'
 
-/** What account and paymaster answered, and how validation ended if it came so far. */
+/** The answers of account and paymaster, and the end of validation if it was reached. */
 export type ObservedCalls = Pick<Observation, 'accountData' | 'paymasterData' | 'validated'>
 
 /** A call of the EntryPoint, as any tracer tells it. */
-type SeenCall = Pick<FrameRecord, 'input' | 'output'> & {
+type EntryPointCall = Pick<FrameRecord, 'input' | 'output'> & {
   readonly to: Address | undefined
   /** Undefined = it succeeded. */
   readonly error: unknown
 }
 
-/** Reads them from the calls that the EntryPoint's frame made. */
+/** The answers that the calls in the EntryPoint's frame show. */
 export function observeCalls(
   { address, callLayout }: Pick<EntryPoint, 'address' | 'callLayout'>,
   { sender, paymaster }: Pick<Operation, 'sender' | 'paymaster'>,
-  root: { readonly calls: readonly SeenCall[] },
+  root: { readonly calls: readonly EntryPointCall[] },
 ): ObservedCalls {
   const find = (to: Address | undefined, selector: Hex) =>
     root.calls.find((call) => call.to === to && toHex(call.input.subarray(0, 4)) === selector)
-  const answerOf = (call: SeenCall | undefined, at: number, size: number) =>
+  const answerOf = (call: EntryPointCall | undefined, at: number, size: number) =>
     call?.error === undefined && call && call.output.length >= size
       ? wordAt(call.output, at)
       : undefined

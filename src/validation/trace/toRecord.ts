@@ -11,19 +11,19 @@ import {
 } from '../../evm/index.js'
 import type { TracedFrame } from './tracedFrame.js'
 
-/** What a trace does not tell of an address. */
+/** The facts about an address that a trace does not tell. */
 export type AddressFacts = (address: Address) => Pick<CodeAccess, 'delegate' | 'precompile'>
 
 const EXTCODESIZE = 0x3b
 const extcode: readonly number[] = [EXTCODESIZE, 0x3c, 0x3f]
-const NOWHERE: Address = '0x0000000000000000000000000000000000000000'
+const NO_ADDRESS: Address = '0x0000000000000000000000000000000000000000'
 
 const kinds: ReadonlySet<string> = new Set<FrameKind>([
   ...(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'] as const),
   ...(['CREATE', 'CREATE2'] as const),
 ])
 
-/** A trace of a node in the terms of our own recorder, so that the same rules judge both. */
+/** The record of a node's trace in the form of our own recorder, so that the same rules apply to both. */
 export function toRecord(root: TracedFrame, factsOf: AddressFacts): ExecutionRecord {
   return {
     root: toFrame(root, undefined, factsOf),
@@ -37,13 +37,13 @@ function toFrame(
   parent: FrameRecord | undefined,
   factsOf: AddressFacts,
 ): FrameRecord {
-  const { type, to = NOWHERE, accessedSlots, calls = [] } = traced
+  const { type, to = NO_ADDRESS, accessedSlots, calls = [] } = traced
   const kind = type as FrameKind
   const borrows = kind === 'DELEGATECALL' || kind === 'CALLCODE'
   const frame: FrameRecord = {
     kind,
     depth: parent === undefined ? 0 : parent.depth + 1,
-    // Clients differ in whom they name as the caller of a DELEGATECALL.
+    // Clients name different addresses as the caller of a DELEGATECALL.
     from: parent?.storageAddress ?? traced.from,
     to,
     storageAddress: parent !== undefined && borrows ? parent.storageAddress : to,
@@ -64,25 +64,25 @@ function toFrame(
     calls: [],
   }
   for (const [opcode] of entries(traced.usedOpcodes)) noteOpcode(frame, Number(opcode))
-  // Some nodes tell SELFDESTRUCT as a frame; the opcode itself is what the rules judge.
+  // Some nodes show SELFDESTRUCT as a frame; the rules look at the opcode only.
   const below = calls.filter((call) => kinds.has(call.type))
   frame.calls = below.map((call) => toFrame(call, frame, factsOf))
   return frame
 }
 
-/** Of several accesses to one address a trace tells the first, and whether any looked at the code. */
+/** The code accesses of a frame: a trace tells the first to each address, and if any read its code. */
 function accessesOf(traced: TracedFrame, factsOf: AddressFacts): CodeAccess[] {
-  const looked = new Set(traced.extCodeAccessInfo)
+  const inspected = new Set(traced.extCodeAccessInfo)
   return entries(traced.contractSize).flatMap(([address, { contractSize, opcode }]) => {
-    const looks = extcode.includes(opcode)
+    const isInspection = extcode.includes(opcode)
     const access = { ...factsOf(address), address, codeSize: contractSize }
-    const first = { ...access, opcode, testsExistence: looks && !looked.has(address) }
-    if (looks || !looked.has(address)) return [first]
+    const first = { ...access, opcode, testsExistence: isInspection && !inspected.has(address) }
+    if (isInspection || !inspected.has(address)) return [first]
     return [first, { ...access, opcode: EXTCODESIZE, testsExistence: false }]
   })
 }
 
-/** Only running out of gas and unassigned opcodes matter to the rules; all else is a failure. */
+/** The error of a frame. The rules only look at out of gas and unassigned opcodes. */
 function errorOf({ error, outOfGas }: TracedFrame): FrameError | undefined {
   if (outOfGas || /out of gas/i.test(error ?? '')) return 'out of gas'
   if (error === undefined) return undefined
@@ -93,6 +93,6 @@ function ranOutOfGas(frame: TracedFrame): boolean {
   return errorOf(frame) === 'out of gas' || (frame.calls ?? []).some(ranOutOfGas)
 }
 
-function entries<V>(of: Readonly<Record<Hex, V>>): [Hex, V][] {
-  return Object.entries(of) as [Hex, V][]
+function entries<V>(record: Readonly<Record<Hex, V>>): [Hex, V][] {
+  return Object.entries(record) as [Hex, V][]
 }

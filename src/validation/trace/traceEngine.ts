@@ -3,36 +3,41 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { splitValidationData } from '../../entrypoint/validationData.js'
 import { toHex } from '../../evm/index.js'
 import type { Engine } from '../engine.js'
-import { observeRun } from '../inProcess/observeRun.js'
-import { readValidation, refusal, timeRangeOf } from '../inProcess/readSimulation.js'
+import { observeRecord } from '../inProcess/observeRecord.js'
+import { refusal, timeRangeOf, validationOf } from '../inProcess/simulatedOperation.js'
 import { aggregated } from '../refusals.js'
-import { runTrace, type TracedOperation, type TracedRun, type TracingNode } from './runTrace.js'
+import {
+  type TracedOperation,
+  type TraceResult,
+  type TracingNode,
+  traceOperation,
+} from './traceOperation.js'
 
 export type TraceEngineContext = TracingNode & { readonly heads: Pick<HeadFollower, 'refresh'> }
 
 /**
- * Validates operations of any EntryPoint version on the node, by one debug_traceCall of handleOps, and
- * tells the same facts as our EVM, so that every rule can be judged. The EntryPoint is not deceived
- * there: a wrong signature is its refusal (AA24, AA34). An operation out of its time is traced once more
- * in a block of that time. All of it on the newest block.
+ * An engine that validates operations of any EntryPoint version on the node, by one debug_traceCall of
+ * handleOps on the newest block. It gives the same facts as our EVM, so that every rule can be checked.
+ * A wrong signature cannot be hidden from the EntryPoint there: it is a refusal (AA24, AA34). An operation
+ * outside its time range is traced once more in a block of a time within it.
  */
 export function createTraceEngine(context: TraceEngineContext): Pick<Engine, 'validate'> {
   return {
     async validate(entryPoint, op, override = {}) {
-      const asked: TracedOperation = { ...context, entryPoint, op, override }
-      let run = await runTrace(asked, await context.heads.refresh())
-      const { authorizer } = splitValidationData(run.observed.accountData ?? 0n)
+      const traced: TracedOperation = { ...context, entryPoint, op, override }
+      let trace = await traceOperation(traced, await context.heads.refresh())
+      const { authorizer } = splitValidationData(trace.observed.accountData ?? 0n)
       if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
-      const time = dueTime(entryPoint, run)
-      if (time !== undefined) run = await runTrace(asked, run.head, time)
-      const { observed, state, output, record, fork, head } = run
+      const time = dueTime(entryPoint, trace)
+      if (time !== undefined) trace = await traceOperation(traced, trace.head, time)
+      const { observed, state, output, record, fork, head } = trace
       if (observed.validated === undefined) {
-        const failure = refusal(entryPoint, op, { result: { output }, stage: { state } })
+        const failure = refusal(entryPoint, op, { result: { output }, state })
         return { ok: false, failure }
       }
       const validation = {
-        ...readValidation(observed, observed.validated, op),
-        observed: observeRun(entryPoint, op, { record, state, fork, blockHash: head.hash }),
+        ...validationOf(observed, observed.validated, op),
+        observed: observeRecord(entryPoint, op, { record, state, fork, blockHash: head.hash }),
       }
       return { ok: true, validation }
     },
@@ -40,10 +45,10 @@ export function createTraceEngine(context: TraceEngineContext): Pick<Engine, 'va
 }
 
 /**
- * A time (Unix seconds) at which an operation that is out of its time would be in it; undefined when it
- * ended otherwise, or no time will do.
+ * A time (Unix seconds) within the range of an operation that was refused for its time; undefined when it
+ * ended otherwise, or its range is empty.
  */
-function dueTime(entryPoint: EntryPoint, { observed, output }: TracedRun): number | undefined {
+function dueTime(entryPoint: EntryPoint, { observed, output }: TraceResult): number | undefined {
   if (observed.validated !== undefined) return undefined
   const code = entryPoint.decodeFailure(toHex(output))?.code
   if (code !== 'AA22' && code !== 'AA32') return undefined

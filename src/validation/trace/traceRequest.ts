@@ -1,6 +1,6 @@
 import { encodeEthCall } from '../../chain/ethCall.js'
+import type { BlockId } from '../../chain/head.js'
 import type { NodeCall } from '../../chain/jsonRpc.js'
-import type { BlockId } from '../../chain/nodeReads.js'
 import type { StateOverride } from '../../chain/stateOverride.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
@@ -13,15 +13,15 @@ export type TraceOptions = {
   readonly tracerConfig?: unknown
   readonly block: BlockId
   readonly fork: Fork
-  /** The operation's authorization included. */
+  /** The state to pretend, the operation's authorization included. */
   readonly override: StateOverride
   /** Unix seconds that the block is to have; absent = its own. */
   readonly time?: number | undefined
 }
 
 /**
- * debug_traceCall of handleOps with this one operation, the very message that our EVM runs: from nobody,
- * with the same gas and no fees.
+ * The debug_traceCall of handleOps with this one operation: the very message that our EVM runs, with the
+ * same sender and gas and without fees.
  */
 export function traceRequest(
   entryPoint: EntryPoint,

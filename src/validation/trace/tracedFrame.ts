@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 
 /**
- * A frame as geth's `erc7562Tracer` tells it, and our collector after it. The node is trusted as far as
- * it answers in this form, which the probe at the start has seen.
+ * A frame in the format of geth's `erc7562Tracer`, which our collector has too. The node is trusted to
+ * answer in this form, as its answer to the probe at the start had it.
  */
 export type TracedFrame = {
   readonly type: string
@@ -15,27 +15,27 @@ export type TracedFrame = {
   readonly value?: Hex
   readonly input: Hex
   readonly output?: Hex
-  /** In the node's own words. */
+  /** An error in the node's own words. */
   readonly error?: string
   readonly accessedSlots: {
     /** Values that were read, by slot. */
     readonly reads: Readonly<Record<Hex, readonly Hex[]>>
-    /** How often, by slot. */
+    /** Number of writes, by slot. */
     readonly writes: Readonly<Record<Hex, number>>
     readonly transientReads: Readonly<Record<Hex, number>>
     readonly transientWrites: Readonly<Record<Hex, number>>
   }
-  /** Whose code was looked at by EXTCODE*, but for EXTCODESIZE ISZERO. */
+  /** Addresses whose code was read by EXTCODE*, except by EXTCODESIZE ISZERO. */
   readonly extCodeAccessInfo: readonly Address[]
-  /** How often, by opcode; GAS only where no *CALL follows. */
+  /** Number of uses, by opcode; GAS only where no *CALL follows. */
   readonly usedOpcodes: Readonly<Record<Hex, number>>
-  /** Bytes of code of each address that was called or looked at, with the opcode that did it first. */
+  /** Bytes of code of each address that was called or inspected, with the first opcode that did it. */
   readonly contractSize: Readonly<
     Record<Address, { readonly contractSize: number; readonly opcode: number }>
   >
   readonly outOfGas: boolean
   readonly calls?: readonly TracedFrame[]
-  /** What the whole run hashed; of the outermost frame. */
+  /** Inputs of KECCAK256 in the whole run; on the outermost frame only. */
   readonly keccak?: readonly Hex[]
 }
 

@@ -5,7 +5,9 @@ type Answer = { readonly outcome: WebhookOutcome; readonly reason: string | unde
 
 const MAX_REASON_LENGTH = 200
 
-/** What a response says. Only a JSON object whose arePoliciesVerified is a boolean is an answer. */
+/**
+ * The answer in a response. Only a JSON object whose arePoliciesVerified is a boolean is an answer.
+ */
 export function readAnswer(response: OutboundResponse): Answer {
   if (!response.ok) return { outcome: response.outcome, reason: response.reason }
   let answer: unknown
@@ -27,7 +29,9 @@ export function readAnswer(response: OutboundResponse): Answer {
   }
 }
 
-/** Without control characters, cut to 200 characters, U+FFFD for what the database cannot hold. */
+/**
+ * The reason without control characters, cut to 200 characters, with U+FFFD for lone surrogates.
+ */
 function tidy(reason: string): string | undefined {
   const text = Buffer.from(reason)
     .toString()

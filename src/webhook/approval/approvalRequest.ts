@@ -2,16 +2,17 @@ import { InvalidParamsError } from '../../errors/requestErrors.js'
 import type { OutboundRequest } from '../../outbound/exchange.js'
 import { signatureHeaders } from '../signing/signature.js'
 
+/** The data that a client sends along for the app's webhooks. */
 export type WebhookData = Readonly<Record<string, unknown>>
 
 export type ApprovalRequestInput = {
   readonly url: string
   readonly requestType: 'GET' | 'POST'
-  /** `whsec_…`, the newest first. */
+  /** The signing secrets `whsec_…`, the newest first. */
   readonly secrets: readonly string[]
   readonly decisionId: string
   readonly webhookData: WebhookData
-  /** What a webhook with the extended payload gets beside the data. */
+  /** The members that a webhook with the extended payload gets beside the data. */
   readonly extension: Readonly<Record<string, unknown>> | undefined
   /** Unix seconds */
   readonly timestamp: number
@@ -19,9 +20,9 @@ export type ApprovalRequestInput = {
 }
 
 /**
- * The approval call as bytes. POST: the body `{"data":<webhookData>}`, with the extension's members
- * after it where there is one, which is what is signed. GET:
- * the registered URL's own query, then the data; signed is all that stands behind `?`. Throws
+ * The approval call as bytes. By POST it has the body `{"data":<webhookData>}`, with the
+ * extension's members after it where there is one, and the body is signed. By GET it has the
+ * registered URL's own query, then the data, and everything behind `?` is signed. Throws
  * InvalidParamsError when the data is too long for a query.
  */
 export function approvalRequest(input: ApprovalRequestInput): OutboundRequest {
@@ -47,10 +48,10 @@ export function approvalRequest(input: ApprovalRequestInput): OutboundRequest {
 const MAX_QUERY_BYTES = 8192
 
 /**
- * Every scalar of webhookData, then those of `webhookData.params` (the only ones that receivers of
- * the original service got), each under its name, and last `data`, the whole as JSON. A name that
- * the registered URL uses stays its own: a caller must not speak in the app's name. No other key of
- * webhookData means anything.
+ * The query of a call by GET: every scalar of webhookData, then those of `webhookData.params` (the
+ * only ones that receivers of the original service got), each under its name, and last `data`, the
+ * whole as JSON. A name that the registered URL uses keeps its value there: a caller must not speak
+ * in the app's name. No other key of webhookData has a meaning.
  */
 function queryOf(webhookData: WebhookData, registered: URLSearchParams): string {
   const { params } = webhookData
@@ -75,7 +76,7 @@ function scalarsOf(source: object): [string, string][] {
     .map(([name, value]) => [name, String(value)])
 }
 
-/** A lone surrogate, which no URL can hold, becomes U+FFFD. */
+/** The text encoded for a URL; a lone surrogate, which no URL can hold, becomes U+FFFD. */
 function encode(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString())
 }

@@ -12,12 +12,14 @@ import {
 } from 'cockatiel'
 import { Lru } from '../../base/lru.js'
 
-/** Keeps a webhook that fails, or hangs, from costing every sponsorship its deadline. */
+/**
+ * The guard that keeps a webhook which fails or hangs from costing every sponsorship its deadline.
+ */
 export type Circuits = {
   /**
-   * Runs the call, or says why not: `circuit_open` after 5 failures in a row or when half of 20
-   * or more calls of the last 30 s failed, until one probe after 10 s goes well; `overloaded` with
-   * 50 calls of this webhook under way.
+   * Runs the call, or gives the reason why not: `circuit_open` after 5 failures in a row or when
+   * half of 20 or more calls of the last 30 s failed, until one probe after 10 s goes well;
+   * `overloaded` with 50 calls of this webhook under way.
    */
   run<Result>(
     webhookId: string,
@@ -55,7 +57,7 @@ export function createCircuits(
     async run(webhookId, call) {
       const policy = policies.get(webhookId) ?? makePolicy(webhookId)
       policies.set(webhookId, policy)
-      // While the one probe is under way, nobody waits for what it finds.
+      // While the one probe is under way, other sponsorships do not wait for its result.
       if (policy.breaker.state === CircuitState.HalfOpen) return 'circuit_open'
       try {
         return await policy.guarded.execute(call)
@@ -68,7 +70,7 @@ export function createCircuits(
   }
 }
 
-/** Opens when one of both would. */
+/** A breaker that opens when one of both would. */
 function either(a: IBreaker, b: IBreaker): IBreaker {
   return {
     state: undefined,

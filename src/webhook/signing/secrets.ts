@@ -1,7 +1,7 @@
 import { decryptSecret } from '../../tenancy/secrets.js'
 import { SECRET_PURPOSE } from './signature.js'
 
-/** For how long an old secret signs beside the one that replaced it, in milliseconds. */
+/** The milliseconds for which an old secret signs beside the one that replaced it. */
 export const OVERLAP = 24 * 3_600 * 1_000
 
 type Stored = {

@@ -2,17 +2,19 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 
-/** What a webhook's secret is stored for. */
+/** The purpose that a webhook's secret is encrypted for. */
 export const SECRET_PURPOSE = 'webhook signature'
 
-/** A signing secret as Standard Webhooks writes it: `whsec_` and 32 random bytes in base64. */
+/**
+ * A new signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64.
+ */
 export function newSecret(): string {
   return PREFIX + randomBytes(32).toString('base64')
 }
 
 /**
  * The three headers of Standard Webhooks over `content`, the exact bytes that the receiver signs
- * too; one signature per secret, so that a receiver may know either while they change over.
+ * too. There is one signature per secret, so that during a rotation a receiver may know either.
  * `timestamp` is in Unix seconds.
  */
 export function signatureHeaders(

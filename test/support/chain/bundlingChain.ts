@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import {
   type Address,
   encodeFunctionData,
@@ -9,14 +8,14 @@ import {
   parseGwei,
 } from 'viem'
 import type { BundlingContext } from '../../../src/bundling/bundlingContext.js'
+import { createReceiptMemory } from '../../../src/bundling/createReceiptMemory.js'
 import { operationReceipt } from '../../../src/bundling/operationReceipt.js'
 import { operationStatus } from '../../../src/bundling/operationStatus.js'
 import type { OperationReceipt, OperationStatus } from '../../../src/bundling/operationViews.js'
-import { createReceiptMemory } from '../../../src/bundling/receiptMemory.js'
 import { followChain, keepLanes } from '../../../src/bundling/send/followChain.js'
 import { sendBundles } from '../../../src/bundling/send/sendBundles.js'
 import type { ViewContext } from '../../../src/bundling/viewContext.js'
-import type { ChainDefinition } from '../../../src/chain/definition.js'
+import type { ChainDefinition } from '../../../src/chain/definition/chainDefinition.js'
 import { type HeadFollower, startHeadFollower } from '../../../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../../../src/chain/nodeClient.js'
 import { tankFactoryAddress } from '../../../src/contracts/deployments.js'
@@ -24,24 +23,24 @@ import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { expectedShare, preVerificationGas } from '../../../src/gas/preVerificationGas.js'
-import { createMempool, type Mempool } from '../../../src/mempool/admit.js'
+import { createMempool, type Mempool } from '../../../src/mempool/createMempool.js'
 import type { ExecutorSigner } from '../../../src/signing/executorSigner.js'
 import { openSigner, openSigners } from '../../../src/signing/openSigner.js'
+import type { Database } from '../../../src/store/database.js'
 import { openBundles } from '../../../src/store/outbox/bundles.js'
 import { findOperation, type StoredOperation } from '../../../src/store/pool/operations.js'
-import type { Schema } from '../../../src/store/schema.js'
 import { createChainEngine } from '../../../src/validation/chainEngine.js'
 import type { Engine } from '../../../src/validation/engine.js'
 import { createNodeEngine } from '../../../src/validation/node/nodeEngine.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
 import { createApp } from '../database/createApp.js'
-import { deployEntryPoint } from './entryPointContracts.js'
 import { silent } from '../logger.js'
-import { puppetCode } from './puppet.js'
-import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
 import { until } from '../until.js'
+import { deployEntryPoint } from './entryPointContracts.js'
+import { settableAccountCode } from './settableAccount.js'
+import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
 
-export const puppetAbi = parseAbi([
+export const settableAccountAbi = parseAbi([
   'function set(bool refuses, bool refusesOdd, uint256 validationData)',
   'function touch()',
   'function poke(address other, bytes data)',
@@ -54,7 +53,7 @@ const entryPointAbi = parseAbi([
   'function withdrawTo(address, uint256)',
 ])
 
-export const touch = encodeFunctionData({ abi: puppetAbi, functionName: 'touch' })
+export const touch = encodeFunctionData({ abi: settableAccountAbi, functionName: 'touch' })
 
 /** Funded keys of anvil, after the one that tests send with. */
 export const executorKeys: readonly Hex[] = [
@@ -62,8 +61,8 @@ export const executorKeys: readonly Hex[] = [
   '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
 ]
 
-/** How a puppet behaves; what is left out returns to normal. */
-type Strings = {
+/** The behaviour of a settable account; a setting that is left out returns to normal. */
+type AccountSettings = {
   /** Validation reverts. */
   readonly refuses?: boolean
   /** Validation reverts in blocks with an odd number: after an even one it passes its simulation. */
@@ -81,9 +80,9 @@ export type BundlingChain = {
   readonly mempool: Mempool
   readonly executors: readonly ExecutorSigner[]
   readonly appId: string
-  /** A new puppet with this deposit in the EntryPoint (default 1 ether). */
-  puppet(deposit?: bigint): Promise<Address>
-  pull(puppet: Address, strings: Strings): Promise<void>
+  /** A new settable account with this deposit in the EntryPoint (wei, default 1 ether). */
+  createAccount(deposit?: bigint): Promise<Address>
+  configure(account: Address, settings: AccountSettings): Promise<void>
   operation(sender: Address, fields?: Partial<Operation>): Operation
   admit(op: Operation): Promise<Hex>
   /** Someone else's bundle with these operations. */
@@ -104,7 +103,7 @@ type Options = {
 }
 
 let chains = 0
-let puppets = 0
+let accounts = 0
 
 /** Without rules nothing but the node's own word. */
 async function openEngine(
@@ -131,7 +130,7 @@ async function openEngine(
 
 /** Each chain has its own chain id, so that chains share a database as they do in production. */
 export async function startBundlingChain(
-  database: Kysely<Schema>,
+  database: Database,
   { args = [], definition: changes = {} }: Options = {},
 ): Promise<BundlingChain> {
   const chainId = changes.chainId ?? 50_000 + ++chains
@@ -160,7 +159,7 @@ export async function startBundlingChain(
     maxOperationsPerSender: 4,
     maxOperationsPerApp: 1_000,
     maxOperations: 1_000,
-    // Puppets look at the block's number.
+    // Settable accounts look at the block's number.
     rules: 'off',
     validationEngine: 'auto',
     comparedShare: 0.01,
@@ -192,11 +191,11 @@ export async function startBundlingChain(
     treasury,
   }
   const share = expectedShare(definition)
-  const mempool = createMempool({ ...context, onJudged: () => {}, ...share })
+  const mempool = createMempool({ ...context, onRulesChecked: () => {}, ...share })
   const appId = await createApp(database)
 
   const setCode = async (address: Address) => {
-    await anvil.request('anvil_setCode', [address, puppetCode])
+    await anvil.request('anvil_setCode', [address, settableAccountCode])
   }
   const round = async () => {
     const followed = await followChain(context, await heads.refresh())
@@ -213,8 +212,8 @@ export async function startBundlingChain(
     mempool,
     executors,
     appId,
-    async puppet(deposit = parseEther('1')) {
-      const address = numberToHex(0xabc000 + ++puppets, { size: 20 })
+    async createAccount(deposit = parseEther('1')) {
+      const address = numberToHex(0xabc000 + ++accounts, { size: 20 })
       await setCode(address)
       const data = encodeFunctionData({
         abi: entryPointAbi,
@@ -225,11 +224,11 @@ export async function startBundlingChain(
       await heads.refresh()
       return address
     },
-    async pull(puppet, { refuses = false, refusesOdd = false, validationData = 0n }) {
+    async configure(account, { refuses = false, refusesOdd = false, validationData = 0n }) {
       const args = [refuses, refusesOdd, validationData] as const
       await anvil.send({
-        to: puppet,
-        data: encodeFunctionData({ abi: puppetAbi, functionName: 'set', args }),
+        to: account,
+        data: encodeFunctionData({ abi: settableAccountAbi, functionName: 'set', args }),
       })
       await heads.refresh()
     },
@@ -296,17 +295,17 @@ export async function startBundlingChain(
   return chain
 }
 
-/** Takes deposit out of the EntryPoint, as the puppet's owner would. */
+/** Takes deposit out of the EntryPoint, as the account's owner would. */
 export async function withdraw(
   { anvil, entryPoint, heads }: BundlingChain,
-  puppet: Address,
+  account: Address,
   amount: bigint,
 ): Promise<void> {
   const args = [anvil.account, amount] as const
   const data = encodeFunctionData({ abi: entryPointAbi, functionName: 'withdrawTo', args })
-  await anvil.request('anvil_impersonateAccount', [puppet])
-  await anvil.request('anvil_setBalance', [puppet, numberToHex(parseEther('1'))])
-  const receipt = await anvil.send({ from: puppet, to: entryPoint.address, data })
+  await anvil.request('anvil_impersonateAccount', [account])
+  await anvil.request('anvil_setBalance', [account, numberToHex(parseEther('1'))])
+  const receipt = await anvil.send({ from: account, to: entryPoint.address, data })
   if (receipt.status !== '0x1') throw new Error('nothing was withdrawn')
   await heads.refresh()
 }

@@ -1,28 +1,35 @@
-import solc from 'solc'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { Abi, Hex } from 'viem'
 
 export type Compiled = { readonly abi: Abi; readonly bytecode: Hex; readonly runtime: Hex }
 
-/** Compiles contracts that only a test needs, by name. */
+type Compiler = { compile(input: string): string }
+
+const load = createRequire(import.meta.url)
+
+/** What the compiler made of each input that some run of the tests has had. */
+const memory = join(process.cwd(), 'node_modules/.cache/purser-solc')
+
+/** Compiles contracts that only a test needs, by name. The same source is compiled once on a machine. */
 export function compileSolidity(
   source: string,
   evmVersion: 'shanghai' | 'cancun' = 'shanghai',
 ): Record<string, Compiled> {
-  const output = JSON.parse(
-    solc.compile(
-      JSON.stringify({
-        language: 'Solidity',
-        sources: { 'test.sol': { content: `pragma solidity ^0.8.30;\n${source}` } },
-        settings: {
-          evmVersion,
-          optimizer: { enabled: true },
-          outputSelection: {
-            '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
-          },
-        },
-      }),
-    ),
-  )
+  const input = JSON.stringify({
+    language: 'Solidity',
+    sources: { 'test.sol': { content: `pragma solidity ^0.8.30;\n${source}` } },
+    settings: {
+      evmVersion,
+      optimizer: { enabled: true },
+      outputSelection: {
+        '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
+      },
+    },
+  })
+  const output = JSON.parse(compile(input))
   const errors = (output.errors ?? []).filter((e: { severity: string }) => e.severity === 'error')
   if (errors.length > 0) throw new Error(errors[0].formattedMessage)
   type Output = { abi: Abi; evm: Record<'bytecode' | 'deployedBytecode', { object: string }> }
@@ -33,4 +40,22 @@ export function compileSolidity(
       { abi, bytecode: `0x${evm.bytecode.object}`, runtime: `0x${evm.deployedBytecode.object}` },
     ]),
   )
+}
+
+/** The compiler's output; loading the compiler takes a second, so only what is new needs it. */
+function compile(input: string): string {
+  const { version } = load('solc/package.json') as { version: string }
+  const name = createHash('sha256').update(`${version} ${input}`).digest('hex')
+  const file = join(memory, `${name}.json`)
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    const output = (load('solc') as Compiler).compile(input)
+    mkdirSync(memory, { recursive: true })
+    // Replaced whole: another worker may be reading it.
+    const draft = join(memory, `${name}.${randomUUID()}`)
+    writeFileSync(draft, output)
+    renameSync(draft, file)
+    return output
+  }
 }

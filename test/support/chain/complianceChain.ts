@@ -5,10 +5,8 @@ import type { ChainInput } from '../../../src/config/chainSchema.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
 import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
-import { type ActorChain, MINIMUM_STAKE, openActorChain, UNSTAKE_DELAY } from './actorChain.js'
-import { commandsOn } from '../service/cliAnswers.js'
 import { type Json, type RpcAnswer, result, rpc } from '../http/jsonRpc.js'
-import type { Anvil } from './startAnvil.js'
+import { createTenant } from '../service/createTenant.js'
 import {
   makeDataFolder,
   type RunningService,
@@ -16,6 +14,8 @@ import {
   startService,
   urlOf,
 } from '../service/startPurser.js'
+import { type ActorChain, MINIMUM_STAKE, openActorChain, UNSTAKE_DELAY } from './actorChain.js'
+import type { Anvil } from './startAnvil.js'
 
 const CHAIN_ID = 7_562
 const OPERATOR_TOKEN = 'operator-of-the-compliance-chain'
@@ -80,8 +80,7 @@ async function serve(
   const config = { chains: [chain], port: 0, logLevel: 'warn', debugMethods: true }
   const secrets = { PURSER_CONFIG, PURSER_OPERATOR_TOKEN: OPERATOR_TOKEN }
   writeFileSync(PURSER_CONFIG, JSON.stringify(config))
-  const { tenant } = commandsOn(folder, { PURSER_CONFIG })
-  const { apiKey } = await tenant('compliance')
-  const service = await startService(['serve', '--data', folder], secrets)
+  const { apiKey } = await createTenant(folder, 'compliance')
+  const service = await startService(['serve', '--data', folder, '--drain-seconds', '0'], secrets)
   return { ...service, apiKey }
 }

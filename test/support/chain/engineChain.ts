@@ -11,11 +11,11 @@ import { DELEGATION_MARKER } from '../../../src/entrypoint/delegation.js'
 import type { OperationOutcome, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { createInProcessEngine } from '../../../src/validation/inProcess/inProcessEngine.js'
-import { lower, openTankChain } from '../tanks/tankChain.js'
 import { silent } from '../logger.js'
+import { lower, openTankChain } from '../tanks/tankChain.js'
 import { contracts } from './v06Contracts.js'
 
-/** What an operation's sender is before it is sent. */
+/** The state of an operation's sender before it is sent. */
 export type SenderKind = 'deployed' | 'counterfactual' | 'delegated'
 
 /** Senders that exist with the accounts of this version. */

@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { BundlingContext } from '../../../src/bundling/bundlingContext.js'
+import { createReceiptMemory } from '../../../src/bundling/createReceiptMemory.js'
 import { operationReceipt } from '../../../src/bundling/operationReceipt.js'
-import { createReceiptMemory } from '../../../src/bundling/receiptMemory.js'
 import { followChain } from '../../../src/bundling/send/followChain.js'
 import { sendBundles } from '../../../src/bundling/send/sendBundles.js'
 import type { ViewContext } from '../../../src/bundling/viewContext.js'
-import type { ChainDefinition } from '../../../src/chain/definition.js'
+import type { ChainDefinition } from '../../../src/chain/definition/chainDefinition.js'
 import { adviseFees } from '../../../src/chain/fees.js'
 import { tankFactoryAddress } from '../../../src/contracts/deployments.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
@@ -16,17 +15,17 @@ import type { Operation } from '../../../src/entrypoint/operation.js'
 import { type EstimateContext, estimateOperation } from '../../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../../src/gas/gasEstimate.js'
 import { expectedShare } from '../../../src/gas/preVerificationGas.js'
-import { createMempool, type Mempool } from '../../../src/mempool/admit.js'
+import { createMempool, type Mempool } from '../../../src/mempool/createMempool.js'
 import { openSigners } from '../../../src/signing/openSigner.js'
+import type { Database } from '../../../src/store/database.js'
 import { openBundles } from '../../../src/store/outbox/bundles.js'
 import { findOperation } from '../../../src/store/pool/operations.js'
-import type { Schema } from '../../../src/store/schema.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
-import { VERSIONS } from '../tanks/tankChain.js'
 import { createApp } from '../database/createApp.js'
-import { type EngineChain, openEngineChain } from './engineChain.js'
 import { silent } from '../logger.js'
+import { VERSIONS } from '../tanks/tankChain.js'
 import { until } from '../until.js'
+import { type EngineChain, openEngineChain } from './engineChain.js'
 
 let chainIds = 60_000
 
@@ -35,7 +34,7 @@ let chainIds = 60_000
  * them; nothing runs by itself.
  */
 export async function startMixedBundling(
-  database: Kysely<Schema>,
+  database: Database,
   changes: Partial<ChainDefinition> = {},
 ) {
   const first = await openEngineChain('0.6', undefined, ++chainIds)
@@ -102,7 +101,7 @@ export async function startMixedBundling(
     ...context,
     engine,
     heads,
-    onJudged: () => {},
+    onRulesChecked: () => {},
     ...share,
   })
   const appId = await createApp(database)

@@ -1,12 +1,9 @@
 import { pino } from 'pino'
+import type { EngineChoice } from '../../../src/chain/definition/validationSettings.js'
 import { startHeadFollower } from '../../../src/chain/headFollower.js'
 import { createNodeClient } from '../../../src/chain/nodeClient.js'
 import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
-import {
-  createChainEngine,
-  type EngineChoice,
-  type RanBy,
-} from '../../../src/validation/chainEngine.js'
+import { createChainEngine, type ValidatedBy } from '../../../src/validation/chainEngine.js'
 import type { Compared } from '../../../src/validation/nodeWatch.js'
 import type { EngineChain } from './engineChain.js'
 
@@ -26,8 +23,8 @@ export async function openChainEngine(
   const entryPoints = [createEntryPoint(version, address)]
   const asked: number[] = []
   const onBatch = (calls: number) => asked.push(calls)
-  const ran: RanBy[] = []
-  const onValidated = (by: RanBy) => ran.push(by)
+  const ran: ValidatedBy[] = []
+  const onValidated = (by: ValidatedBy) => ran.push(by)
   const compared: Compared[] = []
   const engine = await createChainEngine({
     node,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../../src/store/database.js'
 import { emitEvent, eventTypes } from '../../../src/store/events.js'
+import { inTransaction } from '../../../src/store/inTransaction.js'
 import { insertDecision } from '../../../src/store/ledger/decisions.js'
 import { insertPolicy } from '../../../src/store/tenants/policies.js'
 import type { Tenant } from '../http/useAdmin.js'
@@ -49,7 +50,7 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     position: undefined,
     terms: {},
   })
-  await emitEvent(db, app_id, 'tank.low', { tankId: tank.id })
+  await inTransaction(db, (trx) => emitEvent(trx, app_id, 'tank.low', { tankId: tank.id }))
   return {
     accountId: tenant.accountId,
     appId: app_id,
@@ -80,16 +81,15 @@ export async function storeCall(db: Database, app_id: string, webhook_id: string
     valid_until: 0n,
   }
   const place = { entry_point: `0x${'e'.repeat(40)}`, sender: `0x${'5'.repeat(40)}` } as const
-  await insertDecision(db, { ...about, ...place }, [
-    {
-      webhook_id,
-      outcome: 'denied',
-      http_status: 200,
-      reason: 'no',
-      attempts: 1,
-      duration_ms: 1.5,
-      started_at: new Date(),
-    },
-  ])
+  const call = {
+    webhook_id,
+    outcome: 'denied',
+    http_status: 200,
+    reason: 'no',
+    attempts: 1,
+    duration_ms: 1.5,
+    started_at: new Date(),
+  }
+  await inTransaction(db, (trx) => insertDecision(trx, { ...about, ...place }, [call]))
   return id
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { type Address, type Hex, keccak256, toHex, zeroHash } from 'viem'
+import { type Hex, keccak256, toHex } from 'viem'
 import type { BudgetClaim } from '../../../src/policy/budget/budget.js'
 import type { ReservationClaim } from '../../../src/policy/decideReservation.js'
 import { type Reservation, type Reserved, reserve } from '../../../src/policy/reserve.js'
@@ -13,12 +13,6 @@ import type {
   ReservationSlot,
 } from '../../../src/store/ledger/reservations.js'
 import type { NewWebhookCall } from '../../../src/store/ledger/webhookCalls.js'
-import type { Included } from '../../../src/store/pool/inclusions.js'
-
-export const entryPoint: Address = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
-export const alice: Address = `0x${'a1'.repeat(20)}`
-export const bob: Address = `0x${'b0'.repeat(20)}`
-export const tank: Address = `0x${'7a'.repeat(20)}`
 
 /** A sponsorship at the store's level: what it costs, whose it is, and what it charges. */
 export type Asked = {
@@ -82,43 +76,6 @@ export function budgetClaim(given: Partial<BudgetClaim> & { policyId: string }):
     bucket: 0,
     oldest: 0,
     ...given,
-  }
-}
-
-type Event = {
-  readonly slot: Pick<ReservationSlot, 'sender' | 'nonce' | 'entryPoint'>
-  readonly hash: Hex
-  readonly cost: bigint
-  readonly block: bigint
-  readonly paymaster?: Address
-}
-
-/** One UserOperationEvent as the index has it. */
-export function inclusionOf({ slot, hash, cost, block, paymaster = tank }: Event): Included {
-  const event = {
-    address: slot.entryPoint,
-    topics: [],
-    data: '0x' as const,
-    blockNumber: block,
-    blockHash: zeroHash,
-    transactionHash: hash,
-    transactionIndex: 0,
-    logIndex: 0,
-  }
-  return {
-    entryPoint: slot.entryPoint,
-    outcome: {
-      userOpHash: hash,
-      sender: slot.sender,
-      nonce: slot.nonce,
-      paymaster,
-      success: true,
-      actualGasCost: cost,
-      actualGasUsed: 1n,
-      reason: '0x',
-      event,
-      logs: [event],
-    },
   }
 }
 

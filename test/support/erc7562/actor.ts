@@ -181,16 +181,16 @@ contract Actor {
   'cancun',
 ).Actor!
 
-/** What an actor does. */
+/** An action of an actor. */
 export type Act = {
   readonly what: string
   /** Itself (SELF), in another actor (CALL), or by that actor's code (DELEGATECALL). */
   readonly how?: 'SELF' | 'CALL' | 'DELEGATECALL'
-  /** That other actor. */
+  /** The other actor. */
   readonly via?: Address
   readonly subject?: Address
   readonly value?: bigint
-  /** Of CALL; 0 = all. */
+  /** Gas of CALL; 0 = all. */
   readonly gas?: bigint
   readonly data?: Hex
 }
@@ -222,7 +222,7 @@ export function script(act: Act | undefined): Hex {
   return encodeAbiParameters([scriptType], [{ ...fields, data: act.data ?? '0x' }])
 }
 
-/** Calldata that makes an actor perform `act` for whoever calls. */
+/** Calldata that makes an actor perform `act` for any caller. */
 export function actCall(act: Act): Hex {
   return encodeFunctionData({ abi: actor.abi, functionName: 'act', args: [script(act)] })
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
 import type { ChainServices, RegisteredWebhook, Services } from '../../../src/api/services.js'
-import type { TokenDefinition } from '../../../src/chain/tokenDefinition.js'
+import type { TokenDefinition } from '../../../src/chain/definition/tokenDefinition.js'
 import type { Draft } from '../../../src/entrypoint/draft.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import type { SponsorshipRequest } from '../../../src/paymaster/sponsorship.js'

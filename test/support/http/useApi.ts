@@ -1,8 +1,11 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach } from 'vitest'
 import { type ApiLimits, defaultLimits } from '../../../src/api/limits.js'
+import { commonErrors } from '../../../src/api/methods/methodErrors.js'
+import { isMethodName, methods } from '../../../src/api/methods/methodList.js'
 import type { Services } from '../../../src/api/services.js'
 import { type Api, startApi } from '../../../src/api/startApi.js'
+import type { ErrorCode } from '../../../src/errors/errorCodes.js'
 import { createMetrics, type Metrics } from '../../../src/metrics/createMetrics.js'
 import type { Json } from './jsonRpc.js'
 import { createMemoryServices, memoryKeys } from './memoryServices.js'
@@ -60,9 +63,20 @@ export function useApi() {
     },
     post,
     /** One JSON-RPC call; `version` may carry a query. */
-    call: (version: string, method: string, params: unknown, id: unknown = 1) =>
-      post(rpcPath(version), JSON.stringify({ method, params, id, jsonrpc: '2.0' })),
+    call: async (version: string, method: string, params: unknown, id: unknown = 1) => {
+      const request = { method, params, id, jsonrpc: '2.0' }
+      const answer = await post(rpcPath(version), JSON.stringify(request))
+      requireDeclaredError(method, answer.body?.error?.code)
+      return answer
+    },
   }
+}
+
+/** Throws where a method answers an error code that its description does not name. */
+function requireDeclaredError(method: string, code: ErrorCode | undefined): void {
+  if (code === undefined || !isMethodName(method)) return
+  if (![...commonErrors, ...methods[method].errors].includes(code))
+    throw new Error(`${method} answers ${code}, which its description does not name`)
 }
 
 /** The path of the development chain and key. */

@@ -11,6 +11,6 @@ startEventDeliverer({
   masterKey: Buffer.from(masterKey, 'hex'),
   client: createOutboundClient(createNetworkGuard(loopback)),
   logger,
-  onAttempt: () => {},
+  onDeliveryAttempted: () => {},
   lease,
 })

@@ -4,15 +4,16 @@ import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
 import { isReachable } from '../../../src/store/isReachable.js'
 import { startEmbeddedPostgres } from '../../../src/store/postgres/embeddedPostgres.js'
-import { tankDeposit, withBooks } from '../database/books.js'
-import { commandsOn, labelled } from './cliAnswers.js'
-import { silent } from '../logger.js'
 import { type PublicChain, startPublicChain } from '../chain/publicChain.js'
+import { tankDeposit, withBooks } from '../database/books.js'
+import { silent } from '../logger.js'
+import { until } from '../until.js'
+import { commandsOn, labelled } from './cliAnswers.js'
+import { createTenant } from './createTenant.js'
 import { createReplica, type Replica } from './replica.js'
 import { serveEnvironment } from './serving.js'
 import { makeDataFolder, removeDataFolder } from './startPurser.js'
 import { killDatabase } from './survivors.js'
-import { until } from '../until.js'
 
 /** Two processes that serve and two that bundle, on one PostgreSQL server and one chain. */
 export type Fleet = {
@@ -112,8 +113,8 @@ async function openTenant(
   { chainId }: PublicChain,
   environment: Readonly<Record<string, string>>,
 ) {
-  const { answer, tenant } = commandsOn(folder, environment)
-  const made = await tenant('fleet')
+  const { answer } = commandsOn(folder, environment)
+  const made = await createTenant(folder, 'fleet')
   const target = ['--app', made.appId, '--chain', String(chainId)]
   const filled = await answer(
     'tank',

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
-import { devAccount } from './devAccount.js'
 import { result } from '../http/jsonRpc.js'
 import { until } from '../until.js'
+import { devAccount } from './devAccount.js'
 
 /** What a client wants to happen, with what it knows so far. */
 export type Intent = {

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
 import { startEmbeddedPostgres } from '../../../src/store/postgres/embeddedPostgres.js'
-import { commandsOn } from './cliAnswers.js'
-import { silent } from '../logger.js'
 import { type PublicChain, startPublicChain } from '../chain/publicChain.js'
+import { silent } from '../logger.js'
+import { commandsOn } from './cliAnswers.js'
+import { createTenant } from './createTenant.js'
 import {
   makeDataFolder,
   type RunningService,
@@ -57,7 +58,7 @@ export async function prepareServing(
     { EXECUTOR: devKey(1), ...secrets },
   )
   const commands = commandsOn(folder, environment)
-  const { authToken, apiKey } = await commands.tenant('serving')
+  const { authToken, apiKey } = await createTenant(folder, 'serving')
   let service: RunningService | undefined
   return {
     folder,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { descendantsOf, isAlive } from './processes.js'
 import { until } from '../until.js'
+import { descendantsOf, isAlive } from './processes.js'
 
 function kill(pid: number): void {
   try {

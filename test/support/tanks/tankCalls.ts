@@ -48,7 +48,7 @@ export function operation07(op: Operation) {
   }
 }
 
-/** What the operation's tank itself says for `op`. */
+/** The answer of the operation's tank for `op`. */
 export function hashFromTank(
   { wallet, version }: TankChain,
   op: Operation,

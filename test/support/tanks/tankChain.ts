@@ -25,7 +25,7 @@ import { encodeTankData, sponsorshipHash } from '../../../src/paymaster/tank/tan
 
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 
-/** Whose SimpleAccount takes the userOpHash as a signed message (EIP-191). */
+/** The versions whose SimpleAccount takes the userOpHash as a signed message (EIP-191). */
 const SIGNING_MESSAGES: readonly Version[] = ['0.6', '0.7']
 
 export const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
@@ -46,16 +46,16 @@ type TankOptions = {
   readonly signerB?: Address
   /** Another EntryPoint. */
   readonly at?: Address
-  /** What it runs, if not what a sponsoring tank of the version does. */
+  /** The code that it runs, if not that of a sponsoring tank of the version. */
   readonly runs?: Address
 }
 
-/** What is signed, where it differs from the truth. */
+/** The signed values, where they differ from the truth. */
 type SponsorOptions = Partial<TimeRange> & {
   readonly signerKey?: Hex
   readonly tank?: Address
   readonly entryPoint?: Address
-  /** What the sender's code points to (EIP-7702). */
+  /** The address that the sender's code points to (EIP-7702). */
   readonly delegate?: Address
 }
 

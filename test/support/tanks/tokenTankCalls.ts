@@ -5,7 +5,7 @@ import type { Operation } from '../../../src/entrypoint/operation.js'
 import { operation06, operation07 } from './tankCalls.js'
 import type { TokenTankChain } from './tokenTankChain.js'
 
-/** What the operation's token tank itself says about `op`. */
+/** The answer of the operation's token tank for `op`. */
 export function askTokenTank(
   { wallet, version }: TokenTankChain,
   functionName: 'getHash' | 'maxCharge',

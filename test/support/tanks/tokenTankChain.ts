@@ -21,7 +21,7 @@ import { compileSolidity } from '../chain/compileSolidity.js'
 import { lower, openTankChain, SIGNER_A } from './tankChain.js'
 
 function source(name: string): string {
-  return readFileSync(new URL(`../support/contracts/${name}.sol`, import.meta.url), 'utf8')
+  return readFileSync(new URL(`../contracts/${name}.sol`, import.meta.url), 'utf8')
 }
 
 const contracts = {
@@ -67,12 +67,12 @@ export function transfer(token: Address, to: Address, amount: bigint): UserCall 
   }
 }
 
-/** What an operation's account does: its calls, then burning gas until `leave`, then a revert. */
+/** The acts of an operation's account: its calls, then burning gas until `leave`, then a revert. */
 export function runs(calls: readonly UserCall[], leave = 0n, revertSize = 0n): Hex {
   return encodeFunctionData({ abi: userAbi, functionName: 'run', args: [calls, leave, revertSize] })
 }
 
-/** What a TokenUser shall do when it is told that tokens move: a call, and burning all gas. */
+/** The reaction of a TokenUser to a transfer of tokens: a call, and burning all gas. */
 export function hooking(user: Address, hook: UserCall, burns = false): Hex {
   return runs([
     {
@@ -209,8 +209,7 @@ export async function openTokenTankChain(version: Version, chainId = 31337) {
         paymaster: op.paymaster!,
         paymasterPostOpGasLimit: version === '0.6' ? 0n : quote.postOpGas,
       },
-      entryPoint,
-      chainId,
+      { entryPoint, chainId },
       { quote, permit },
       { address: lower(privateKeyToAddress(SIGNER_A)), key: SIGNER_A },
     )

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
-import type { Engine, ObservedRun } from '../../../src/validation/engine.js'
+import type { Engine, ObservedRecord } from '../../../src/validation/engine.js'
 import { applyRules, limitProfiles } from '../../../src/validation/erc7562/index.js'
 import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
+import { openCaseActors } from '../../compliance/caseActors.js'
 import { cases } from '../../compliance/cases.js'
-import { openTroupe } from '../../compliance/troupe.js'
 import {
   type ActorChain,
   MINIMUM_STAKE,
@@ -35,16 +35,16 @@ afterAll(async () => {
 
 describe.each(VERSIONS)('a trace of the node and our EVM, EntryPoint v%s', (version) => {
   let entryPoint: EntryPoint
-  let troupe: Awaited<ReturnType<typeof openTroupe>>
+  let caseActors: Awaited<ReturnType<typeof openCaseActors>>
 
   beforeAll(async () => {
     entryPoint = chain.entryPoints.get(version)!
-    troupe = await openTroupe(chain, entryPoint)
+    caseActors = await openCaseActors(chain, entryPoint)
     await inProcess.heads.refresh()
   })
 
-  test.each(cases)('say the same of: $name', async ({ play, breaks }) => {
-    const op = troupe.operationOf(play)
+  test.each(cases)('say the same of: $name', async ({ scenario, breaks }) => {
+    const op = caseActors.operationOf(scenario)
     if (op.factory) {
       await chain.deposit(entryPoint, op.sender)
       await inProcess.heads.refresh()
@@ -59,9 +59,9 @@ describe.each(VERSIONS)('a trace of the node and our EVM, EntryPoint v%s', (vers
     const result = await engine.validate(entryPoint, op)
     if (!result.ok) throw new Error(result.failure.message)
     const { observed, ...validation } = result.validation
-    const run = observed as ObservedRun
+    const record = observed as ObservedRecord
     const verdict = applyRules({
-      ...run,
+      ...record,
       entryPoint,
       op,
       limits: limitProfiles.lenient,
@@ -75,12 +75,12 @@ describe.each(VERSIONS)('a trace of the node and our EVM, EntryPoint v%s', (vers
       entities,
       contextSize,
       codes: [...visitedCode.keys()]
-        .map((address) => [address, run.codeHashes.get(address)])
+        .map((address) => [address, record.codeHashes.get(address)])
         .sort(),
-      stakes: run.stakes,
-      deposit: run.deposit,
-      senderExists: run.senderExists,
-      fork: run.fork,
+      stakes: record.stakes,
+      deposit: record.deposit,
+      senderExists: record.senderExists,
+      fork: record.fork,
     }
   }
 })

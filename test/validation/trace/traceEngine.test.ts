@@ -5,7 +5,6 @@ import type { Operation } from '../../../src/entrypoint/operation.js'
 import type { Engine } from '../../../src/validation/engine.js'
 import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
 import { findTracer } from '../../../src/validation/tracer.js'
-import { VERSIONS } from '../../support/tanks/tankChain.js'
 import {
   type EngineChain,
   openEngineChain,
@@ -14,6 +13,7 @@ import {
 } from '../../support/chain/engineChain.js'
 import { startHttpNode } from '../../support/chain/httpNode.js'
 import { silent } from '../../support/logger.js'
+import { VERSIONS } from '../../support/tanks/tankChain.js'
 
 describe.each(VERSIONS)('traced by the node, EntryPoint v%s:', (version) => {
   let chain: EngineChain
@@ -57,7 +57,8 @@ describe.each(VERSIONS)('traced by the node, EntryPoint v%s:', (version) => {
     const { observed: ourRun, ...said } = ours.validation
     const { observed: theirRun, ...told } = theirs.validation
     expect(told).toEqual(said)
-    if (ourRun.kind !== 'run' || theirRun.kind !== 'run') throw new Error('nothing was recorded')
+    if (ourRun.kind !== 'record' || theirRun.kind !== 'record')
+      throw new Error('nothing was recorded')
     expect(theirRun).toMatchObject({
       senderExists: kind !== 'counterfactual',
       stakes: ourRun.stakes,

@@ -3,8 +3,8 @@ import { checkRules } from '../../../src/validation/checkRules.js'
 import { gasInBundle } from '../../../src/validation/erc7562/index.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
 import { traceMined } from '../../../src/validation/traceMined.js'
-import { VERSIONS } from '../../support/tanks/tankChain.js'
 import { type EngineChain, openEngineChain } from '../../support/chain/engineChain.js'
+import { VERSIONS } from '../../support/tanks/tankChain.js'
 
 const rules = ruleSettings({
   rules: 'full',

@@ -2,8 +2,11 @@ import type { Address, Hex } from 'viem'
 import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
-import { listAppDecisions } from '../../../store/ledger/appDecisions.js'
-import { findDecision, type StoredDecision } from '../../../store/ledger/decisions.js'
+import {
+  findDecision,
+  listDecisions,
+  type StoredDecision,
+} from '../../../store/ledger/decisions.js'
 import { listWebhookCalls } from '../../../store/ledger/webhookCalls.js'
 import { isUuid } from '../../../store/uuid.js'
 import { address, appParams, id, pageOf, pageQuery, time, wei } from '../../adminSchemas.js'
@@ -26,7 +29,7 @@ const decision = z.object({
   validAfter: z.string(),
   validUntil: z.string(),
   policyId: id.nullable(),
-  /** What each policy and budget said. */
+  /** The verdict of each policy and budget. */
   details: z.record(z.string(), z.unknown()),
   createdAt: time,
 })
@@ -94,12 +97,13 @@ export const decisionRoutes: readonly Route[] = [
       const { from, until, ...same } = rest
       const filter = defined({
         ...same,
+        appId: app.id,
         sender: sender?.toLowerCase() as Address | undefined,
         userOpHash: userOpHash?.toLowerCase() as Hex | undefined,
         from: from === undefined ? undefined : new Date(from),
         until: until === undefined ? undefined : new Date(until),
       })
-      const page = await listAppDecisions(context.database, app.id, { ...filter, limit, before })
+      const page = await listDecisions(context.database, filter, { limit, before })
       return { items: page.items.map(encode), next: page.next }
     },
   }),

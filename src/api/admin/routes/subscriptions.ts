@@ -47,7 +47,7 @@ const delivery = z.object({
   reason: z.string().nullable(),
 })
 
-/** Where an app's events go. */
+/** An address to which an app's events go. */
 export const subscriptionRoutes: readonly Route[] = [
   route({
     method: 'GET',

@@ -14,11 +14,11 @@ const book = z.object({
   withdrawn: units,
   /** By the tank, of all apps that use it. */
   held: units,
-  /** What quotes may still bring in. */
+  /** The most that live quotes may still bring in. */
   promised: units,
   payments: z.int(),
   missed: z.int(),
-  /** What missed payments cost the tank. */
+  /** The cost of missed payments to the tank. */
   lost: wei,
 })
 

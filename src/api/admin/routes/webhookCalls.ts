@@ -17,7 +17,7 @@ const result = z.object({
   startedAt: time,
 })
 
-/** What calls of a webhook brought. */
+/** The calls of a webhook with their outcomes. */
 export const webhookCallRoutes: readonly Route[] = [
   route({
     method: 'POST',

@@ -18,7 +18,7 @@ export function decodeBytes(value: unknown, field: string, maxBytes: number): He
   return value.toLowerCase() as Hex
 }
 
-/** As decodeBytes; missing is `0x`. */
+/** Bytes as decodeBytes reads them; missing is `0x`. */
 export function decodeOptionalBytes(value: unknown, field: string, maxBytes: number): Hex {
   return value === undefined ? '0x' : decodeBytes(value, field, maxBytes)
 }

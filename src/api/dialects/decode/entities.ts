@@ -2,9 +2,9 @@ import type { Hex } from 'viem'
 import { size } from 'viem/utils'
 import { DELEGATION_MARKER } from '../../../entrypoint/delegation.js'
 import { type EntityAndData, splitEntity } from '../../../entrypoint/entity.js'
-import type { Version } from '../../../entrypoint/entryPoint.js'
 import type { Operation } from '../../../entrypoint/operation.js'
 import { joinPaymasterSignature } from '../../../entrypoint/paymasterSignature.js'
+import { type Version, versionFacts } from '../../../entrypoint/versionFacts.js'
 import { InvalidParamsError } from '../../../errors/requestErrors.js'
 import { decodeAddress, decodeOptionalBytes, MAX_CODE_BYTES, MAX_PROOF_BYTES } from './bytes.js'
 import { type Members, member, memberOrNull } from './members.js'
@@ -97,7 +97,7 @@ function decodeFactory(value: unknown, field: string): Operation['factory'] {
 function decodePaymasterData(object: Members, field: string, version: Version): Hex {
   const bytes = (name: string) =>
     decodeOptionalBytes(member(object, name), `${field}.${name}`, MAX_PROOF_BYTES)
-  if (version !== '0.9')
+  if (!versionFacts[version].paymasterMaySignLate)
     refuseFilled(object, field, ['paymasterSignature'], `needs EntryPoint v0.9, not v${version}.`)
   const signature = bytes('paymasterSignature')
   if (signature === '0x') return bytes('paymasterData')

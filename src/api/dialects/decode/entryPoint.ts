@@ -3,7 +3,7 @@ import { UnsupportedEntryPointError } from '../../../errors/requestErrors.js'
 import type { ChainServices } from '../../services.js'
 import { decodeAddress } from './bytes.js'
 
-/** What decoding needs to know of the chain. */
+/** The part of a chain that decoding needs. */
 export type DecodeContext = Pick<ChainServices, 'chainId' | 'entryPoints'>
 
 /** An EntryPoint that the chain has. */
@@ -17,4 +17,9 @@ export function decodeEntryPoint(
   if (entryPoint === undefined)
     throw new UnsupportedEntryPointError(address, [...entryPoints.keys()])
   return entryPoint
+}
+
+/** [entryPoint] */
+export function decodeEntryPointParams([address]: readonly unknown[], chain: DecodeContext) {
+  return { entryPoint: decodeEntryPoint(address, 'params[0]', chain) }
 }

@@ -18,14 +18,14 @@ export type Mode =
     }
   | TokenContext
 
-/** Of mode ERC20. */
+/** The mode object of mode ERC20. */
 export type TokenContext = {
   readonly mode: 'ERC20'
   readonly calculateGasLimits: boolean
   readonly expiryDuration: number | undefined
-  /** What to pay with; undefined = the client named none, or several. */
+  /** The token to pay with; undefined = the client named none, or several. */
   readonly token: Address | undefined
-  /** What to tell the price of; empty = all. */
+  /** The tokens to quote; empty = all. */
   readonly tokens: readonly Address[]
   readonly permit: Permit | undefined
 }
@@ -34,7 +34,7 @@ const MAX_TOKENS = 100
 /** A century: what lies within is judged by the paymaster. */
 const MAX_EXPIRY_DURATION = 3_155_760_000
 
-/** Of pm_sponsorUserOperation: the mode is mandatory. */
+/** The mode object of pm_sponsorUserOperation, in which the mode is mandatory. */
 export function decodeMode(value: unknown, field: string): Mode {
   const object = decodeObject(value, field)
   if (member(object, 'mode') === undefined)
@@ -48,7 +48,7 @@ export function decodeMode(value: unknown, field: string): Mode {
   return mode
 }
 
-/** Of pm_getFeeQuoteOrData: clients that ask for quotes may leave the mode away. */
+/** The mode object of pm_getFeeQuoteOrData: clients that ask for quotes may leave the mode away. */
 export function decodeQuoteContext(value: unknown, field: string): Mode {
   const object = value === undefined || value === null ? {} : decodeObject(value, field)
   const asksForQuotes = member(object, 'mode') === undefined && member(object, 'tokenInfo')
@@ -56,7 +56,7 @@ export function decodeQuoteContext(value: unknown, field: string): Mode {
 }
 
 /**
- * Of the other paymaster methods: clients leave the mode or the whole object away. Those of ERC-7677
+ * The mode object of the other paymaster methods: clients leave the mode or the whole object away. Those of ERC-7677
  * name a token as `token`, without a mode.
  */
 export function decodeContext(value: unknown, field: string): Mode {
@@ -105,7 +105,7 @@ function decodeWebhookData(object: Members, field: string): Members | undefined 
   return webhookData === undefined ? undefined : decodeObject(webhookData, `${path}.webhookData`)
 }
 
-/** It decides nothing, but a malformed one shows a mistake of the caller. */
+/** The account info decides nothing, but a malformed one shows a mistake of the caller. */
 function checkSmartAccountInfo(value: unknown, field: string): void {
   const info = decodeObject(value, field)
   for (const name of ['name', 'version']) {

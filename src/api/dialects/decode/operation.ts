@@ -1,6 +1,6 @@
 import type { Draft } from '../../../entrypoint/draft.js'
-import type { Version } from '../../../entrypoint/entryPoint.js'
 import type { Operation } from '../../../entrypoint/operation.js'
+import { type Version, versionFacts } from '../../../entrypoint/versionFacts.js'
 import { decodeAuthorization } from './authorization.js'
 import {
   decodeAddress,
@@ -26,7 +26,8 @@ export function decodeOperation(value: unknown, field: string, version: Version)
   const paymasterGas = (name: string): bigint =>
     decodeOptionalGasLimit(member(object, name), `${field}.${name}`) ?? 0n
   const parts = decodeParts(object, field, version)
-  const hasPaymasterLimits = parts.paymaster !== undefined && version !== '0.6'
+  const hasPaymasterLimits =
+    parts.paymaster !== undefined && versionFacts[version].hasPaymasterLimits
   if (!hasPaymasterLimits) refuseFilled(object, field, paymasterLimits, 'needs a paymaster.')
   return {
     ...parts,
@@ -71,7 +72,7 @@ export function decodeCommitted(value: unknown, field: string, version: Version)
   return decodeOperation({ ...object, signature }, field, version)
 }
 
-/** Does the object use the fields that came with EntryPoint v0.7? */
+/** Whether the object uses fields that came with EntryPoint v0.7. */
 export function isUnpacked(value: unknown): boolean {
   return (
     typeof value === 'object' &&
@@ -122,7 +123,7 @@ function decodeParts(object: Members, field: string, version: Version): Parts {
     sender: decodeAddress(member(object, 'sender'), `${field}.sender`),
     nonce: decodeQuantity(member(object, 'nonce'), `${field}.nonce`),
     callData: decodeBytes(member(object, 'callData'), `${field}.callData`, MAX_CODE_BYTES),
-    ...(version === '0.6'
+    ...(versionFacts[version].packsEntities
       ? decodePackedEntities(object, field)
       : decodeUnpackedEntities(object, field, version)),
     authorization:

@@ -21,7 +21,7 @@ export function decodeQuantity(value: unknown, field: string, max = MAX_UINT256)
   return quantity
 }
 
-/** As decodeQuantity; missing, null and `0x` are undefined. */
+/** A quantity as decodeQuantity reads it; missing, null and `0x` are undefined. */
 function decodeOptionalQuantity(
   value: unknown,
   field: string,

@@ -14,7 +14,7 @@ type AccountOverride = StateOverride[Address]
 
 /**
  * The state override set of eth_estimateUserOperationGas. A field that we would not apply is
- * refused rather than ignored: an estimate on another state than the asked one misleads.
+ * refused rather than ignored: an estimate on another state than the one that was named misleads.
  */
 export function decodeStateOverride(value: unknown, field: string): StateOverride {
   const entries = Object.entries(decodeObject(value, field))
@@ -30,17 +30,17 @@ export function decodeStateOverride(value: unknown, field: string): StateOverrid
   return Object.fromEntries(accounts)
 }
 
-const known = ['balance', 'nonce', 'code', 'state', 'stateDiff']
+const overridable = ['balance', 'nonce', 'code', 'state', 'stateDiff']
 
 function decodeAccount(value: unknown, field: string): AccountOverride {
   const object = decodeObject(value, field)
-  const unknown = Object.keys(object).find((name) => !known.includes(name))
+  const unknown = Object.keys(object).find((name) => !overridable.includes(name))
   if (unknown !== undefined)
     throw new InvalidParamsError(
       field,
-      `cannot override ${JSON.stringify(unknown.slice(0, 40))}, only ${known.join(', ')}.`,
+      `cannot override ${JSON.stringify(unknown.slice(0, 40))}, only ${overridable.join(', ')}.`,
     )
-  const [balance, nonce, code, state, stateDiff] = known.map((name) => member(object, name))
+  const [balance, nonce, code, state, stateDiff] = overridable.map((name) => member(object, name))
   if (state !== undefined && stateDiff !== undefined)
     throw new InvalidParamsError(field, 'may have state or stateDiff, not both.')
   return {

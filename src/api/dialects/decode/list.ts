@@ -1,0 +1,11 @@
+import { InvalidParamsError } from '../../../errors/requestErrors.js'
+
+/** A JSON array, each element decoded; `field` is the path for errors. */
+export function decodeList<T>(
+  list: unknown,
+  field: string,
+  decode: (element: unknown, field: string) => T,
+): T[] {
+  if (!Array.isArray(list)) throw new InvalidParamsError(field, 'must be a list.')
+  return list.map((element, index) => decode(element, `${field}[${index}]`))
+}

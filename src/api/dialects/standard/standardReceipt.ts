@@ -1,0 +1,68 @@
+import { getAddress, numberToHex } from 'viem/utils'
+import { remembered } from '../../../base/remembered.js'
+import type { OperationReceipt, OperationStatus } from '../../../bundling/operationViews.js'
+import type { TransactionReceipt } from '../../../chain/transactionReceipt.js'
+import type { Log } from '../../../entrypoint/entryPoint.js'
+
+/** ERC-7769: the outer logs are all of the operation's own. */
+export function encodeStandardReceipt(receipt: OperationReceipt) {
+  return {
+    userOpHash: receipt.userOpHash,
+    entryPoint: getAddress(receipt.entryPoint),
+    sender: receipt.sender,
+    nonce: numberToHex(receipt.nonce),
+    paymaster: receipt.paymaster,
+    actualGasCost: numberToHex(receipt.actualGasCost),
+    actualGasUsed: numberToHex(receipt.actualGasUsed),
+    success: receipt.success,
+    ...(receipt.reason !== '0x' && { reason: receipt.reason }),
+    logs: receipt.logs.map(encodeLog),
+    receipt: encodeTransactionReceipt(receipt.receipt),
+  }
+}
+
+export function encodeStandardStatus({
+  state,
+  message,
+  transactionHash,
+  receipt,
+}: OperationStatus) {
+  return {
+    state,
+    ...(message !== undefined && { message }),
+    ...(transactionHash !== undefined && { transactionHash }),
+    ...(receipt !== undefined && { userOperationReceipt: encodeStandardReceipt(receipt) }),
+  }
+}
+
+/** All operations of a bundle share it, and each of their senders asks. */
+const encodeTransactionReceipt = remembered((receipt: TransactionReceipt) => ({
+  transactionHash: receipt.transactionHash,
+  transactionIndex: numberToHex(receipt.transactionIndex),
+  blockHash: receipt.blockHash,
+  blockNumber: numberToHex(receipt.blockNumber),
+  from: receipt.from,
+  to: receipt.to,
+  contractAddress: receipt.contractAddress,
+  cumulativeGasUsed: numberToHex(receipt.cumulativeGasUsed),
+  gasUsed: numberToHex(receipt.gasUsed),
+  effectiveGasPrice: numberToHex(receipt.effectiveGasPrice),
+  logs: receipt.logs.map(encodeLog),
+  logsBloom: receipt.logsBloom,
+  status: numberToHex(receipt.status),
+  type: numberToHex(receipt.type),
+}))
+
+function encodeLog(log: Log) {
+  return {
+    address: log.address,
+    topics: log.topics,
+    data: log.data,
+    blockNumber: numberToHex(log.blockNumber),
+    blockHash: log.blockHash,
+    transactionHash: log.transactionHash,
+    transactionIndex: numberToHex(log.transactionIndex),
+    logIndex: numberToHex(log.logIndex),
+    removed: false,
+  }
+}

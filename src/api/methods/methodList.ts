@@ -1,0 +1,82 @@
+import { chainId } from './chainId.js'
+import { clientVersion } from './clientVersion.js'
+import { debugAddUserOps } from './debug/addUserOps.js'
+import { debugClearMempool } from './debug/clearMempool.js'
+import { debugClearReputation } from './debug/clearReputation.js'
+import { debugClearState } from './debug/clearState.js'
+import { debugDumpMempool } from './debug/dumpMempool.js'
+import { debugDumpReputation } from './debug/dumpReputation.js'
+import { debugGetStakeStatus } from './debug/getStakeStatus.js'
+import { debugSendBundleNow } from './debug/sendBundleNow.js'
+import { debugSetBundlingMode } from './debug/setBundlingMode.js'
+import { debugSetReputation } from './debug/setReputation.js'
+import { estimateUserOperationGas } from './estimateUserOperationGas.js'
+import { getFeeQuoteOrData } from './getFeeQuoteOrData.js'
+import { getGasFeeValues } from './getGasFeeValues.js'
+import { getPaymasterData } from './getPaymasterData.js'
+import { getPaymasterStubData } from './getPaymasterStubData.js'
+import { getUserOperationByHash } from './getUserOperationByHash.js'
+import { getUserOperationReceipt } from './getUserOperationReceipt.js'
+import { getUserOperationStatus } from './getUserOperationStatus.js'
+import type { Method } from './method.js'
+import { sendUserOperation } from './sendUserOperation.js'
+import { sponsorUserOperation } from './sponsorUserOperation.js'
+import { supportedEntryPoints } from './supportedEntryPoints.js'
+import { validateSponsorshipPolicies } from './validateSponsorshipPolicies.js'
+
+/** Every method, served alike on every path. */
+export const methodList = [
+  chainId,
+  supportedEntryPoints,
+  clientVersion,
+  estimateUserOperationGas,
+  sendUserOperation,
+  getUserOperationReceipt,
+  getUserOperationByHash,
+  getGasFeeValues,
+  getUserOperationStatus,
+  sponsorUserOperation,
+  getFeeQuoteOrData,
+  getPaymasterStubData,
+  getPaymasterData,
+  debugClearState,
+  debugClearMempool,
+  debugClearReputation,
+  debugDumpMempool,
+  debugAddUserOps,
+  debugSendBundleNow,
+  debugSetBundlingMode,
+  debugSetReputation,
+  debugDumpReputation,
+  debugGetStakeStatus,
+  validateSponsorshipPolicies,
+] as const
+
+type ListedMethod = (typeof methodList)[number]
+
+type Signatures = {
+  readonly [Each in ListedMethod as Each['name']]: {
+    readonly params: ReturnType<Each['decode']>
+    readonly result: Awaited<ReturnType<Each['run']>>
+  }
+}
+
+export type MethodName = ListedMethod['name']
+export type MethodParams<Name extends MethodName> = Signatures[Name]['params']
+export type MethodResult<Name extends MethodName> = Signatures[Name]['result']
+
+type MethodTable = {
+  readonly [Name in MethodName]: Method<Name, MethodParams<Name>, MethodResult<Name>>
+}
+
+/** The methods by name. */
+export const methods = Object.fromEntries(
+  methodList.map((listed) => [listed.name, listed]),
+) as unknown as MethodTable
+
+export const methodNames: readonly MethodName[] = methodList.map(({ name }) => name)
+
+/** Own names only: `constructor` is no method. */
+export function isMethodName(name: string): name is MethodName {
+  return Object.hasOwn(methods, name)
+}

@@ -1,0 +1,23 @@
+/** The smallest of one or more values. */
+export function smallest(first: bigint, ...others: readonly bigint[]): bigint {
+  let least = first
+  for (const value of others) if (value < least) least = value
+  return least
+}
+
+/** The greatest of one or more values. */
+export function greatest(first: bigint, ...others: readonly bigint[]): bigint {
+  let most = first
+  for (const value of others) if (value > most) most = value
+  return most
+}
+
+/** The sum of any number of values. */
+export function sum(values: readonly bigint[]): bigint {
+  return values.reduce((total, value) => total + value, 0n)
+}
+
+/** The order of two values for `sort`, the smaller one first. */
+export function compareBigints(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

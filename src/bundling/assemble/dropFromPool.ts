@@ -1,0 +1,11 @@
+import { type Drop, dropOperations } from '../../store/pool/operations.js'
+import type { BundlingContext } from '../bundlingContext.js'
+
+/** Drops pooled operations, and with them those of their senders that wait behind; logs the reasons. */
+export async function dropFromPool(
+  { database, definition, logger }: Pick<BundlingContext, 'database' | 'definition' | 'logger'>,
+  drops: readonly Drop[],
+): Promise<void> {
+  await dropOperations(database, definition.chainId, drops)
+  for (const drop of drops) logger.warn(drop, 'operation dropped')
+}

@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { arbitraryOperation } from '../../../test/support/operations/arbitraryOperation.js'
+import { smallest, sum } from '../../base/bigints.js'
+import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
+import type { Version } from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { highestPrice, type Paying, paysForItself } from './paysForItself.js'
+
+const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
+const wei = fc.bigInt({ min: 0n, max: 60n })
+function gas(max: bigint) {
+  return fc.bigInt({ min: 0n, max })
+}
+const fees = fc.tuple(wei, wei).map(([tip, more]) => ({
+  maxFeePerGas: tip + more,
+  maxPriorityFeePerGas: tip,
+}))
+
+/** Small numbers, so that what is looked at happens often: prefunds that bind, bundles just covered. */
+function payingOf(version: Version): fc.Arbitrary<Paying> {
+  return fc
+    .record({
+      op: arbitraryOperation(version),
+      fees,
+      callGasLimit: gas(90_000n),
+      verificationGasLimit: gas(90_000n),
+      preVerificationGas: gas(60_000n),
+    })
+    .map(({ op, fees, ...limits }) => {
+      const paymasterLimits = { paymasterVerificationGasLimit: 9n, paymasterPostOpGasLimit: 9n }
+      return { op: { ...op, ...paymasterLimits, ...limits, ...fees }, metered: 5_000n }
+    })
+}
+
+function most(op: Operation, chargeable: bigint) {
+  return chargeable + (op.paymaster === undefined ? 25_000n : 50_000n)
+}
+
+describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
+  const entryPoint = createEntryPoint(version, `0x${'ee'.repeat(20)}`)
+
+  test('that pays for itself does so at any base fee and whatever gas is used', () => {
+    let covered = 0
+    fc.assert(
+      fc.property(
+        fc.array(payingOf(version), { minLength: 1, maxLength: 4 }),
+        fc.record({ unmetered: gas(90_000n), floor: gas(90_000n) }),
+        fees,
+        fc.array(fc.record({ baseFee: wei, used: fc.array(fc.nat(100)) }), { minLength: 8 }),
+        (paying, cost, bid, cases) => {
+          if (!paysForItself({ entryPoint, paying, cost }, bid)) return
+          covered++
+          for (const { baseFee, used } of cases) {
+            if (baseFee > bid.maxFeePerGas) continue
+            const price = smallest(bid.maxFeePerGas, baseFee + bid.maxPriorityFeePerGas)
+            const metered = paying.map(({ op, metered }, at) => {
+              const range = most(op, entryPoint.chargeableGas(op)) - op.preVerificationGas - metered
+              return metered + (range * BigInt(used[at] ?? 100)) / 100n
+            })
+            const earned = paying.map(({ op }, at) =>
+              smallest(
+                entryPoint.requiredPrefund(op),
+                (op.preVerificationGas + metered[at]!) * entryPoint.gasPrice(op, baseFee),
+              ),
+            )
+            for (const gasUsed of [cost.unmetered + sum(metered), cost.floor]) {
+              expect(sum(earned)).toBeGreaterThanOrEqual(gasUsed * price)
+            }
+          }
+        },
+      ),
+      { numRuns: 800 },
+    )
+    expect(covered).toBeGreaterThan(40)
+  })
+
+  test('needs no more than its gas, where its gas costs no more than each operation pays', () => {
+    fc.assert(
+      fc.property(
+        fc.array(payingOf(version), { minLength: 1, maxLength: 4 }),
+        fees,
+        (paying, offer) => {
+          const ops = paying.map(({ op }) => op)
+          const prepaid = sum(ops.map((op) => op.preVerificationGas))
+          const cost = { unmetered: prepaid, floor: prepaid }
+          const maxFeePerGas = smallest(
+            offer.maxFeePerGas,
+            ...ops.map((op) => highestPrice(entryPoint, op)),
+          )
+          const tips = ops.map((op) => op.maxPriorityFeePerGas)
+          const bid = {
+            maxFeePerGas,
+            maxPriorityFeePerGas: smallest(maxFeePerGas, offer.maxPriorityFeePerGas, ...tips),
+          }
+          expect(paysForItself({ entryPoint, paying, cost }, bid)).toBe(true)
+          const dearer = { ...cost, unmetered: prepaid + 1n + sum(ops.map(surplusGas)) }
+          const covered = paysForItself({ entryPoint, paying, cost: dearer }, bid)
+          if (bid.maxFeePerGas > 0n) expect(covered).toBe(false)
+        },
+      ),
+    )
+    /** More gas than any margin of these small fees could pay. */
+    function surplusGas(op: Operation): bigint {
+      return most(op, entryPoint.chargeableGas(op)) * 100n
+    }
+  })
+})

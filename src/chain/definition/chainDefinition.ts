@@ -1,0 +1,92 @@
+import type { Address } from 'viem'
+import type { Version } from '../../entrypoint/entryPoint.js'
+import type { KeySource } from '../../signing/openSigner.js'
+import type { SequencerDefinition, TokenDefinition } from './tokenDefinition.js'
+import type { ValidationSettings } from './validationSettings.js'
+
+/** One chain as data. Every chain-dependent choice is a field here, never a test of the chain id. */
+export type ChainDefinition = NetworkSettings &
+  ExecutorSettings &
+  BundleSettings &
+  PoolSettings &
+  ValidationSettings &
+  TokenSettings
+
+/** The network, its nodes and the contracts that are used on it. */
+export type NetworkSettings = {
+  readonly chainId: number
+  readonly name: string
+  /** JSON-RPC endpoints of nodes, preferred first. */
+  readonly rpcUrls: readonly string[]
+  /** ws:// or wss:// endpoint that announces new heads, where there is one. */
+  readonly headsUrl?: string | undefined
+  /** Milliseconds between two requests for the head. */
+  readonly pollInterval: number
+  /** Blocks after which a block counts as final. */
+  readonly finalityDepth: number
+  /** Blocks that one eth_getLogs may span. */
+  readonly logRange: number
+  readonly entryPoints: readonly { readonly version: Version; readonly address: Address }[]
+  /** Address of our TankFactory, also before the first tank is made. */
+  readonly tankFactory: Address
+}
+
+/** The keys that send bundles, and their money. */
+export type ExecutorSettings = {
+  /** Places of the executors' keys; empty in a process that does not bundle. */
+  readonly executorKeys: readonly KeySource[]
+  /** wei below which an executor sends nothing new. */
+  readonly executorMinBalance: bigint
+  /** Bundles that one executor may have in flight. */
+  readonly maxBundlesPerExecutor: number
+  /** The key that refills executors, if there is one. */
+  readonly treasury: Treasury | undefined
+  /** Receives the fees of handleOps; absent = the executor that sends. */
+  readonly beneficiary: Address | undefined
+}
+
+/** The size of bundles and the time between them. */
+export type BundleSettings = {
+  /** Gas of one bundle transaction at most (EIP-7825). */
+  readonly maxBundleGas: bigint
+  /** Bytes of one bundle transaction at most. */
+  readonly maxBundleBytes: number
+  /** Operations that share a bundle's fixed costs in preVerificationGas, at least 1. */
+  readonly expectedBundleSize: number
+  /** Milliseconds that an operation waits for others to share a bundle with. */
+  readonly maxBundleWait: number
+  /** Milliseconds without inclusion after which a bundle's fees are raised. */
+  readonly resubmitAfter: number
+}
+
+/** The bounds of the pool. */
+export type PoolSettings = {
+  /** Gas that verification may ask for. */
+  readonly maxVerificationGas: bigint
+  /** Pending operations of one sender at most. */
+  readonly maxOperationsPerSender: number
+  /** Pending operations of one app at most. */
+  readonly maxOperationsPerApp: number
+  /** Pending operations in all at most. */
+  readonly maxOperations: number
+}
+
+/** The tokens with which gas can be paid, and their prices. */
+export type TokenSettings = {
+  /** Tokens besides the native coin; each address once. */
+  readonly tokens: readonly TokenDefinition[]
+  readonly sequencerFeed?: SequencerDefinition | undefined
+  /** Seconds for which a token's price is used again. */
+  readonly priceMaxAge: number
+  /** Seconds for which a sender that kept a tank from its charge must pay beforehand. */
+  readonly strikeSeconds: number
+}
+
+/** The key that refills executors. */
+export type Treasury = {
+  readonly key: KeySource
+  /** wei: an executor that has less is refilled. */
+  readonly refillBelow: bigint
+  /** wei that an executor has after it was refilled. */
+  readonly refillTo: bigint
+}

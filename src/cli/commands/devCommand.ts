@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { createNodeClient } from '../../chain/nodeClient.js'
+import type { Config } from '../../config/options.js'
+import { createTanks } from '../../paymaster/tanks.js'
+import { createLogger } from '../createLogger.js'
+import { devCredentials, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
+import type { DevInfo } from '../devInfo.js'
+import { configOf, serviceOptions, withOptions } from '../optionFlags.js'
+import { type RunningService, serve } from '../serve.js'
+
+/** The text that a newcomer copies from first. */
+function welcome(info: DevInfo, file: string): string {
+  return `
+Purser is ready.
+
+  bundler     ${info.bundlerUrl}
+  paymaster   ${info.paymasterUrl}
+  standard    ${info.standardUrl}
+  webhooks    ${info.webhookApiUrl}/api/v2/public/sdk/webhook
+  chain       ${info.chainId} at ${info.rpcUrl}
+  apiKey      ${info.apiKey}
+  authToken   ${info.authToken}
+  entryPoints ${Object.keys(info.entryPoints)
+    .map((version) => `v${version}`)
+    .join(', ')}
+  tokens      ${info.tokens.map(({ symbol, address }) => `${symbol} ${address}`).join(', ')}
+
+All of it is in ${file}. Try:
+
+  curl -s ${info.bundlerUrl} -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"eth_supportedEntryPoints","params":[]}'
+
+and in another terminal: npm run demo
+`
+}
+
+async function prepare(
+  { store, devChain, server }: RunningService,
+  data: string,
+  publicUrl: string | undefined,
+): Promise<DevInfo> {
+  if (devChain === undefined) throw new Error('purser dev always has a development chain')
+  const { database, masterKey } = store
+  const { rpcUrl, contracts, definition } = devChain
+  const { chainId } = definition
+  const { authToken, apiKey, appId } = await devCredentials(database, data)
+  const node = createNodeClient({ urls: [rpcUrl], logger: createLogger('error') })
+  try {
+    const tanks = createTanks({ database, masterKey, node, definition })
+    const url = publicUrl?.replace(/\/$/, '') ?? server.url
+    const info: DevInfo = {
+      url,
+      chainId,
+      rpcUrl,
+      bundlerUrl: `${url}/api/v2/${chainId}/${apiKey}`,
+      paymasterUrl: `${url}/api/v1/${chainId}/${apiKey}`,
+      standardUrl: `${url}/api/v3/${chainId}/${apiKey}`,
+      webhookApiUrl: url,
+      authToken,
+      apiKey,
+      entryPoints: contracts.entryPoints,
+      factories: contracts.factories,
+      delegates: contracts.delegates,
+      tokens: contracts.tokens,
+      tanks: await fundDevTanks(tanks, appId, contracts.entryPoints, 'gas'),
+      tokenTanks: await fundDevTanks(tanks, appId, contracts.entryPoints, 'token'),
+      pid: process.pid,
+    }
+    writeDevInfo(data, info)
+    return info
+  } finally {
+    await node.close()
+  }
+}
+
+/** `purser dev` */
+export function defineDevCommand(command: Command): void {
+  withOptions(command, [...serviceOptions, 'publicUrl', 'rpcUrl'])
+  command.action(async (flags: Record<string, unknown>) => {
+    const config = configOf(flags)
+    // One process for one developer: it has both roles, and nobody directs traffic to another one.
+    const role: Config['role'] = ['api', 'bundler']
+    await serve({ ...config, role, drainSeconds: 0 }, true, async (service) => {
+      const info = await prepare(service, config.data, config.publicUrl)
+      console.log(welcome(info, join(config.data, 'dev.json')))
+    })
+  })
+}

@@ -1,7 +1,0 @@
-import type { Command } from 'commander'
-import { onStore } from '../storeCommand.js'
-
-/** `purser migrate` */
-export function defineMigrateCommand(command: Command): void {
-  onStore(command, async () => console.log('The schema is up to date.'))
-}

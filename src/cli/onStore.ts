@@ -1,0 +1,30 @@
+import type { Command } from 'commander'
+import type { Config, OptionName } from '../config/options.js'
+import { createLogger } from './createLogger.js'
+import { type Store, withStore } from './openStore.js'
+import { configOf, withOptions } from './optionFlags.js'
+
+/** The flags of a command by name, as text. */
+export type Flags = Readonly<Record<string, string | undefined>>
+
+type StoreAction = (invocation: {
+  readonly store: Store
+  readonly config: Config
+  readonly flags: Flags
+  /** The command's argument, where it has one. */
+  readonly id: string
+}) => Promise<void>
+
+/** Gives a command the settings of the store, and others, and runs it on the opened store. */
+export function onStore(
+  command: Command,
+  run: StoreAction,
+  others: readonly OptionName[] = [],
+): Command {
+  return withOptions(command, ['data', 'databaseUrl', 'masterKey', ...others]).action(async () => {
+    const flags = command.opts<Flags>()
+    const [id = ''] = command.args
+    const config = configOf(flags)
+    await withStore(config, createLogger('error'), (store) => run({ store, config, flags, id }))
+  })
+}

@@ -1,0 +1,137 @@
+import type { Logger } from 'pino'
+import { armedFault } from '../base/faults.js'
+import { stopAll } from '../base/stopAll.js'
+import type { Config } from '../config/options.js'
+import { resolveChains } from '../config/resolveChains.js'
+import { ConfigError } from '../errors/configError.js'
+import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
+import { loopback } from '../outbound/networkGuard.js'
+import { type Service, startServer } from '../service/startServer.js'
+import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock.js'
+import { boundHeapGrowth } from './boundHeapGrowth.js'
+import { createLogger } from './createLogger.js'
+import type { DevChain } from './dev/devChain.js'
+import { openStore, type Store } from './openStore.js'
+
+export type RunningService = {
+  readonly server: Service
+  readonly store: Store
+  readonly devChain: DevChain | undefined
+  /** Settles when another Purser has taken the database over: then this one must stop. */
+  readonly lockLost: Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Everything that `purser dev` and `purser serve` run, started in order and stopped in reverse, also
+ * when a part does not start.
+ * @throws ConfigError, ListenError, DevChainError in one sentence
+ */
+async function startService(
+  config: Config,
+  withDevChain: boolean,
+  logger: Logger,
+): Promise<RunningService> {
+  boundHeapGrowth()
+  const undo: (() => Promise<void>)[] = []
+  if (armedFault) logger.warn({ fault: armedFault }, 'this process will kill itself: PURSER_FAULT')
+  try {
+    const configured = resolveChains(config.chains, process.env, config.role)
+    if (configured.length === 0 && !withDevChain)
+      throw new ConfigError(
+        'No chain is configured: add "chains" to the configuration file, or ask for --embedded-chain.',
+      )
+    const store = await openStore(config, logger)
+    undo.push(store.close)
+    const lock = await holdAlone(config, withDevChain, store, logger)
+    if (lock) undo.push(lock.release)
+    const devChain = withDevChain ? await openDevChain(config, store, logger) : undefined
+    if (devChain) undo.push(devChain.stop)
+    const devChainId = devChain?.definition.chainId
+    if (configured.some(({ chainId }) => chainId === devChainId))
+      throw new ConfigError(`Chain ${devChainId} is configured and the development chain's too.`)
+    const server = await startServer({
+      config,
+      logger,
+      ...store,
+      alone: lock !== undefined,
+      chains: [...(devChain ? [devChain.definition] : []), ...configured],
+      webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
+    })
+    undo.push(server.close)
+    const lockLost = lock?.lost ?? new Promise<void>(() => {})
+    return { server, store, devChain, lockLost, close: () => stopAll(undo) }
+  } catch (error) {
+    await stopAll(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
+    throw error
+  }
+}
+
+/** The code of the development chain and its clients are loaded only when there is one. */
+async function openDevChain(
+  config: Config,
+  { database }: Store,
+  logger: Logger,
+): Promise<DevChain> {
+  const { startDevChain } = await import('./dev/devChain.js')
+  return startDevChain(config, database, logger)
+}
+
+/**
+ * An embedded database or chain belongs to one process. Those that share a database server hold
+ * leases for what only one may do instead.
+ */
+async function holdAlone(
+  { databaseUrl, data }: Config,
+  withDevChain: boolean,
+  { connection }: Store,
+  logger: Logger,
+): Promise<ServiceLock | undefined> {
+  if (databaseUrl !== undefined && !withDevChain) return undefined
+  const lock = await holdServiceLock(connection, logger)
+  if (lock) return lock
+  throw new ConfigError(
+    databaseUrl === undefined
+      ? `Purser already runs on the data folder ${data}: stop it first, use another one, or share a server by --database-url.`
+      : 'Purser already runs a development chain on this database: stop it first, or use another one.',
+  )
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function untilAskedToStop(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let isStopping = false
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (isStopping) process.exit(1)
+      isStopping = true
+      resolve(signal)
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+}
+
+/**
+ * Runs the service, announces it, lets it run until the process is asked to stop, also while it
+ * starts, and stops everything.
+ * @throws ServiceLockLostError; the errors of `startService` and of `announce`
+ */
+export async function serve(
+  config: Config,
+  withDevChain: boolean,
+  announce: (service: RunningService) => void | Promise<void>,
+): Promise<void> {
+  const logger = createLogger(config.logLevel)
+  const stopSignal = untilAskedToStop()
+  const service = await startService(config, withDevChain, logger)
+  try {
+    await announce(service)
+    const lockLost = service.lockLost.then(() => {
+      throw new ServiceLockLostError()
+    })
+    const signal = await Promise.race([stopSignal, lockLost])
+    logger.info({ signal }, 'stopping')
+  } finally {
+    await service.close()
+  }
+}

@@ -1,0 +1,289 @@
+import type { Hex } from 'viem'
+import { createGroup } from '../base/createGroup.js'
+import { faultPoint } from '../base/faults.js'
+import { unixNow } from '../base/unixNow.js'
+import { delegateToHash, readDelegables } from '../chain/delegations.js'
+import { readDeposit } from '../chain/entryPointReads.js'
+import { adviseFees, requireFees } from '../chain/fees.js'
+import { getTransactionCount } from '../chain/nodeReads.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import { describeRevert } from '../entrypoint/revertReason.js'
+import {
+  ExecutionRevertedError,
+  PaymasterDepositError,
+  PreVerificationGasTooLowError,
+  SignatureRejectedError,
+} from '../errors/operationErrors.js'
+import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
+import { preVerificationGas } from '../gas/preVerificationGas.js'
+import { findGrant } from '../store/ledger/grants.js'
+import { acceptedHashes } from '../store/pool/operations.js'
+import {
+  requireAuthorizationApplies,
+  requireAuthorizationSigner,
+  requireDelegation,
+} from '../validation/authorization.js'
+import { checkRules, type RuleCheck, type RuleSettings } from '../validation/checkRules.js'
+import type { StateOverride, Validation } from '../validation/engine.js'
+import { requireTimeRange, toOperationError } from '../validation/operationFailure.js'
+import { requireRules } from '../validation/requireRules.js'
+import { ruleSettings } from '../validation/ruleSettings.js'
+import { entitiesOf, factoryOf, firstValidation } from './admissionRecord.js'
+import { commitAdmissions } from './commitAdmissions.js'
+import { createAnnouncer } from './createAnnouncer.js'
+import { createTurnstile } from './createTurnstile.js'
+import type { AdmissionDecision } from './decideAdmission.js'
+import { inSequence } from './inSequence.js'
+import type { MempoolContext } from './mempoolContext.js'
+import type { Admission } from './poolView.js'
+import { requireLimits } from './requireLimits.js'
+import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTankUse.js'
+
+export type AdmissionOptions = {
+  /** The app whose key sent the operation. */
+  readonly appId: string
+  /** Whether the call is run too, and an operation whose call reverts is refused. */
+  readonly simulateExecution: boolean
+}
+
+export type Mempool = {
+  /**
+   * Takes an operation into the pool and returns its hash, once it is stored durably. Sending a
+   * pending or included operation again returns the same hash and does nothing else.
+   *
+   * Throws a class of errors/operationErrors for every refusal, OverloadedError when too many
+   * admissions are under way. preVerificationGas must pay for the operation's full share of a bundle
+   * of the configured `bundleSize`: less is what we would lose on each operation, so there is no
+   * discount. An operation without fees is taken only when we granted the app to pay for exactly that
+   * one; it leaves the pool when the grant ends.
+   */
+  admit(entryPoint: EntryPoint, op: Operation, options: AdmissionOptions): Promise<Hex>
+}
+
+/** The most admissions under way on a chain; each holds its operation and its simulation in memory. */
+const MAX_ADMISSIONS = 1_000
+
+/** The most hashes that are looked up together. */
+const MAX_LOOK_UPS = 256
+
+/** The most admissions that share a transaction: with more it gets slower than it saves. */
+const MAX_GROUP = 64
+
+export function createMempool(context: MempoolContext): Mempool {
+  const { definition, database, heads, logger } = context
+  const { chainId } = definition
+  const rules = ruleSettings(definition)
+  const announce = createAnnouncer(database, chainId, logger)
+  const commit = createGroup<Admission, AdmissionDecision>(
+    (admissions) => commitAdmissions(database, chainId, admissions, definition),
+    MAX_GROUP,
+  )
+  const isAccepted = createGroup<Hex, boolean>(async (hashes) => {
+    const accepted = await acceptedHashes(database, chainId, hashes)
+    return hashes.map((hash) => accepted.has(hash))
+  }, MAX_LOOK_UPS)
+  const turnstile = createTurnstile(MAX_ADMISSIONS)
+
+  const findValid = async (
+    entryPoint: EntryPoint,
+    op: Operation,
+    userOpHash: Hex,
+    { appId, simulateExecution }: AdmissionOptions,
+  ) => {
+    requireLimits(entryPoint, op, definition)
+    const grant = isFree(op)
+      ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
+      : undefined
+    const simulation = { simulateExecution, isGranted: grant !== undefined }
+    const facts = await requireValid({ ...context, rules }, entryPoint, op, simulation)
+    return { grant, facts }
+  }
+
+  const admit: Mempool['admit'] = async (entryPoint, op, options) => {
+    const { appId } = options
+    requireDelegation(entryPoint.version, op, chainId)
+    requireAuthorizationSigner(op)
+    const hash = entryPoint.hash(op, chainId, await delegateToHash(context.node, op))
+    // Before the validation begins: a block that comes while it runs is one that it has not seen.
+    const headHash = heads.current().hash
+    const first = findValid(entryPoint, op, hash, options)
+    // An operation that was accepted before need not be valid any more. Its validation is awaited all
+    // the same: work behind an answer would not count among the admissions under way.
+    const [isKnown] = await Promise.all([isAccepted(hash), first.catch(() => {})])
+    if (isKnown) return hash
+
+    const decide = async (validation: typeof first): Promise<AdmissionDecision> => {
+      const { grant, facts } = await validation
+      const { validUntil, record, ...poolFacts } = facts
+      faultPoint('admission:simulated')
+      const prefund = entryPoint.requiredPrefund(op)
+      const entry = {
+        chainId,
+        hash,
+        appId,
+        prefund,
+        ...record,
+        entryPoint: entryPoint.address,
+        operation: op,
+        validUntil: grant ? earlierEnd(validUntil, grant.validUntil) : validUntil,
+        ...(grant && { offer: grant }),
+      }
+      return commit({ entry, ...poolFacts })
+    }
+    let decision = await decide(first)
+    if (dependsOnDeposits(decision) && (await heads.refresh()).hash !== headHash)
+      decision = await decide(findValid(entryPoint, op, hash, options))
+    faultPoint('admission:committed')
+    if (decision.kind === 'refuse') throw decision.error
+    if (decision.kind === 'insert') {
+      announce()
+      const { sender, nonce } = op
+      const [replaces, evicts] = [decision.replaces?.hash, decision.evicts?.hash]
+      logger.debug({ hash, sender, nonce, replaces, evicts }, 'operation admitted')
+    }
+    return hash
+  }
+  return {
+    admit: (entryPoint, op, options) => turnstile(() => admit(entryPoint, op, options)),
+  }
+}
+
+/** Whether a stake or a deposit in a block that was not read yet could have changed the decision. */
+function dependsOnDeposits(decision: AdmissionDecision): boolean {
+  return (
+    decision.kind === 'refuse' &&
+    (decision.error instanceof UnstakedEntityFullError ||
+      decision.error instanceof PaymasterDepositError)
+  )
+}
+
+/** Whether an operation offers no fee and names no paymaster. */
+function isFree({ maxFeePerGas, paymaster }: Operation): boolean {
+  return maxFeePerGas === 0n && paymaster === undefined
+}
+
+/** The earlier of two ends in Unix seconds, of which the first may be 0 = no end. */
+function earlierEnd(validUntil: number, end: number): number {
+  return validUntil === 0 || validUntil > end ? end : validUntil
+}
+
+type AdmissionChecks = { readonly simulateExecution: boolean; readonly isGranted: boolean }
+
+type RuledContext = MempoolContext & { readonly rules: RuleSettings }
+
+/** The facts of an operation that the chain and the rules accept; throws its refusal. */
+async function requireValid(
+  context: RuledContext,
+  entryPoint: EntryPoint,
+  sent: Operation,
+  { simulateExecution, isGranted }: AdmissionChecks,
+) {
+  const { node, heads, rules } = context
+  const head = heads.current()
+  if (!isGranted) requireFees(sent, head, await adviseFees(node, head))
+  const op = await withoutAppliedAuthorization(context, sent)
+  const tank = await tokenTankUse(context.database, context.definition.chainId, entryPoint, op)
+  const { validation, ruleCheck, override } = await checkedValidation(context, entryPoint, op, tank)
+  requireSignatures(validation)
+  requireRules(context, op, ruleCheck)
+  requireTimeRange(validation, op, Math.max(head.timestamp, unixNow()))
+  requirePreVerificationGas(context, entryPoint, op, validation)
+  if (simulateExecution || tank?.chargesAfterwards === true)
+    await requireExecution(context, entryPoint, op, override)
+  const { observed, validUntil } = validation
+  const isRecorded = observed.kind === 'record'
+  const { address } = entryPoint
+  return {
+    validUntil,
+    baseFee: head.baseFee,
+    deposit: isRecorded
+      ? observed.deposit
+      : op.paymaster && (await readDeposit(node, address, op.paymaster)),
+    entities:
+      rules.mode === 'off' ? undefined : entitiesOf(entryPoint, op, observed, rules.stakePolicy),
+    record: {
+      factory: factoryOf(op, observed),
+      seenBlock: head.number,
+      firstValidation: firstValidation(observed, ruleCheck.verdict),
+    },
+  }
+}
+
+/** The operation as a bundle would carry it now: an authorization that is in place is left out. */
+async function withoutAppliedAuthorization(
+  { node }: MempoolContext,
+  op: Operation,
+): Promise<Operation> {
+  const { sender, authorization } = op
+  if (authorization === undefined) return op
+  const [[account], pending] = await Promise.all([
+    readDelegables(node, [sender]),
+    getTransactionCount(node, sender, 'pending'),
+  ])
+  if (account === undefined) throw new Error('one account was asked for')
+  const effect = requireAuthorizationApplies(authorization, account, BigInt(pending))
+  return effect === 'inPlace' ? { ...op, authorization: undefined } : op
+}
+
+/**
+ * The validation with the check of its rules. A broken rule is checked again on a newer block, if there
+ * is one: the sender may have seen a stake or a contract there that was not read yet.
+ */
+async function checkedValidation(
+  context: RuledContext,
+  entryPoint: EntryPoint,
+  op: Operation,
+  tank: TokenTankUse | undefined,
+): Promise<{ validation: Validation; ruleCheck: RuleCheck; override?: StateOverride }> {
+  const { engine, heads, rules } = context
+  for (let isRetry = false; ; isRetry = true) {
+    const { hash } = heads.current()
+    const { result: validated, ...sequence } = await inSequence(context, entryPoint, op, (state) =>
+      engine.validate(entryPoint, op, state),
+    )
+    if (!validated.ok) throw toOperationError(validated.failure, op)
+    const observed = withStakedTank(validated.validation.observed, tank, rules.stakePolicy)
+    const validation = { ...validated.validation, observed }
+    const ruleCheck = checkRules(entryPoint, op, observed, rules)
+    const isFinal = isRetry || ruleCheck.violations.length === 0
+    if (isFinal || (await heads.refresh()).hash === hash)
+      return { validation, ruleCheck, ...sequence }
+  }
+}
+
+function requireSignatures(validation: Validation): void {
+  if (validation.accountSignatureFailed) {
+    throw new SignatureRejectedError('AA24 signature error', 'AA24')
+  }
+  if (validation.paymasterSignatureFailed) {
+    throw new SignatureRejectedError('AA34 signature error', 'AA34')
+  }
+}
+
+function requirePreVerificationGas(
+  { bundleSize, beneficiaryGas }: MempoolContext,
+  entryPoint: EntryPoint,
+  op: Operation,
+  { verificationGasUsed }: Validation,
+): void {
+  const share = { bundleSize, beneficiaryGas, verificationGasUsed }
+  const required = preVerificationGas(entryPoint, op, share)
+  if (op.preVerificationGas < required) {
+    throw new PreVerificationGasTooLowError(op.preVerificationGas, required)
+  }
+}
+
+async function requireExecution(
+  { engine }: MempoolContext,
+  entryPoint: EntryPoint,
+  op: Operation,
+  override: StateOverride | undefined,
+): Promise<void> {
+  const executed = await engine.execute(entryPoint, op, override)
+  if (!executed.ok) throw toOperationError(executed.failure, op)
+  if (!executed.success) {
+    const reason = describeRevert(executed.revertData) ?? 'no reason given'
+    throw new ExecutionRevertedError(reason, executed.revertData)
+  }
+}

@@ -1,0 +1,40 @@
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Operation } from '../entrypoint/operation.js'
+import type { Database } from '../store/database.js'
+import { isTokenTank } from '../store/ledger/tanks.js'
+import type { Observed } from '../validation/engine.js'
+import type { StakePolicy } from '../validation/erc7562/index.js'
+
+/** The least bytes of a token tank's data; the data of other tanks of ours is shorter. */
+const MIN_DATA_BYTES = 158
+/** The mode in which the tank takes its charge after the operation has run. */
+const AFTERWARDS = '01'
+
+/** The use of a token tank of ours by an operation. */
+export type TokenTankUse = { readonly chargesAfterwards: boolean }
+
+/** The operation's use of a token tank of ours; undefined where its paymaster is none. */
+export async function tokenTankUse(
+  database: Database,
+  chainId: number,
+  { address }: Pick<EntryPoint, 'address'>,
+  { paymaster, paymasterData }: Operation,
+): Promise<TokenTankUse | undefined> {
+  if (paymaster === undefined || paymasterData.length < 2 + 2 * MIN_DATA_BYTES) return undefined
+  const isOurs = await isTokenTank(database, chainId, address, paymaster)
+  return isOurs ? { chargesAfterwards: paymasterData.slice(2, 4) === AFTERWARDS } : undefined
+}
+
+/**
+ * A token tank of ours counts as staked: it writes to a token and returns a context, which only staked
+ * paymasters may (STO-031, EREP-050), and the stake is against the harm that a stranger's could do.
+ */
+export function withStakedTank(
+  observed: Observed,
+  use: TokenTankUse | undefined,
+  { minimumStake, minimumUnstakeDelay }: StakePolicy,
+): Observed {
+  if (use === undefined) return observed
+  const paymaster = { stake: minimumStake, unstakeDelay: minimumUnstakeDelay }
+  return { ...observed, stakes: { ...observed.stakes, paymaster } }
+}

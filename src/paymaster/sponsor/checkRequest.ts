@@ -1,0 +1,104 @@
+import type { Address } from 'viem'
+import { unixNow } from '../../base/unixNow.js'
+import type { Head } from '../../chain/head.js'
+import type { Draft } from '../../entrypoint/draft.js'
+import type { Fees } from '../../entrypoint/fees.js'
+import type { TimeRange } from '../../entrypoint/validationData.js'
+import { checkFees } from '../../policy/checkFees.js'
+import {
+  evaluateRequest,
+  type PolicyAnswer,
+  type RemainingPolicies,
+} from '../../policy/evaluatePolicies.js'
+import { loadPolicies } from '../../policy/loadPolicies.js'
+import { tankStub, withPaymaster } from '../sponsoredDraft.js'
+import type { SponsorshipRequest } from '../sponsorship.js'
+import { durationOf, type SponsorshipTerms, timeRange } from '../sponsorshipTerms.js'
+import type { SponsorshipPayer } from '../tank/payer.js'
+import { readCommitment } from './commitment.js'
+import type { RefusedSponsorship } from './evaluatedSponsorship.js'
+import type { SponsorParts } from './sponsorContext.js'
+
+/** A request that passed every rule that needs no estimate, no webhook and no money. */
+export type SponsorshipCandidate = {
+  readonly kind: 'candidate'
+  readonly payer: SponsorshipPayer
+  /** The request's draft; in mode native with fees of 0. */
+  readonly draft: Draft
+  /** The draft as the payer would sign it, with the signature of a stub. */
+  readonly stubbed: Draft
+  readonly range: TimeRange
+  readonly remaining: RemainingPolicies
+  readonly verdicts: readonly PolicyAnswer[]
+  /** wei per gas, the fast fees of the chain */
+  readonly fast: Fees
+  readonly head: Head
+  /** Unix seconds by our clock, when the request came */
+  readonly at: number
+}
+
+/**
+ * Applies the cheap rules. Throws InvalidParamsError for a duration that the operator does not
+ * allow.
+ */
+export async function checkRequest(
+  parts: SponsorParts,
+  request: SponsorshipRequest,
+): Promise<SponsorshipCandidate | RefusedSponsorship> {
+  const { terms, definition } = parts
+  const { appId, entryPoint } = request
+  const duration = durationOf(request.expiryDuration, terms)
+  const at = unixNow()
+  const [{ payer, refusal }, policies, { fast }, head] = await Promise.all([
+    parts.payers.findPayer(appId, entryPoint),
+    loadPolicies(parts.database, appId),
+    parts.fees(),
+    parts.heads.refresh(),
+  ])
+  if (payer === undefined) return { kind: 'refused', refusal, calls: [], verdicts: [] }
+
+  const { tank } = payer
+  const draft = tank === undefined ? { ...request.draft, ...noFees } : request.draft
+  const { sender, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
+  const answer = evaluateRequest(policies, { chainId: definition.chainId, at, sender, draft })
+  if (answer.passed === undefined) return { kind: 'refused', calls: [], ...answer }
+  const { verdicts, passed: remaining } = answer
+
+  const feeRefusal = checkFees({ maxFeePerGas, maxPriorityFeePerGas }, fast, terms)
+  if (feeRefusal !== undefined) return { kind: 'refused', refusal: feeRefusal, calls: [], verdicts }
+
+  const time = Math.max(head.timestamp, at)
+  const proposal = propose(request, draft, tank?.address, { time, duration, terms })
+  if ('refusal' in proposal) return { kind: 'refused', calls: [], verdicts, ...proposal }
+  return { kind: 'candidate', payer, draft, ...proposal, remaining, verdicts, fast, head, at }
+}
+
+const noFees: Fees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
+
+type ProposalTerms = {
+  /** Unix seconds, the later of our clock and the chain's */
+  readonly time: number
+  readonly duration: number
+  readonly terms: SponsorshipTerms
+}
+
+/**
+ * The draft that a tank is to sign, with the signature of a stub; without a tank, the draft that
+ * needs none. A refusal when the account committed itself to something that the tank cannot sign.
+ */
+function propose(
+  { entryPoint, signingPhase }: SponsorshipRequest,
+  draft: Draft,
+  tank: Address | undefined,
+  { time, duration, terms }: ProposalTerms,
+) {
+  const isLate = signingPhase !== undefined
+  const range = timeRange(time, time, duration)
+  if (tank === undefined) return { stubbed: withPaymaster(draft, undefined), range }
+  const stub = tankStub(tank, range, entryPoint, draft, isLate)
+  if (!isLate) return { stubbed: withPaymaster(draft, stub), range }
+  const earliest = time + 1
+  const bounds = { earliest, latest: earliest + terms.maxDuration }
+  const committed = readCommitment(draft, stub, bounds)
+  return 'refusal' in committed ? committed : { stubbed: draft, range: committed.range }
+}

@@ -1,0 +1,48 @@
+import type { Address } from 'viem'
+import type { Fees } from '../../entrypoint/fees.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import type { TimeRange } from '../../entrypoint/validationData.js'
+import type { Refusal } from '../../errors/refusal.js'
+import type { ReservationClaim } from '../../policy/decideReservation.js'
+import type { PolicyAnswer } from '../../policy/evaluatePolicies.js'
+import type { DepositAtHead } from '../../store/ledger/reservations.js'
+import type { WebhookCall } from '../../webhook/approval.js'
+import type { SponsorshipPayer } from '../tank/payer.js'
+
+/** The answers of webhooks and policies so far, for the record of the decision. */
+export type SponsorshipAnswers = {
+  readonly calls: readonly WebhookCall[]
+  readonly verdicts: readonly PolicyAnswer[]
+}
+
+/** A sponsorship that only the ledger can still refuse, with what is to be signed and reserved. */
+export type Sponsorable = SponsorshipAnswers & {
+  readonly kind: 'sponsorable'
+  readonly payer: SponsorshipPayer
+  readonly unsigned: Operation
+  /**
+   * wei per gas that are paid for it: its own fees, or what a bundle may cost that carries it free
+   */
+  readonly offer: Fees
+  /** The address that the sender's code points to (EIP-7702), where the operation does not say. */
+  readonly delegate: Address | undefined
+  readonly range: TimeRange
+  readonly head: DepositAtHead
+  readonly claim: ReservationClaim
+}
+
+/** A sponsorship that a bound, a webhook or a policy refuses. */
+export type RefusedSponsorship = SponsorshipAnswers & {
+  readonly kind: 'refused'
+  readonly refusal: Refusal
+  /** The policy that refused; absent where no policy did. */
+  readonly policyId?: string
+}
+
+/** An operation that would fail, whoever pays for it. */
+export type FailedSponsorship = SponsorshipAnswers & {
+  readonly kind: 'failed'
+  readonly error: unknown
+}
+
+export type EvaluatedSponsorship = Sponsorable | RefusedSponsorship | FailedSponsorship

@@ -1,0 +1,40 @@
+import type { Logger } from 'pino'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
+import type { FeeAdvice } from '../../chain/feeAdvice.js'
+import type { HeadFollower } from '../../chain/headFollower.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import type { Draft } from '../../entrypoint/draft.js'
+import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { GasEstimate } from '../../gas/gasEstimate.js'
+import type { Prices } from '../../prices/createPrices.js'
+import type { Database } from '../../store/database.js'
+import type { Engine } from '../../validation/engine.js'
+import type { DepositReader } from '../entryPointDeposit.js'
+import type { SponsorshipTerms } from '../sponsorshipTerms.js'
+import type { Payers } from '../tank/payer.js'
+import type { Exposure } from './exposure.js'
+
+/** The parts of one chain that its token paymaster is made of. */
+export type TokenPaymasterContext = {
+  readonly database: Database
+  readonly masterKey: Buffer
+  readonly node: NodeClient
+  readonly engine: Pick<Engine, 'execute'>
+  readonly heads: Pick<HeadFollower, 'refresh'>
+  readonly definition: Pick<
+    ChainDefinition,
+    'chainId' | 'tokens' | 'strikeSeconds' | 'maxVerificationGas' | 'maxBundleGas'
+  >
+  readonly prices: Prices
+  readonly terms: SponsorshipTerms
+  readonly logger: Logger
+  estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
+  fees(): Promise<FeeAdvice>
+}
+
+/** The same, with the parts that remember something from one request to the next. */
+export type TokenParts = TokenPaymasterContext & {
+  readonly payers: Payers
+  readonly depositAt: DepositReader
+  readonly exposure: Exposure
+}

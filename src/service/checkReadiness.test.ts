@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import type { ExecutorStatus } from '../bundling/executorStatus.js'
+import { executorReasons, recently } from './checkReadiness.js'
+
+function status(more: Partial<ExecutorStatus>): ExecutorStatus {
+  return {
+    role: 'executor',
+    address: `0x${'11'.repeat(20)}`,
+    state: 'ready',
+    balance: 5n,
+    inFlight: 0,
+    oldestAge: undefined,
+    alarm: undefined,
+    ...more,
+  }
+}
+const poor = { state: 'resting', alarm: 'the executor rests: send it money' } as const
+
+test('executors that do well give no reason', () => {
+  expect(executorReasons(10, [status({}), status({ state: 'busy', inFlight: 2 })])).toEqual([])
+  expect(executorReasons(10, [])).toEqual([])
+})
+
+test('an executor that rests is alarm with its address, and when all do that nothing is sent', () => {
+  const alarm = `Chain 10, 0x${'11'.repeat(20)}: the executor rests: send it money.`
+  expect(executorReasons(10, [status(poor), status({})])).toEqual([alarm])
+  const treasury = status({ role: 'treasury' })
+  expect(executorReasons(10, [status(poor), treasury])).toEqual([
+    'All executors of chain 10 rest: nothing new is sent.',
+    alarm,
+  ])
+})
+
+test('executors that nobody could look at are alarm as not known', () => {
+  expect(executorReasons(10, undefined)).toEqual([
+    'How the executors of chain 10 do is not known now.',
+  ])
+})
+
+test('many who ask at once share one answer, also a failure', async () => {
+  let asked = 0
+  const ask = recently(async () => {
+    asked += 1
+    if (asked === 1) throw new Error('no node')
+    return asked
+  })
+  const answers = await Promise.allSettled([ask(), ask(), ask()])
+  expect(answers.map((answer) => answer.status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(asked).toBe(1)
+})

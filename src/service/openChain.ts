@@ -1,0 +1,88 @@
+import type { Logger } from 'pino'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import { type HeadFollower, startHeadFollower } from '../chain/headFollower.js'
+import { createNodeClient, type NodeClient } from '../chain/nodeClient.js'
+import { requireChain } from '../chain/requireChain.js'
+import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import { ConfigError } from '../errors/configError.js'
+import type { Metrics } from '../metrics/createMetrics.js'
+import { type ChainEngine, createChainEngine } from '../validation/chainEngine.js'
+
+/** A chain that answers: its node, its head, and the engine that validates on it. */
+export type OpenChain = {
+  readonly definition: ChainDefinition
+  readonly entryPoints: readonly EntryPoint[]
+  readonly node: NodeClient
+  readonly heads: HeadFollower
+  readonly engine: ChainEngine
+  /** A logger that names the chain. */
+  readonly logger: Logger
+  /** Stops all of them. */
+  close(): Promise<void>
+}
+
+/**
+ * Connects to a chain and follows it.
+ * @throws ConfigError in one sentence; nothing is left running then
+ */
+export async function openChain(
+  definition: ChainDefinition,
+  metrics: Metrics,
+  logger: Logger,
+): Promise<OpenChain> {
+  const { chainId, rpcUrls } = definition
+  const entryPoints = definition.entryPoints.map(({ version, address }) =>
+    createEntryPoint(version, address),
+  )
+  const node = createNodeClient({ urls: rpcUrls, logger })
+  try {
+    await requireChain(node, definition)
+    const chain = { definition, entryPoints, node, logger }
+    const { heads, engine } = await followChain(chain, metrics)
+    const close = async (): Promise<void> => {
+      engine.stop()
+      heads.stop()
+      await node.close()
+    }
+    return { ...chain, heads, engine, close }
+  } catch (cause) {
+    await node.close()
+    if (cause instanceof ConfigError) throw cause
+    throw new ConfigError(
+      `Chain ${chainId} does not answer at ${rpcUrls.map(hostOf).join(', ')}: start its node or correct rpcUrls.`,
+      { cause },
+    )
+  }
+}
+
+/** The head follower and the engine; neither is left running when the other does not start. */
+async function followChain(
+  { definition, entryPoints, node, logger }: Omit<OpenChain, 'heads' | 'engine' | 'close'>,
+  metrics: Metrics,
+): Promise<Pick<OpenChain, 'heads' | 'engine'>> {
+  const { chainId, headsUrl, validationEngine, comparedShare } = definition
+  const heads = await startHeadFollower({ node, definition, logger, headsUrl })
+  try {
+    const engine = await createChainEngine({
+      node,
+      heads,
+      chainId,
+      entryPoints,
+      choice: validationEngine,
+      comparedShare,
+      logger,
+      onValidated: (by) => metrics.validated(chainId, by),
+      onCompared: (outcome) => metrics.compared(chainId, outcome),
+    })
+    return { heads, engine }
+  } catch (error) {
+    heads.stop()
+    throw error
+  }
+}
+
+/** The host of a node's URL: the rest may hold a key and is not shown. */
+function hostOf(url: string): string {
+  return new URL(url).host
+}

@@ -1,0 +1,96 @@
+import type { ChainServices } from '../api/services.js'
+import { unixNow } from '../base/unixNow.js'
+import { createReceiptMemory } from '../bundling/createReceiptMemory.js'
+import { operationByHash } from '../bundling/operationByHash.js'
+import { operationReceipt } from '../bundling/operationReceipt.js'
+import { operationStatus } from '../bundling/operationStatus.js'
+import { adviseFees } from '../chain/fees.js'
+import type { StateOverride } from '../chain/stateOverride.js'
+import type { Draft } from '../entrypoint/draft.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import { estimateOperation } from '../gas/estimateOperation.js'
+import { expectedShare } from '../gas/preVerificationGas.js'
+import { createMempool } from '../mempool/createMempool.js'
+import { createAppFees } from '../paymaster/appFees.js'
+import { createTokenPaymaster } from '../paymaster/createTokenPaymaster.js'
+import { createSponsor } from '../paymaster/sponsor.js'
+import { defaultTerms } from '../paymaster/sponsorshipTerms.js'
+import { configuredPrices, type PriceSource, parseUsd } from '../policy/price.js'
+import { createPrices } from '../prices/createPrices.js'
+import type { ChainParts } from './chainParts.js'
+import type { OpenChain } from './openChain.js'
+
+/** The services of an open chain that answer the API, except those of its bundler. */
+export function serveChain(
+  chain: OpenChain,
+  { config, client, approver, metrics, database, masterKey }: ChainParts,
+): Omit<ChainServices, 'debug'> {
+  const { definition, entryPoints, node, heads, engine, logger } = chain
+  const { chainId } = definition
+  const share = expectedShare(definition)
+  const fees = () => adviseFees(node, heads.current())
+  const estimate = async (entryPoint: EntryPoint, draft: Draft, override?: StateOverride) =>
+    estimateOperation(
+      { node, engine, definition, advice: await fees(), ...share },
+      entryPoint,
+      draft,
+      override,
+    )
+  const mempool = createMempool({
+    definition,
+    database,
+    node,
+    heads,
+    engine,
+    logger,
+    ...share,
+    onRulesChecked: (how) => metrics.rulesChecked(chainId, how),
+  })
+  const nativeUsd = nativeUsdOf(config)
+  const tokenRates = createPrices({
+    node,
+    client,
+    sequencer: definition.sequencerFeed,
+    maxAge: definition.priceMaxAge,
+    now: () => Math.max(heads.current().timestamp, unixNow()),
+  })
+  const paymaster = {
+    database,
+    masterKey,
+    node,
+    heads,
+    definition,
+    logger,
+    fees,
+    estimate,
+    terms: {
+      ...defaultTerms,
+      minDuration: config.minSponsorshipSeconds,
+      maxDuration: config.maxSponsorshipSeconds,
+      prices: nativeUsd,
+    },
+  }
+  const sponsor = createSponsor({ ...paymaster, approver })
+  const receipts = createReceiptMemory(database, chainId)
+  const views = { definition, entryPoints, database, node, heads, receipts }
+  return {
+    chainId,
+    entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
+    ...createAppFees({ database, chainId, fees, estimate }),
+    admit: mempool.admit,
+    status: (hash) => operationStatus(views, hash),
+    receipt: (hash) => operationReceipt(views, hash),
+    byHash: (hash) => operationByHash(views, hash),
+    sponsor: sponsor.sponsor,
+    stub: sponsor.stub,
+    tokens: createTokenPaymaster({ ...paymaster, engine, prices: tokenRates }),
+    previewSponsorship: sponsor.preview,
+  }
+}
+
+/** The configured USD prices of native tokens. */
+function nativeUsdOf({ nativePrices }: ChainParts['config']): PriceSource {
+  return configuredPrices(
+    new Map(Object.entries(nativePrices).map(([id, usd]) => [Number(id), parseUsd(usd)])),
+  )
+}

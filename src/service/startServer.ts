@@ -1,0 +1,245 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { AdminContext } from '../api/adminContext.js'
+import { type ApiLimits, defaultLimits, gateLimits } from '../api/limits.js'
+import { mountAdmin } from '../api/mountAdmin.js'
+import { mountDashboard } from '../api/mountDashboard.js'
+import { mountMetrics } from '../api/mountMetrics.js'
+import type { Services } from '../api/services.js'
+import { type Api, startApi } from '../api/startApi.js'
+import { stopAll } from '../base/stopAll.js'
+import { version } from '../base/version.js'
+import type { BundlingCandidate } from '../bundling/leadBundling.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import type { Config } from '../config/options.js'
+import { ConfigError } from '../errors/configError.js'
+import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
+import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
+import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
+import { startRetention } from '../policy/startRetention.js'
+import type { Connection, Database } from '../store/database.js'
+import { emitCircuitOpened } from '../store/events.js'
+import { LEASES_CHANNEL } from '../store/leases.js'
+import { listen } from '../store/notifications.js'
+import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
+import { poolSizes } from '../store/poolSizes.js'
+import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
+import { createOperatorCheck } from '../tenancy/operatorToken.js'
+import { type Approver, createApprover } from '../webhook/approve.js'
+import { startEventDeliverer } from '../webhook/deliverEvents.js'
+import { createWebhooks } from '../webhook/manage.js'
+import { createSubscriptions } from '../webhook/subscriptions.js'
+import { testWebhook } from '../webhook/testWebhook.js'
+import { checkReadiness } from './checkReadiness.js'
+import { type RunningChain, startChain } from './startChain.js'
+
+export type ServerOptions = {
+  readonly config: ServerConfig
+  readonly chains: readonly ChainDefinition[]
+  readonly connection: Connection
+  readonly database: Database
+  readonly masterKey: Buffer
+  /** Hosts and CIDR ranges in private networks that webhooks may use. */
+  readonly webhookAllow: readonly string[]
+  /** No other service runs on the database. */
+  readonly alone: boolean
+  readonly logger: Logger
+}
+
+/** The settings that all chains share. */
+export type ServerConfig = Pick<
+  Config,
+  | 'host'
+  | 'port'
+  | 'minSponsorshipSeconds'
+  | 'maxSponsorshipSeconds'
+  | 'operatorToken'
+  | 'trustedProxies'
+  | 'keyRate'
+  | 'ipRate'
+  | 'senderRate'
+  | 'simulationsPerKey'
+  | 'simulations'
+  | 'role'
+  | 'leaseSeconds'
+  | 'drainSeconds'
+  | 'debugMethods'
+  | 'nativePrices'
+  | 'decisionRetentionDays'
+>
+
+export type Service = {
+  readonly url: string
+  /**
+   * Reports that it is not ready and gives the bundling to other processes, goes on serving for
+   * `drainSeconds`, then lets running requests end.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the service: makes every part and connects them. What is started here is stopped by `close`,
+ * also when a later part does not start.
+ * @throws ConfigError, ListenError in one sentence
+ */
+export async function startServer(options: ServerOptions): Promise<Service> {
+  const { config, database, webhookAllow, logger } = options
+  if (config.debugMethods && !isLoopback(config.host))
+    throw new ConfigError(
+      `--debug-methods lets every caller clear the pool: listen on 127.0.0.1, not on ${config.host}.`,
+    )
+  const stops: (() => Promise<void>)[] = []
+  try {
+    const guard = createNetworkGuard(webhookAllow)
+    const client = createOutboundClient(guard)
+    stops.push(async () => client.close())
+    const metrics = createMetrics()
+    metrics.readPoolWith(() => poolSizes(database))
+    const shared: SharedParts = { ...options, guard, client, metrics }
+    stops.push(startDeliverer(shared).close)
+    const approver = approverOf(shared)
+    const chains = new Map<number, RunningChain>()
+    for (const definition of options.chains) {
+      const chain = await startChain(definition, { ...shared, approver })
+      stops.push(chain.close)
+      chains.set(definition.chainId, chain)
+    }
+    const bundlers = [...chains.values()].flatMap(({ bundler }) => bundler ?? [])
+    if (bundlers.length > 0) stops.push(...(await listenForBundlers(options, chains, bundlers)))
+    stops.push(startRetention({ database, logger, days: config.decisionRetentionDays }).stop)
+    const drain = { isDraining: false }
+    const api = await startApiOf(shared, chains, drain)
+    stops.push(api.close)
+    const close = async (): Promise<void> => {
+      drain.isDraining = true
+      api.drain()
+      const resigned = bundlers.map((bundler) => bundler.stop())
+      await Promise.allSettled([delay(config.drainSeconds * 1000), ...resigned])
+      await stopAll(stops)
+    }
+    return { url: api.url, close }
+  } catch (error) {
+    await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
+    throw error
+  }
+}
+
+type SharedParts = ServerOptions & {
+  readonly guard: NetworkGuard
+  readonly client: OutboundClient
+  readonly metrics: Metrics
+}
+
+type Chains = ReadonlyMap<number, RunningChain>
+
+function approverOf({ database, masterKey, client, metrics, logger }: SharedParts): Approver {
+  return createApprover({
+    database,
+    masterKey,
+    client,
+    onApprovalCalled: metrics.approvalCalled,
+    onCircuitOpened: (webhookId) => {
+      metrics.circuitOpened()
+      logger.warn({ webhookId }, 'a webhook failed so often that it is left alone')
+      emitCircuitOpened(database, webhookId).catch((error: Error) =>
+        logger.warn({ webhookId, reason: error.message }, 'webhook.circuit_opened not told'),
+      )
+    },
+  })
+}
+
+function startDeliverer({ database, masterKey, client, metrics, logger }: SharedParts) {
+  const onDeliveryAttempted = metrics.deliveryAttempted
+  return startEventDeliverer({ database, masterKey, client, logger, onDeliveryAttempted })
+}
+
+/** Lets announced operations wake their chain's bundler, and freed leases be taken. */
+async function listenForBundlers(
+  { connection, logger }: ServerOptions,
+  chains: Chains,
+  bundlers: readonly BundlingCandidate[],
+): Promise<(() => Promise<void>)[]> {
+  const wake = (chainId: string) => chains.get(Number(chainId))?.bundler?.wake()
+  const compete = () => {
+    for (const bundler of bundlers) bundler.compete()
+  }
+  const operations = await listen(connection, OPERATIONS_CHANNEL, logger, wake)
+  try {
+    return [operations.close, (await listen(connection, LEASES_CHANNEL, logger, compete)).close]
+  } catch (error) {
+    await operations.close()
+    throw error
+  }
+}
+
+function startApiOf(
+  shared: SharedParts,
+  chains: Chains,
+  drain: { readonly isDraining: boolean },
+): Promise<Api> {
+  const { config, database, logger, metrics } = shared
+  const { host, port } = config
+  const administration = administrationOf(shared, chains)
+  const { authenticateKey, authenticateToken, webhooks } = administration
+  const health = new Map([...chains].map(([id, chain]) => [id, chain.health]))
+  const isApi = config.role.includes('api')
+  const services: Services = {
+    clientVersion: `purser/${version}`,
+    chains: new Map(isApi ? [...chains].map(([id, { services }]) => [id, services]) : []),
+    authenticateKey,
+    authenticateToken,
+    webhooks,
+    readiness: () => checkReadiness(database, health, drain.isDraining),
+  }
+  const mounts = [
+    mountMetrics(administration.isOperator),
+    ...(isApi ? [mountAdmin(administration), dashboardOf(shared, chains, administration)] : []),
+  ]
+  return startApi({ services, host, port, logger, limits: limitsOf(config), metrics, mounts })
+}
+
+function administrationOf(
+  { config, database, masterKey, guard, client }: SharedParts,
+  chains: Chains,
+): AdminContext & Authenticator {
+  return {
+    database,
+    ...createAuthenticator(database),
+    isOperator: createOperatorCheck(config.operatorToken),
+    webhooks: (actor) => createWebhooks({ database, masterKey, guard, actor }),
+    subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
+    testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
+    depositOf: async (chainId, ...tank) => chains.get(chainId)?.depositOf(...tank),
+    tokenBooks: async (appId) =>
+      (await Promise.all([...chains.values()].map(({ books }) => books.list(appId)))).flat(),
+  }
+}
+
+function dashboardOf(
+  { database, masterKey, guard }: SharedParts,
+  chains: Chains,
+  { authenticateKey, authenticateToken }: Authenticator,
+) {
+  return mountDashboard({
+    database,
+    authenticateKey,
+    authenticateToken,
+    chainIds: new Set(chains.keys()),
+    webhooks: (actor, database) => createWebhooks({ database, masterKey, guard, actor }),
+  })
+}
+
+function limitsOf(config: ServerConfig): ApiLimits {
+  return {
+    ...defaultLimits,
+    trustedProxies: config.trustedProxies,
+    gate: gateLimits(
+      { key: config.keyRate, ip: config.ipRate, sender: config.senderRate },
+      { perKey: config.simulationsPerKey, all: config.simulations },
+    ),
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost|127\.[\d.]+|::1)$/.test(host)
+}

@@ -1,0 +1,111 @@
+import type { Address, Hex } from 'viem'
+import type {
+  AaCode,
+  EntryPoint,
+  Failure,
+  Log,
+  OperationOutcome,
+} from '../../entrypoint/entryPoint.js'
+import type { Operation } from '../../entrypoint/operation.js'
+import { splitValidationData } from '../../entrypoint/validationData.js'
+import { type CallResult, type EvmLog, toHex } from '../../evm/index.js'
+import type { Validation } from '../engine.js'
+import { unexplained } from '../refusals.js'
+import type { Observation } from './observeOperation.js'
+import type { ReadMore } from './settleSearch.js'
+import type { SimulationState } from './simulateOperation.js'
+
+/** A simulation that ended on complete state: its result, and the block and state that it ran on. */
+export type SimulatedOperation = SimulationState & {
+  readonly result: CallResult
+  readonly observed: Observation
+  readonly blockHash: Hex
+  /** Reads more of the block's state. Throws BlockGone once the node lacks the block. */
+  readonly readMore: ReadMore
+}
+
+/** The parts of a refused execution that explain the refusal. */
+export type RefusedExecution = Pick<SimulationState, 'state'> & {
+  readonly result: Pick<CallResult, 'output'>
+}
+
+/** The outcome that handleOps would put on the chain for the operation; undefined when it refuses. */
+export function outcomeOf(
+  entryPoint: EntryPoint,
+  { logs }: CallResult,
+): OperationOutcome | undefined {
+  return entryPoint.decodeOutcomes(logs.map(toLog))[0]
+}
+
+/** The EntryPoint's reason; where it reverts without one, a contract that is missing. */
+export function refusal(
+  entryPoint: EntryPoint,
+  op: Operation,
+  { result: { output }, state }: RefusedExecution,
+): Failure {
+  const revertData = toHex(output)
+  const failure = entryPoint.decodeFailure(revertData)
+  if (failure !== undefined) return failure
+  const isMissing = (address: Address) => state.account(address)?.code.length === 0
+  const failed = (code: AaCode, message: string) => ({ index: 0, code, message, revertData })
+  if (op.factory === undefined && isMissing(op.sender)) {
+    return failed('AA20', 'AA20 account not deployed')
+  }
+  if (op.paymaster !== undefined && isMissing(op.paymaster)) {
+    return failed('AA30', 'AA30 paymaster not deployed')
+  }
+  return unexplained(revertData)
+}
+
+/** The validation that account and paymaster answered, with the gas and the prefund it took. */
+export function validationOf(
+  answers: ValidationAnswers,
+  { preOpGas, prefund }: NonNullable<Observation['validated']>,
+  op: Operation,
+): Omit<Validation, 'observed'> {
+  const failed = (data = 0n) => BigInt(splitValidationData(data).authorizer) !== 0n
+  return {
+    accountSignatureFailed: failed(answers.accountData),
+    paymasterSignatureFailed: failed(answers.paymasterData),
+    ...timeRangeOf(answers),
+    verificationGasUsed: preOpGas - op.preVerificationGas,
+    prefund,
+  }
+}
+
+/** The validationData of account and paymaster. */
+type ValidationAnswers = Pick<Observation, 'accountData' | 'paymasterData'>
+
+const BLOCK_FLAG = 2 ** 47
+
+/**
+ * The time range (Unix seconds, 0 = no bound) in which account and paymaster are both valid. Ranges of
+ * block numbers (v0.9) are left out: the EntryPoint checks them.
+ */
+export function timeRangeOf({ accountData = 0n, paymasterData = 0n }: ValidationAnswers) {
+  let [validAfter, validUntil] = [0, 0]
+  for (const data of [accountData, paymasterData]) {
+    const range = splitValidationData(data)
+    if (range.validAfter >= BLOCK_FLAG && range.validUntil >= BLOCK_FLAG) continue
+    validAfter = Math.max(validAfter, range.validAfter)
+    if (range.validUntil !== 0 && (validUntil === 0 || range.validUntil < validUntil)) {
+      validUntil = range.validUntil
+    }
+  }
+  return { validAfter, validUntil }
+}
+
+/** A log in the form of a mined one, with zeros for the block and transaction that it does not have. */
+function toLog({ address, topics, data }: EvmLog, logIndex: number): Log {
+  const unknown = `0x${'00'.repeat(32)}` as const
+  return {
+    address,
+    topics,
+    data: toHex(data),
+    logIndex,
+    blockNumber: 0n,
+    blockHash: unknown,
+    transactionHash: unknown,
+    transactionIndex: 0,
+  }
+}
