@@ -1,5 +1,5 @@
 import { CannotSimulateError } from '../errors/simulationErrors.js'
-import type { CallResult, Outcome, State } from '../evm/index.js'
+import type { CallResult, Miss, Outcome, State } from '../evm/index.js'
 import type { AccessHints } from './accessHints.js'
 import { BlockGone } from './blockReads.js'
 import type { ChainRules } from './chainRules.js'
@@ -24,7 +24,12 @@ import { trackState } from './state/trackState.js'
 type Attempt = (state: State, view: BlockView) => Outcome
 
 /** An execution on complete state, and the view of the block whose state it was. */
-export type ResolvedCall = { readonly result: CallResult; readonly view: BlockView }
+export type ResolvedCall = {
+  readonly result: CallResult
+  readonly view: BlockView
+  /** Reads more of the same block's state into `view`. Throws BlockGone once the node lacks the block. */
+  readonly readMore: (misses: readonly Miss[]) => Promise<void>
+}
 
 /**
  * Repeats `attempt` until no state that it needs is missing. Throws CannotSimulateError when the EVM
@@ -140,9 +145,18 @@ async function executeOn(
     if (hasRead && isNews) {
       rememberTouched(provider, hints, view, touched, result.record?.preimages ?? [])
     }
-    return { result, view }
+    return { result, view, readMore: (misses) => readMore(provider, view, misses) }
   }
   throw new CannotSimulateError(`its state is not known after ${MAX_ROUNDS} rounds of reading`)
+}
+
+async function readMore(
+  provider: Provider,
+  view: BlockView,
+  misses: readonly Miss[],
+): Promise<void> {
+  const hasRead = await view.fetch(misses)
+  if (hasRead && !provider.dated.rules.readsByHash) await requireCanonical(provider, view.head)
 }
 
 function requireDone(outcome: Exclude<Outcome, { readonly kind: 'missing' }>): CallResult {

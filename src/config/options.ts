@@ -127,7 +127,7 @@ export const options = {
   }),
   maxSponsorshipSeconds: option({
     argument: '<seconds>',
-    help: 'longest expiryDuration that a sponsorship may ask for',
+    help: 'longest life of a sponsorship; a longer expiryDuration is cut to it',
     schema: number.pipe(z.int().min(1)).default(3_600),
   }),
   operatorToken: option({

@@ -16,6 +16,7 @@ import { toOperationError } from '../validation/operationFailure.js'
 import { fundPayer } from './fundPayer.js'
 import type { GasEstimate } from './gasEstimate.js'
 import { type BundleShare, preVerificationGas } from './preVerificationGas.js'
+import { withHeadroom } from './verificationHeadroom.js'
 import { widestOperation } from './widestOperation.js'
 
 export type EstimateContext = {
@@ -26,17 +27,18 @@ export type EstimateContext = {
   readonly advice: FeeAdvice
 } & Omit<BundleShare, 'verificationGasUsed'>
 
-/** LIM-030: gas by which verificationGasLimit must exceed the gas used, or other bundlers refuse it. */
+/** LIM-030: gas by which a verification limit must exceed the gas used, or other bundlers refuse it. */
 const VALIDATION_GAS_SLACK = 4000n
 /** Far above any known signature scheme; it bounds the data that a validation reads. */
 const MAX_SIGNATURE_BYTES = 8192
 
 /**
- * The smallest gas limits and a sufficient preVerificationGas for `draft`, with fees to pay
- * (`standard` advice where the draft has none). Limits in the draft are ignored.
+ * Sufficient gas limits and preVerificationGas for `draft`, with fees to pay (`standard` advice where
+ * the draft has none). Limits in the draft are ignored.
  *
- * - callGasLimit, verificationGasLimit: found by search (see `Engine.measure`), nothing added, but
- *   verificationGasLimit is at least the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp.
+ * - callGasLimit: found by search (see `Engine.measure`), nothing added.
+ * - verificationGasLimit: found by search, with room for a real signature (see `withHeadroom`), at least
+ *   the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp.
  * - Limits of a paymaster (v0.7 and later): the draft's, else found by search; those of verification
  *   then have 4,000 more. A verification limit of 0, with which none can pay, counts as unset. A postOp
  *   limit above 0 is what every run has: paymasters compare it with their data.
@@ -103,8 +105,8 @@ export async function estimateOperation(
     callGasLimit,
     preVerificationGas: share(greatest(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)),
     ...(hasPaymasterLimits
-      ? separateLimits(measured.gas, draft)
-      : sharedLimits(measured.gas, draft)),
+      ? separateLimits(measured.gas, draft, bounds.verification)
+      : sharedLimits(measured.gas, draft, bounds.verification)),
     ...fees,
     validAfter,
     validUntil,
@@ -117,10 +119,10 @@ type VerificationLimits = Pick<
 >
 
 /** Limits where the account and the paymaster share one verification limit (v0.6). */
-function sharedLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
+function sharedLimits(gas: GasMeasurement, draft: Draft, ceiling: bigint): VerificationLimits {
   const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = draft
   const verificationGasLimit = greatest(
-    gas.verificationGasLimit,
+    withHeadroom(gas.verificationGasLimit, draft.signature, ceiling),
     gas.verificationGasUsed + VALIDATION_GAS_SLACK,
     gas.postOpGasLimit,
   )
@@ -128,9 +130,9 @@ function sharedLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
 }
 
 /** Limits of account and paymaster; only the sum of their gas is known, so each has the whole slack. */
-function separateLimits(gas: GasMeasurement, draft: Draft): VerificationLimits {
+function separateLimits(gas: GasMeasurement, draft: Draft, ceiling: bigint): VerificationLimits {
   return {
-    verificationGasLimit: gas.verificationGasLimit + VALIDATION_GAS_SLACK,
+    verificationGasLimit: withHeadroom(gas.verificationGasLimit, draft.signature, ceiling),
     paymasterVerificationGasLimit:
       draft.paymasterVerificationGasLimit ||
       gas.paymasterVerificationGasLimit + VALIDATION_GAS_SLACK,

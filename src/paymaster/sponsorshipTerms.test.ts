@@ -13,11 +13,15 @@ test('the default keeps to bounds that are configured narrower', () => {
   expect(durationOf(undefined, { ...defaultTerms, minDuration: 600 })).toBe(600)
 })
 
-test.each([59, 3_601, 0, -300, 300.5, Number.NaN, Number.POSITIVE_INFINITY])(
-  'a duration of %d s is refused with the bounds',
+test.each([3_601, 6_000, 1e9])('a duration of %d s is cut to the longest', (asked) => {
+  expect(durationOf(asked, defaultTerms)).toBe(3_600)
+})
+
+test.each([59, 0, -300, 300.5, Number.NaN, Number.POSITIVE_INFINITY])(
+  'a duration of %d s is refused with the bound',
   (asked) => {
     expect(() => durationOf(asked, defaultTerms)).toThrow(InvalidParamsError)
-    expect(() => durationOf(asked, defaultTerms)).toThrow(/60 to 3600/)
+    expect(() => durationOf(asked, defaultTerms)).toThrow(/at least 60/)
   },
 )
 

@@ -24,15 +24,18 @@ export const defaultTerms: SponsorshipTerms = {
   maxPriceAge: 3_600,
 }
 
-/** The seconds that a sponsorship lives. Throws InvalidParamsError outside the bounds. */
+/**
+ * The seconds that a sponsorship lives, at most `maxDuration`: SDKs ask for long ones by default, and
+ * the answer says when it ends. Throws InvalidParamsError for less than `minDuration`.
+ */
 export function durationOf(requested: number | undefined, terms: SponsorshipTerms): number {
   const { minDuration, maxDuration, defaultDuration } = terms
   if (requested === undefined) return Math.min(Math.max(defaultDuration, minDuration), maxDuration)
-  const fits = Number.isInteger(requested) && requested >= minDuration && requested <= maxDuration
-  if (fits) return requested
+  if (Number.isInteger(requested) && requested >= minDuration)
+    return Math.min(requested, maxDuration)
   throw new InvalidParamsError(
     'expiryDuration',
-    `is ${requested}; it must be a whole number of seconds from ${minDuration} to ${maxDuration}.`,
+    `is ${requested}; it must be a whole number of seconds, at least ${minDuration}.`,
   )
 }
 

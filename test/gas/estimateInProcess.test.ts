@@ -15,6 +15,7 @@ import {
 import type { TankOperation } from '../../src/paymaster/tank/tankTypedData.js'
 import { contextPaymasterCode } from '../support/chain/contextPaymaster.js'
 import { type EngineChain, openEngineChain, senderKinds } from '../support/chain/engineChain.js'
+import { withoutHeadroom } from '../support/operations/withoutHeadroom.js'
 import { SIGNER_A, VERSIONS } from '../support/tanks/tankChain.js'
 
 const range = { validUntil: 0, validAfter: 0 }
@@ -110,7 +111,7 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
       const slack = 4000n
       const fields = {
         callGasLimit: callData === '0x' ? 0n : op.callGasLimit,
-        verificationGasLimit: op.verificationGasLimit - slack,
+        verificationGasLimit: withoutHeadroom(op.verificationGasLimit),
         paymasterVerificationGasLimit: isSeparate ? op.paymasterVerificationGasLimit - slack : 0n,
         paymasterPostOpGasLimit: isSeparate ? op.paymasterPostOpGasLimit : 0n,
       }

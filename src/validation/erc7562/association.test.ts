@@ -76,12 +76,21 @@ describe('association of slots with an address', () => {
     )
   })
 
-  it('needs 64 hashed bytes that begin with the padded address', () => {
+  it('holds where more than 64 bytes were hashed', () => {
+    fc.assert(
+      fc.property(address, word, fc.integer({ min: 1, max: 512 }), (owner, key, more) => {
+        const input: Hex = `${mapped(owner, key)}${'5a'.repeat(more)}`
+        expect(createAssociation([hashed(input)])(owner, keccak256(input))).toBe(true)
+      }),
+    )
+  })
+
+  it('needs 64 hashed bytes or more that begin with the padded address', () => {
     fc.assert(
       fc.property(address, word, (owner, key) => {
         const inputs: Hex[] = [
           pad(owner),
-          `${mapped(owner, key)}00`,
+          mapped(owner, key).slice(0, -2) as Hex,
           `${owner}${key.slice(2)}`,
           `${pad(owner, { dir: 'right' })}${key.slice(2)}`,
           `0x01${mapped(owner, key).slice(4)}`,

@@ -11,6 +11,7 @@ import {
   type Scenario,
   scenarioOf,
 } from '../../../test/support/erc7562/ruleFixture.js'
+import { limitProfiles } from './ruleLimits.js'
 
 const ACCESSES = [
   ['EXTCODESIZE', 0x3b],
@@ -22,6 +23,7 @@ const ACCESSES = [
   ['STATICCALL', 0xfa],
 ] as const
 
+const strict = { ...limitProfiles.lenient, readsMissingCode: false }
 const EMPTY = addressOf(0xdeadcafe)
 const abi = parseAbi([
   'function depositTo(address account) payable',
@@ -42,12 +44,13 @@ describe.each(ruleFixtures())('calls on EntryPoint %s', (_, fixture) => {
   describe.each(ROLES)('by the %s', (role) => {
     it.each(ACCESSES)('OP-041: %s of an address without code', (what, opcode) => {
       for (const how of HOWS) {
-        const { violations } = fixture.check(
-          scenarioOf(role, { what, how, via: stranger, subject: EMPTY }),
-        )
+        const scenario = scenarioOf(role, { what, how, via: stranger, subject: EMPTY })
+        const { violations } = fixture.check({ ...scenario, limits: strict })
         expect(violations).toMatchObject([
           { rule: 'OP-041', entity: role, opcode, contract: EMPTY },
         ])
+        const looks = what === 'EXTCODESIZE' || what === 'EXTCODEHASH'
+        expect(rules(scenario)).toEqual(looks && role === 'factory' ? [] : ['OP-041'])
       }
       expect(rules(scenarioOf(role, { what, subject: stranger }))).toEqual([])
     })

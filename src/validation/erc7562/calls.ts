@@ -11,14 +11,24 @@ function isAccepted(address: Address): boolean {
   return (number >= 0x01n && number <= 0x11n) || number === 0x100n
 }
 
+const EXTCODESIZE = 0x3b
+const EXTCODEHASH = 0x3f
+
 /**
  * OP-041: *CALL and EXTCODE* only on addresses with code. OP-042: but for the sender, which its
- * factory may touch before it exists. Precompiles have no code; they are for OP-062.
+ * factory may touch before it exists. Precompiles have no code; they are for OP-062. Limits may let
+ * EXTCODESIZE and EXTCODEHASH pass in a deployment; COD-010 watches the address then.
  */
-export const undeployedCode: FrameRule = ({ op }, { entity }, frame) =>
+export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, frame) =>
   frame.accesses
     .filter(({ address, codeSize, precompile }) => {
       return codeSize === 0 && !precompile && address !== op.sender
+    })
+    .filter(({ address, opcode }) => {
+      if (!limits.readsMissingCode || name !== 'deployment') return true
+      // A tracer may tell only the first of several accesses of an address.
+      const isCalled = frame.calls.some(({ to }) => to === address)
+      return isCalled || (opcode !== EXTCODESIZE && opcode !== EXTCODEHASH)
     })
     .map(({ address, opcode }) => {
       const message = `${entity.role} accesses ${address}, which has no code`

@@ -16,12 +16,15 @@ export type RuleLimits = {
   readonly maxVerificationGas: bigint
   /** LIM-070, gas */
   readonly preVerificationOverheadGas: bigint
+  /** Whether a deployment may read the size or hash of code that is not there (OP-041). */
+  readonly readsMissingCode: boolean
 }
 
 /**
  * The limits by profile. `canonical` is ERC-7562 to the letter. `lenient` admits the operations that
- * wallets and the public compliance suite send: verification limits of millions or without slack, little preVerificationGas (the real
- * need is computed elsewhere), operations as large as a transaction may be.
+ * wallets and the public compliance suite send: verification limits of millions or without slack, little
+ * preVerificationGas (the real need is computed elsewhere), operations as large as a transaction may be,
+ * and accounts that make sure while they are created that their owner is no contract.
  */
 export const limitProfiles = {
   canonical: {
@@ -32,6 +35,7 @@ export const limitProfiles = {
     maxBundleContextSize: 65_536,
     maxVerificationGas: 500_000n,
     preVerificationOverheadGas: 50_000n,
+    readsMissingCode: false,
   },
   lenient: {
     maxOperationSize: 117_964,
@@ -41,5 +45,6 @@ export const limitProfiles = {
     maxBundleContextSize: 65_536,
     maxVerificationGas: 10_000_000n,
     preVerificationOverheadGas: 0n,
+    readsMissingCode: true,
   },
 } as const satisfies Readonly<Record<LimitProfile, RuleLimits>>

@@ -1,3 +1,4 @@
+import { BlockGone } from '../../chain/blockReads.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import type { StateProvider, WithState } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
@@ -37,10 +38,16 @@ export function createInProcessEngine({ state }: { readonly state: StateProvider
       return result.ok && result.success ? result : newest.execute(...request)
     },
     async measure(...request) {
-      const result = await known.measure(...request)
-      return result.outcome === 'measured' ? result : newest.measure(...request)
+      const result = await known.measure(...request).catch(blockGone)
+      if (result?.outcome === 'measured') return result
+      return (await newest.measure(...request).catch(blockGone)) ?? newest.measure(...request)
     },
   }
+}
+
+/** Undefined when the block of a search was replaced before all was read of it. */
+function blockGone(error: unknown): undefined {
+  if (!(error instanceof BlockGone)) throw error
 }
 
 function signatureFailed(validation: Validation): boolean {
@@ -94,7 +101,7 @@ async function simulate(
 ): Promise<SimulatedOperation> {
   let last: (SimulationState & { readonly observed: Observation }) | undefined
   const hints = accessHintsOf(entryPoint, op, extent)
-  const { result, view } = await withState(hints, (known, { block }) => {
+  const { result, view, readMore } = await withState(hints, (known, { block }) => {
     const simulationState = { block, state: stateFor(known, op, override) }
     const { outcome, observed } = simulateOperation(simulationState, entryPoint, op, extent, {
       onMiss: 'guess',
@@ -106,7 +113,7 @@ async function simulate(
   if (last === undefined) throw new Error('no operation was run')
   requireEntryPoint(last.state, entryPoint)
   requireDelegations(last.block.fork, op)
-  return { result, ...last, blockHash: view.head.hash }
+  return { result, ...last, blockHash: view.head.hash, readMore }
 }
 
 function recordedExecution(simulated: SimulatedOperation): RecordedExecution {

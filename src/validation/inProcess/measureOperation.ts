@@ -5,9 +5,10 @@ import type { Operation } from '../../entrypoint/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
+import { settleSearch } from './settleSearch.js'
 import { refusal, type SimulatedOperation, timeRangeOf } from './simulatedOperation.js'
-import { type SimulationState, simulateOperation } from './simulateOperation.js'
-import { smallestLimit } from './smallestLimit.js'
+import { simulateOperation } from './simulateOperation.js'
+import { type LimitSearch, smallestLimit } from './smallestLimit.js'
 
 /** Gas limits of one trial. Those of the paymaster count where the version has them. */
 type TrialLimits = {
@@ -22,10 +23,10 @@ type Simulate = (op: Operation, extent: Extent) => Promise<SimulatedOperation>
 
 /**
  * Gas limits by search. Ample limits come first; each limit is then narrowed by whole trials of
- * handleOps, on the state that the first one needed, so that every rule of the EntryPoint holds as it
- * will on the chain. A limit suffices only if the trial uses as much gas as under ample limits: a trial
- * that uses less has swallowed a call that ran out of gas. Each limit lies at most 1.6 % (and 64 gas)
- * above the smallest.
+ * handleOps, on the state of one block, so that every rule of the EntryPoint holds as it will on the
+ * chain. A limit suffices only if the trial uses as much gas as under ample limits: a trial that uses
+ * less has swallowed a call that ran out of gas. Each limit lies at most 1.6 % (and 64 gas) above the
+ * smallest.
  *
  * Verification is measured under realistic limits: whether an account must pay a prefund depends on
  * them. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
@@ -41,18 +42,15 @@ export async function measureOperation(
   const refused = refusedBy(entryPoint, op, first)
   if (refused !== undefined) return refused
 
-  const { observed, block, state } = first
-  const subject: Subject = { entryPoint, op, block, state }
+  const { observed } = first
+  const subject: Subject = { entryPoint, op, simulated: first }
   const callGasLimit = await callLimit(subject, observed, 'call', call, (limit) => ({
     ...ample,
     call: limit,
   }))
   const limits = { ...ample, call: callGasLimit }
   const realistic = await verifyRealistically(simulate, entryPoint, op, limits, first)
-  const verificationGas = await verificationLimits(
-    { ...subject, block: realistic.block, state: realistic.state },
-    realistic,
-  )
+  const verificationGas = await verificationLimits(subject, realistic)
   const narrow = { ...limits, ...verificationGas }
   const isFixed = postOp !== verification
   const searched = (limit: bigint) =>
@@ -103,33 +101,35 @@ function hasPaymasterLimits(entryPoint: EntryPoint, op: Operation): boolean {
   return entryPoint.hasPaymasterLimits && op.paymaster !== undefined
 }
 
-/** The operation whose limits are searched, and the state for all trials: nothing more is read. */
-type Subject = SimulationState & {
+/** An operation whose limits are searched, on the state of a run that has been simulated. */
+type Subject = {
   readonly entryPoint: EntryPoint
   readonly op: Operation
+  readonly simulated: SimulatedOperation
 }
 
-/** A trial of so much gas takes milliseconds; other work gets its turn after it. */
+/** One trial under `limits`; undefined when our EVM cannot run it. */
+type Attempt = (limits: TrialLimits, extent: Extent) => Promise<Observation | undefined>
+
+/** A trial of so much gas takes milliseconds; others get their turn after it. */
 const HEAVY_GAS = 1_000_000
 
-/**
- * One trial under `limits`. Undefined when it needs state that no trial under ample limits needed: then
- * the operation does something else, so the limits do not suffice.
- */
-async function attempt(
-  subject: Subject,
-  limits: TrialLimits,
-  extent: Extent,
-): Promise<Observation | undefined> {
-  const { entryPoint, op } = subject
-  const limited = withLimits(entryPoint, op, limits)
-  const { outcome, observed } = simulateOperation(subject, entryPoint, limited, extent, {
-    onMiss: 'stop',
-    record: false,
-  })
-  if (outcome.kind !== 'done') return undefined
-  if (outcome.executionGas > HEAVY_GAS) await nextTurn()
-  return observed
+/** The limit that `search` finds by trials on the state of the simulated run. */
+function searchLimit(
+  { entryPoint, op, simulated }: Subject,
+  search: (attempt: Attempt) => Promise<bigint>,
+): Promise<bigint> {
+  const how = { onMiss: 'guess', record: false } as const
+  return settleSearch(simulated.readMore, (onMisses) =>
+    search(async (limits, extent) => {
+      const limited = withLimits(entryPoint, op, limits)
+      const { outcome, observed } = simulateOperation(simulated, entryPoint, limited, extent, how)
+      if (outcome.kind === 'missing') onMisses(outcome.misses)
+      else if (outcome.kind !== 'done') return undefined
+      if (outcome.kind === 'missing' || outcome.executionGas > HEAVY_GAS) await nextTurn()
+      return observed
+    }),
+  )
 }
 
 /** The smallest limit of the account's call or of postOp, in gas; 0 when the call is not made. */
@@ -144,10 +144,11 @@ async function callLimit(
   if (ample === undefined) return 0n
   const used = BigInt(ample.gasUsed)
   const search = { floor: used - 1n, ceiling, guess: used, tolerance: tolerated(used) }
-  return smallestLimit(search, async (limit) => {
-    const end = (await attempt(subject, limitsAt(limit), 'execution'))?.[name]
-    return endsAs(end, ample)
-  })
+  return searchLimit(subject, (attempt) =>
+    smallestLimit(search, async (limit) =>
+      endsAs((await attempt(limitsAt(limit), 'execution'))?.[name], ample),
+    ),
+  )
 }
 
 function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
@@ -155,9 +156,9 @@ function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
 }
 
 /** Limits that suffice, and the verification under them. */
-type Verification = SimulationState & {
+type Verification = {
   readonly limits: TrialLimits
-  readonly observed: Observation
+  readonly simulated: SimulatedOperation
   /** Gas of verification, without preVerificationGas. */
   readonly used: bigint
 }
@@ -168,21 +169,15 @@ async function verifyRealistically(
   entryPoint: EntryPoint,
   op: Operation,
   limits: TrialLimits,
-  { observed, block, state }: SimulatedOperation,
+  first: SimulatedOperation,
 ): Promise<Verification> {
-  const used = verificationUsed(observed, op) ?? 0n
+  const used = verificationUsed(first.observed, op) ?? 0n
   const likely = used + used / 16n + 4096n
   const closer = { ...limits, verification: likely, paymasterVerification: likely }
   const second = await simulate(withLimits(entryPoint, op, closer), 'validation')
   const usedNow = verificationUsed(second.observed, op)
-  if (usedNow === undefined) return { limits, observed, block, state, used }
-  return {
-    limits: closer,
-    observed: second.observed,
-    block: second.block,
-    state: second.state,
-    used: usedNow,
-  }
+  if (usedNow === undefined) return { limits, simulated: first, used }
+  return { limits: closer, simulated: second, used: usedNow }
 }
 
 function verificationUsed({ validated }: Observation, op: Operation): bigint | undefined {
@@ -190,36 +185,40 @@ function verificationUsed({ validated }: Observation, op: Operation): bigint | u
 }
 
 async function verificationLimits(
-  subject: Subject,
-  { limits, observed, used }: Verification,
+  { entryPoint, op }: Subject,
+  { limits, simulated, used }: Verification,
 ): Promise<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
-  const { entryPoint, op } = subject
-  const suffice = async (trial: TrialLimits) => {
-    const seen = await attempt(subject, trial, 'validation')
-    const usedNow = seen && verificationUsed(seen, op)
-    return usedNow !== undefined && usedNow >= used
-  }
-  const account = BigInt(observed.accountGas)
-  const paymaster = BigInt(observed.paymasterGas)
+  const subject: Subject = { entryPoint, op, simulated }
+  const smallest = (
+    search: Omit<LimitSearch, 'tolerance'>,
+    limitsAt: (limit: bigint) => TrialLimits,
+  ) =>
+    searchLimit(subject, (attempt) =>
+      smallestLimit({ ...search, tolerance: tolerated(search.floor) }, async (limit) => {
+        const observed = await attempt(limitsAt(limit), 'validation')
+        const usedNow = observed && verificationUsed(observed, op)
+        return usedNow !== undefined && usedNow >= used
+      }),
+    )
+  const account = BigInt(simulated.observed.accountGas)
+  const paymaster = BigInt(simulated.observed.paymasterGas)
   const isSeparate = hasPaymasterLimits(entryPoint, op)
-  const verification = await smallestLimit(
+  const verification = await smallest(
     {
       floor: account - 1n,
       ceiling: limits.verification,
       guess: isSeparate ? used - paymaster - PAYMASTER_OVERHEAD : used,
-      tolerance: tolerated(account),
     },
-    (limit) => suffice({ ...limits, verification: limit }),
+    (limit) => ({ ...limits, verification: limit }),
   )
   if (!isSeparate) return { verification, paymasterVerification: 0n }
-  const paymasterVerification = await smallestLimit(
+  const paymasterVerification = await smallest(
     {
       floor: paymaster - 1n,
       ceiling: limits.paymasterVerification,
       guess: paymaster + PAYMASTER_OVERHEAD,
-      tolerance: tolerated(paymaster),
     },
-    (limit) => suffice({ ...limits, verification, paymasterVerification: limit }),
+    (limit) => ({ ...limits, verification, paymasterVerification: limit }),
   )
   return { verification, paymasterVerification }
 }

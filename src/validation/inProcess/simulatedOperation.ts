@@ -12,6 +12,7 @@ import { type CallResult, type EvmLog, toHex } from '../../evm/index.js'
 import type { Validation } from '../engine.js'
 import { unexplained } from '../refusals.js'
 import type { Observation } from './observeOperation.js'
+import type { ReadMore } from './settleSearch.js'
 import type { SimulationState } from './simulateOperation.js'
 
 /** A simulation that ended on complete state: its result, and the block and state that it ran on. */
@@ -19,6 +20,8 @@ export type SimulatedOperation = SimulationState & {
   readonly result: CallResult
   readonly observed: Observation
   readonly blockHash: Hex
+  /** Reads more of the block's state. Throws BlockGone once the node lacks the block. */
+  readonly readMore: ReadMore
 }
 
 /** The parts of a refused execution that explain the refusal. */

@@ -98,16 +98,17 @@ const MEMBERS = `  frames: [],
       var write = this.hex(log.stack.peek(0), 64);
       var writes = op === 0x55 ? frame.accessedSlots.writes : frame.accessedSlots.transientWrites;
       writes[write] = (writes[write] || 0) + 1;
-    } else if (op === 0x20 && depth > 1 && this.hex(log.stack.peek(1), 1) === '0x40') {
-      this.noteHashed(log);
+    } else if (op === 0x20 && depth > 1) {
+      var size = parseInt(log.stack.peek(1).toString(10), 10);
+      if (size >= 64 && size <= 1024) this.noteHashed(log, size);
     }
   },
-  noteHashed: function (log) {
+  noteHashed: function (log, size) {
     var from = parseInt(log.stack.peek(0).toString(10), 10);
     var held = log.memory.length();
     if (from > held) return;
-    var bytes = toHex(log.memory.slice(from, Math.min(from + 64, held)));
-    while (bytes.length < 130) bytes += '00';
+    var bytes = toHex(log.memory.slice(from, Math.min(from + size, held)));
+    while (bytes.length < 2 + 2 * size) bytes += '00';
     this.keccak.push(bytes);
   },
   use: function (frame, op) {

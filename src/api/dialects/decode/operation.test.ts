@@ -152,11 +152,20 @@ describe('an operation of v0.7 and later', () => {
       { paymaster: undefined, paymasterData: undefined },
       'params[0].paymasterVerificationGasLimit: needs a paymaster',
     ],
-    [{ paymasterPostOpGasLimit: undefined }, 'params[0].paymasterPostOpGasLimit: is missing'],
     [{ initCode: '0x12' }, 'params[0].initCode: does not exist in EntryPoint v0.7'],
     [{ paymasterSignature: '0xab' }, 'params[0].paymasterSignature: needs EntryPoint v0.9'],
   ])('refuses %o', (changes, message) => {
     expect(() => decode07(changes)).toThrow(message)
+  })
+
+  test.each([
+    [{ paymasterPostOpGasLimit: undefined }],
+    [{ paymasterPostOpGasLimit: null }],
+    [{ paymasterPostOpGasLimit: '0x' }],
+    [{ paymasterVerificationGasLimit: undefined }],
+  ])('takes a limit of its paymaster that is not there as 0: %o', (changes) => {
+    const [name] = Object.keys(changes) as [string]
+    expect(decode07(changes)).toEqual(decode07({ [name]: '0x0' }))
   })
 
   test('tolerates null for an entity that there is not', () => {

@@ -19,10 +19,12 @@ import {
 import { decodeObject, type Members, member } from './members.js'
 import { decodeGas, decodeOptionalFee, decodeOptionalGasLimit, decodeQuantity } from './quantity.js'
 
-/** An operation to be sent: every gas limit and fee is there. */
+/** An operation to be sent. All gas limits and fees are there, but a paymaster's limit that is 0 may be absent. */
 export function decodeOperation(value: unknown, field: string, version: Version): Operation {
   const object = decodeObject(value, field)
   const gas = (name: string): bigint => decodeGas(member(object, name), `${field}.${name}`)
+  const paymasterGas = (name: string): bigint =>
+    decodeOptionalGasLimit(member(object, name), `${field}.${name}`) ?? 0n
   const parts = decodeParts(object, field, version)
   const hasPaymasterLimits =
     parts.paymaster !== undefined && versionFacts[version].hasPaymasterLimits
@@ -35,8 +37,10 @@ export function decodeOperation(value: unknown, field: string, version: Version)
     preVerificationGas: gas('preVerificationGas'),
     maxFeePerGas: gas('maxFeePerGas'),
     maxPriorityFeePerGas: gas('maxPriorityFeePerGas'),
-    paymasterVerificationGasLimit: hasPaymasterLimits ? gas('paymasterVerificationGasLimit') : 0n,
-    paymasterPostOpGasLimit: hasPaymasterLimits ? gas('paymasterPostOpGasLimit') : 0n,
+    paymasterVerificationGasLimit: hasPaymasterLimits
+      ? paymasterGas('paymasterVerificationGasLimit')
+      : 0n,
+    paymasterPostOpGasLimit: hasPaymasterLimits ? paymasterGas('paymasterPostOpGasLimit') : 0n,
   }
 }
 

@@ -1,0 +1,64 @@
+import type { Address } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { adviseFees } from '../../src/chain/fees.js'
+import type { Draft } from '../../src/entrypoint/draft.js'
+import { estimateOperation } from '../../src/gas/estimateOperation.js'
+import type { GasEstimate } from '../../src/gas/gasEstimate.js'
+import { complete } from '../../src/paymaster/sponsoredDraft.js'
+import { encodeTankData, stubSignature } from '../../src/paymaster/tank/tankData.js'
+import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
+import { signExecuting } from '../support/chain/executingAccount.js'
+import { ownersDraft } from '../support/chain/ownersAccount.js'
+import { unsetGas } from '../support/operations/unsetGas.js'
+import { VERSIONS } from '../support/tanks/tankChain.js'
+
+const payers = ['itself', 'a tank'] as const
+const range = { validUntil: 0, validAfter: 0 }
+
+describe.each(VERSIONS)('state named by the hash or the signer, EntryPoint v%s:', (version) => {
+  let chain: EngineChain
+  let tank: Address
+
+  beforeAll(async () => {
+    chain = await openEngineChain(version)
+    tank = await chain.createTank(0)
+    await chain.engine.heads.refresh()
+  })
+  afterAll(() => chain?.close())
+
+  async function estimate(draft: Draft): Promise<GasEstimate> {
+    const { node, heads } = chain.engine
+    const head = await heads.refresh()
+    const definition = {
+      chainId: 31_337,
+      maxBundleGas: 16_000_000n,
+      maxVerificationGas: 5_000_000n,
+    }
+    const advice = await adviseFees(node, head)
+    const parts = { bundleSize: 1, beneficiaryGas: 0 }
+    const context = { node, engine: chain.engine, definition, advice, ...parts }
+    return estimateOperation(context, chain.entryPoint, draft)
+  }
+
+  test.each(payers)(
+    'an operation paid by %s is given limits that do and are close',
+    async (payer) => {
+      const seed = `owner, paid by ${payer}`
+      const drafted = await ownersDraft(chain, seed, chain.onTarget('write', 0n, 3n))
+      const stub = { paymaster: tank, paymasterData: encodeTankData(range, stubSignature) }
+      const draft = { ...drafted, ...unsetGas, ...(payer === 'itself' ? {} : stub) }
+      await chain.engine.heads.refresh()
+      chain.engine.batches()
+      const gas = await estimate(draft)
+      // Each of the three searches reads once what its trials missed; the first run asks for the rest.
+      expect(chain.engine.batches().length).toBeLessThanOrEqual(9)
+
+      expect(gas.verificationGasLimit).toBeLessThan(payer === 'itself' ? 100_000n : 150_000n)
+      expect(gas.callGasLimit).toBeLessThan(150_000n)
+      const op = complete(draft, gas)
+      const paid = payer === 'itself' ? op : await chain.sponsor(op, tank)
+      const sent = await chain.send(await signExecuting(chain, paid, seed))
+      expect(sent.outcome).toMatchObject({ success: true, sender: draft.sender })
+    },
+  )
+})
