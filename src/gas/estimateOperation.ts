@@ -16,8 +16,8 @@ import { toOperationError } from '../validation/operationFailure.js'
 import { fundPayer } from './fundPayer.js'
 import type { GasEstimate } from './gasEstimate.js'
 import { type BundleShare, preVerificationGas } from './preVerificationGas.js'
-import { withHeadroom } from './verificationHeadroom.js'
 import { widestOperation } from './widestOperation.js'
+import { withHeadroom } from './withHeadroom.js'
 
 export type EstimateContext = {
   readonly node: NodeClient

@@ -33,7 +33,7 @@ const MODULE_BUILD = '@safe-global/safe-4337/build/artifacts/contracts'
 const MODULE_SETUP: Address = '0x2dd68b007B46fBe91B9A7c3EDa5A7a1063cB5b47'
 const MODULE: Address = '0x75cf11467937ce3F2f357CE24ffc3DBF8fD5c226'
 
-/** Where permissionless' documentation says that Safe7579 and its launchpad are. */
+/** The addresses of Safe7579 and its launchpad; clients take them as parameters. */
 export const SAFE_7579: Address = '0x7579EE8307284F293B1927136486880611F20002'
 export const LAUNCHPAD_7579: Address = '0x7579011aB74c46090561ea277Ba79D510c6C00ff'
 

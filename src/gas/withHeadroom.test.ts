@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { withHeadroom } from './verificationHeadroom.js'
+import { withHeadroom } from './withHeadroom.js'
 
 const CEILING = 5_000_000n
 
