@@ -1,4 +1,4 @@
-import type { Refusal } from '../errors/refusal.js'
+import type { Refusal, RefusalCode } from '../errors/refusal.js'
 import { type BudgetSpending, claimBudgets } from './budget/budget.js'
 import type { PolicyClaim, ReservationClaim } from './decideReservation.js'
 import type { AppPolicies } from './loadPolicies.js'
@@ -108,7 +108,7 @@ function conclude<Passed>(
     : { verdicts, passed: undefined, refusal: refusing.refusal, policyId: refusing.policy.id }
 }
 
-const outOfScope = ['POLICY_INACTIVE', 'POLICY_NOT_IN_FORCE', 'CHAIN_NOT_COVERED']
+const outOfScope: readonly RefusalCode[] = ['POLICY_INACTIVE', 'POLICY_NOT_IN_FORCE', 'CHAIN_NOT_COVERED']
 
 /**
  * A refusal by scope (another chain, another time) tells less than one by a policy that applies.
