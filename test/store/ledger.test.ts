@@ -298,3 +298,22 @@ test('two apps that sponsor the same operation are charged by whose it was', asy
     [0n, 0n],
   ])
 })
+
+test('of two apps that reserved one nonce of a shared tank, only the app of the included operation is charged', async () => {
+  const first = await sponsor()
+  const other = { app: await createApp(database()), policy: randomUUID() }
+  const claim = budgetClaim({ policyId: other.policy, limit: 100n, amount: 100n })
+  await askLedger(database(), {
+    slot: { ...slot(), appId: other.app },
+    maxCost: 100n,
+    validUntil: until,
+    head: { deposit: 10n ** 40n, blockNumber: 1n, timestamp: now },
+    claim: { ofApp: [{ policyId: other.policy, claims: [claim] }] },
+  })
+  await include({ hash: first.hash, cost: 60n, block: 5n })
+  await reach(15n)
+  expect([await books(), await books(other.policy)]).toEqual([
+    [60n, 60n],
+    [0n, 0n],
+  ])
+})

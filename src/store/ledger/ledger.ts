@@ -133,8 +133,8 @@ function rowsOf(included: readonly SettledInclusion[]) {
 /**
  * Ends reservations by the inclusions that took their nonces, and settles their charges. An inclusion
  * costs what the chain says when it is a sponsorship of the reservation, or when the reserved tank paid
- * for it under a hash that we do not know: then every sponsorship of the reservation is charged, because
- * any of them may have been given the other form.
+ * for it under a hash of no sponsorship at all: then every sponsorship of that sender and nonce is
+ * charged, because any of them may have been given the other form.
  */
 async function include(
   trx: Transaction,
@@ -144,16 +144,17 @@ async function include(
   if (ids.length === 0) return
   const isSponsorship = sql`exists (select from decisions s
     where s.reservation_id = r.id and s.user_op_hash = e.hash)`
-  const isPaidByTank = sql`(r.paymaster = e.paymaster and r.paymaster <> ${zeroAddress})`
+  const isOtherForm = sql`(r.paymaster = e.paymaster and r.paymaster <> ${zeroAddress}
+    and not exists (select from decisions k
+      where k.chain_id = r.chain_id and k.user_op_hash = e.hash))`
   const isOfSlot = sql`(r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)`
   await sql`update reservations r set block_number = e.block_number, user_op_hash = e.hash,
       state = case state when 'released' then 'settled' else 'included' end, updated_at = now(),
-      actual_cost = case when ${isSponsorship} or ${isPaidByTank} then e.cost else 0 end
+      actual_cost = case when ${isSponsorship} or ${isOtherForm} then e.cost else 0 end
     from ${rowsOf(included)}
     where r.id = any(${ids}::bigint[]) and ${isOfSlot}`.execute(trx)
   await sql`update charges c set settled = case
-      when d.user_op_hash is distinct from e.hash
-        and (${isSponsorship} or not ${isPaidByTank}) then 0
+      when d.user_op_hash is distinct from e.hash and not ${isOtherForm} then 0
       when c.unit = 'count' then 1
       when c.unit = 'wei' then r.actual_cost
       else div(r.actual_cost * c.price + 999999999999999999, 1000000000000000000) end
