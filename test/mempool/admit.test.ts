@@ -46,13 +46,13 @@ const fail = encodeFunctionData({
 
 const stakeAbi = parseAbi(['function addStake(uint32 unstakeDelaySec) payable'])
 
-/** Stakes in the EntryPoint as the puppet's owner would; the service has not looked yet. */
-async function stake({ anvil, entryPoint }: BundlingChain, puppet: Address): Promise<void> {
-  await anvil.request('anvil_impersonateAccount', [puppet])
-  await anvil.request('anvil_setBalance', [puppet, numberToHex(parseEther('2'))])
+/** Stakes in the EntryPoint as the sender's owner would; the service has not looked yet. */
+async function stake({ anvil, entryPoint }: BundlingChain, sender: Address): Promise<void> {
+  await anvil.request('anvil_impersonateAccount', [sender])
+  await anvil.request('anvil_setBalance', [sender, numberToHex(parseEther('2'))])
   const data = encodeFunctionData({ abi: stakeAbi, functionName: 'addStake', args: [86_400] })
   const value = numberToHex(parseEther('1'))
-  const receipt = await anvil.send({ from: puppet, to: entryPoint.address, data, value })
+  const receipt = await anvil.send({ from: sender, to: entryPoint.address, data, value })
   if (receipt.status !== '0x1') throw new Error('nothing was staked')
 }
 
