@@ -108,7 +108,11 @@ function conclude<Passed>(
     : { verdicts, passed: undefined, refusal: refusing.refusal, policyId: refusing.policy.id }
 }
 
-const outOfScope: readonly RefusalCode[] = ['POLICY_INACTIVE', 'POLICY_NOT_IN_FORCE', 'CHAIN_NOT_COVERED']
+const outOfScope: readonly RefusalCode[] = [
+  'POLICY_INACTIVE',
+  'POLICY_NOT_IN_FORCE',
+  'CHAIN_NOT_COVERED',
+]
 
 /**
  * A refusal by scope (another chain, another time) tells less than one by a policy that applies.
