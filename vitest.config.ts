@@ -4,6 +4,10 @@ import Sequencer from './test/support/sequencer.js'
 /** Tests that start nothing: no chain, no database, no process. */
 const quick = ['src/**/*.test.ts', 'test/architecture.test.ts']
 
+/** The long forms of `npm run test:long` make many times the runs in one test. */
+const isLong = [process.env.PURSER_RUNS, process.env.PURSER_FAULTS].includes('full')
+const testTimeout = isLong ? 900_000 : 60_000
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -12,7 +16,7 @@ export default defineConfig({
     isolate: false,
     setupFiles: ['test/support/seed.ts'],
     projects: [
-      { extends: true, test: { name: 'quick', include: quick } },
+      { extends: true, test: { name: 'quick', include: quick, ...(isLong && { testTimeout }) } },
       {
         extends: true,
         test: {
@@ -20,7 +24,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: quick,
           globalSetup: ['test/support/build.ts', 'test/support/runFolder.ts'],
-          testTimeout: 60_000,
+          testTimeout,
           hookTimeout: 120_000,
         },
       },

@@ -22,8 +22,8 @@ export type ReservationClaim = {
 export type ClaimDecision = BudgetClaim & {
   /** The used part of the budget, with what the slot holds already. */
   readonly used: bigint
-  /** The amount that the slot holds in `bucket` already; only more than that is new. */
-  readonly held: bigint
+  /** The amount by which the window's sum grows, with all that the slot has held counted once. */
+  readonly added: bigint
 }
 
 /** The ledger as it is under the lock. Amounts are wei. */
@@ -34,7 +34,7 @@ export type Books = {
   readonly locked: bigint
   /** The live reservation of the same sender, nonce, app and payer. */
   readonly slot: { readonly state: ReservationState; readonly maxCost: bigint } | undefined
-  /** The bucket that the claim goes to, and the amounts used and held there. */
+  /** The bucket that the claim goes to, and the window's sum before and after it. */
   decide(claim: BudgetClaim): ClaimDecision
 }
 
@@ -90,19 +90,14 @@ function decideClaim({ claims }: PolicyClaim, books: Books) {
   return { claims: decided, exceeded: decided.find((claim) => !fits(claim)) }
 }
 
-/** The new part of a claim: the slot's other sponsorships may hold some or all of it already. */
-export function addition({ amount, held }: ClaimDecision): bigint {
-  return amount > held ? amount - held : 0n
-}
-
-function fits(claim: ClaimDecision): boolean {
-  return claim.used + addition(claim) <= claim.limit
+function fits({ used, added, limit }: ClaimDecision): boolean {
+  return used + added <= limit
 }
 
 function refusedBy({ policyId }: PolicyClaim, exceeded: ClaimDecision): ReservationDecision {
   return {
     kind: 'refused',
-    refusal: budgetExceeded({ ...exceeded, amount: addition(exceeded) }, exceeded.used),
+    refusal: budgetExceeded({ ...exceeded, amount: exceeded.added }, exceeded.used),
     policyId,
     claims: [exceeded],
   }

@@ -1,4 +1,4 @@
-import { addition, type ClaimDecision } from './decideReservation.js'
+import type { ClaimDecision } from './decideReservation.js'
 import type { PolicyAnswer } from './evaluatePolicies.js'
 
 /** The answers of the policies as JSON, for the record of the decision. */
@@ -20,7 +20,7 @@ export function explainClaims(claims: readonly ClaimDecision[]) {
     bucket: claim.bucket,
     limit: claim.limit.toString(),
     used: claim.used.toString(),
-    added: addition(claim).toString(),
+    added: claim.added.toString(),
     ...(claim.price !== undefined && { microUsdPerNative: claim.price.toString() }),
   }))
 }

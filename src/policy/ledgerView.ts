@@ -1,11 +1,12 @@
 import {
   type CounterChange,
+  type CounterKey,
   type CounterQuery,
   counterName,
 } from '../store/ledger/budgetCounters.js'
 import type { LedgerBooks, LedgerQuery } from '../store/ledger/ledgerBooks.js'
 import type { Moment } from '../store/ledger/payers.js'
-import type { SponsorshipChanges } from '../store/ledger/recordSponsorships.js'
+import type { ChargeMove, SponsorshipChanges } from '../store/ledger/recordSponsorships.js'
 import type {
   DepositAtHead,
   HeldBudget,
@@ -13,12 +14,7 @@ import type {
   ReservationSlot,
 } from '../store/ledger/reservations.js'
 import type { BudgetClaim } from './budget/budget.js'
-import {
-  addition,
-  type Books,
-  type ClaimDecision,
-  type ReservationClaim,
-} from './decideReservation.js'
+import type { Books, ClaimDecision, ReservationClaim } from './decideReservation.js'
 
 /** The request of a sponsorship to the ledger. */
 export type ReservationRequest = {
@@ -97,36 +93,48 @@ export function createLedgerView(
     budgets.set(budgetName(counter), [...(budgets.get(budgetName(counter)) ?? []), entry])
   }
   const added = new Map<string, CounterChange>()
+  const moves = new Map<string, ChargeMove>()
 
   const decide = (claim: BudgetClaim, { held }: SlotState): ClaimDecision => {
     const oldest = BigInt(claim.oldest)
     const entry = budgets.get(budgetName(claim))?.find((each) => each.oldest === oldest)
     if (entry === undefined) throw new Error(`budget ${claim.budget} was not read`)
-    // A slot stays in the bucket that it was counted in, as long as the window reaches there.
-    const heldHere = [...held.values()]
-      .filter((each) => budgetName(each) === budgetName(claim) && each.bucket >= oldest)
-      .reduce<Omit<HeldBudget, 'reservationId'> | undefined>(
-        (newest, each) => (newest === undefined || each.bucket > newest.bucket ? each : newest),
-        undefined,
-      )
+    const ofSlot = heldOf(claim, held)
+    const before = ofSlot.filter(({ bucket }) => bucket >= oldest).reduce(plusAmount, 0n)
+    const after = ofSlot.reduce((largest, each) => greater(largest, each.amount), claim.amount)
+    const newest = ofSlot.reduce((late, each) => greater(late, each.bucket), BigInt(claim.bucket))
     return {
       ...claim,
-      bucket: heldHere === undefined ? claim.bucket : Number(heldHere.bucket),
+      bucket: Number(newest),
       used: entry.used,
-      held: heldHere?.amount ?? 0n,
+      added: greater(after - before, 0n),
     }
   }
 
-  const charge = (charged: ClaimDecision, { held }: SlotState): void => {
-    const { policyId, budget, subject, amount } = charged
-    const key = { policyId, budget, subject, bucket: BigInt(charged.bucket) }
-    const name = counterName(key)
-    const more = addition(charged)
-    const before = added.get(name)?.used ?? 0n
-    added.set(name, { ...key, used: before + more, settled: 0n })
-    held.set(name, { ...key, amount: greater(amount, held.get(name)?.amount ?? 0n) })
+  const add = (key: CounterKey, more: bigint): void => {
+    const before = added.get(counterName(key))?.used ?? 0n
+    added.set(counterName(key), { ...key, used: before + more, settled: 0n })
     for (const entry of budgets.get(budgetName(key)) ?? [])
       if (key.bucket >= entry.oldest) entry.used += more
+  }
+
+  /**
+   * A slot counts once, in the bucket of its latest sponsorship: were it left in an older one, its
+   * amount would leave the window while the later sponsorship can still be used.
+   */
+  const charge = (charged: ClaimDecision, { slot, held }: SlotState): void => {
+    const { policyId, budget, subject } = charged
+    const key = { policyId, budget, subject, bucket: BigInt(charged.bucket) }
+    let { amount } = charged
+    for (const each of heldOf(charged, held)) {
+      add({ policyId, budget, subject, bucket: each.bucket }, -each.amount)
+      held.delete(counterName(each))
+      amount = greater(amount, each.amount)
+      if (each.bucket !== key.bucket)
+        moves.set(`${slotName(slot)} ${budgetName(key)}`, { slot, ...key })
+    }
+    add(key, amount)
+    held.set(counterName(key), { ...key, amount })
   }
 
   return {
@@ -163,6 +171,7 @@ export function createLedgerView(
         isTaken && live ? { slot, id, maxCost: live.maxCost, validUntil: live.validUntil } : [],
       ),
       counters: [...added.values()],
+      moves: [...moves.values()],
       locked: [...locked.values()].reduce((latest, each) =>
         isLater(each, latest) ? each : latest,
       ),
@@ -197,6 +206,14 @@ function momentName({ blockNumber, timestamp }: Moment): string {
 
 function budgetName({ policyId, budget, subject }: Omit<CounterQuery, 'oldest'>): string {
   return `${policyId} ${budget} ${subject}`
+}
+
+function heldOf(claim: Omit<CounterQuery, 'oldest'>, held: SlotState['held']) {
+  return [...held.values()].filter((each) => budgetName(each) === budgetName(claim))
+}
+
+function plusAmount(sum: bigint, { amount }: { readonly amount: bigint }): bigint {
+  return sum + amount
 }
 
 function queryName(claim: BudgetClaim): string {

@@ -245,13 +245,25 @@ describe('budgets', () => {
     expect(await grants(within(200n, 201n), wealth)).toBe(false)
   })
 
-  test('keep a nonce in the bucket where it was counted, while the window reaches there', async () => {
+  test('count a nonce once, in the bucket of its latest sponsorship', async () => {
     await ask(within(100n, 60n, { bucket: 100, oldest: 40 }), wealth)
     expect(await grants(within(100n, 70n, { bucket: 120, oldest: 60 }), wealth)).toBe(true)
-    expect(await used(110n)).toBe(0n)
-    expect(await used(100n)).toBe(70n)
-    expect(await grants(within(100n, 80n, { bucket: 180, oldest: 120 }), wealth)).toBe(true)
-    expect(await used(120n)).toBe(80n)
+    expect(await used(110n)).toBe(70n)
+    expect(await used(40n)).toBe(70n)
+    // A head that lags behind does not take it back to an older bucket.
+    expect(await grants(within(100n, 65n, { bucket: 110, oldest: 50 }), wealth)).toBe(true)
+    expect(await used(111n)).toBe(70n)
+    expect(await grants(within(100n, 80n, { bucket: 190, oldest: 130 }), wealth)).toBe(true)
+    expect(await used(40n)).toBe(80n)
+    expect(await used(190n)).toBe(80n)
+  })
+
+  test('do not let a nonce that was counted early for 1 wei take a whole window later', async () => {
+    await ask({ nonce: 0n, ...within(100n, 1n, { bucket: 100, oldest: 40 }) }, wealth)
+    const grown = within(100n, 100n, { bucket: 159, oldest: 99 })
+    expect(await grants({ nonce: 0n, ...grown }, wealth)).toBe(true)
+    const next = within(100n, 1n, { bucket: 161, oldest: 101 })
+    expect(await grants({ nonce: 1n, ...next }, wealth)).toBe(false)
   })
 
   test('give room again when it was the older buckets that were full', async () => {

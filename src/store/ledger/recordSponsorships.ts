@@ -3,10 +3,10 @@ import type { Address } from 'viem'
 import type { Transaction } from '../database.js'
 import { eventParts } from '../events.js'
 import type { BudgetUnit } from '../schema.js'
-import { additions, type CounterChange } from './budgetCounters.js'
+import { additions, type CounterChange, type CounterKey } from './budgetCounters.js'
 import { type NewDecision, signedEvent } from './decisions.js'
 import { keepLocked, type LockedAt } from './payers.js'
-import type { Payer } from './reservations.js'
+import { isLiveReservation, type Payer } from './reservations.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
 
 /** The amount that a sponsorship takes from a bucket of a budget, in the budget's unit. */
@@ -38,11 +38,16 @@ type ReservationChange = {
   readonly validUntil: bigint
 }
 
+/** The bucket to which all charges of a reservation to one budget go. */
+export type ChargeMove = CounterKey & { readonly slot: ReservationChange['slot'] }
+
 export type SponsorshipChanges = {
   /** The slots of the decisions, each once. */
   readonly slots: readonly ReservationChange[]
   /** Counters, each once. */
   readonly counters: readonly CounterChange[]
+  /** The amounts are in `counters`. */
+  readonly moves: readonly ChargeMove[]
   readonly locked: LockedAt
   readonly sponsorships: readonly GrantedSponsorship[]
 }
@@ -50,12 +55,12 @@ export type SponsorshipChanges = {
 /**
  * Stores sponsorships of one payer, which the transaction has locked. One statement stores their
  * reservations, decisions and charges, adds to the counters and to the payer's locked amount, and
- * writes the events for subscriptions; a second one stores the webhook calls.
+ * writes the events for subscriptions; others move earlier charges and store the webhook calls.
  */
 export async function recordSponsorships(
   trx: Transaction,
   payer: Payer,
-  { slots, counters, locked, sponsorships }: SponsorshipChanges,
+  { slots, counters, moves, locked, sponsorships }: SponsorshipChanges,
 ): Promise<void> {
   const decisions = sponsorships.map(({ decision }) => decision)
   const event = eventParts(
@@ -97,6 +102,7 @@ export async function recordSponsorships(
     payer as (${keepLocked(payer, locked)}),
     ${event.parts}
     ${event.deliver}`.execute(trx)
+  await moveCharges(trx, payer, moves)
   await insertWebhookCalls(trx, sponsorships)
 }
 
@@ -151,4 +157,27 @@ function chargesOf(sponsorships: readonly GrantedSponsorship[]) {
         ${charges.map(({ price }) => price ?? null)}::numeric[]
       ) as c (decision_id, policy_id, budget, subject, bucket, unit, amount, price)
       join decision on decision.id = c.decision_id`
+}
+
+async function moveCharges(
+  trx: Transaction,
+  { chainId, entryPoint, paymaster }: Payer,
+  moves: readonly ChargeMove[],
+): Promise<void> {
+  if (moves.length === 0) return
+  await sql`update charges c set bucket = m.bucket
+    from unnest(
+      ${moves.map(({ slot }) => slot.appId)}::uuid[],
+      ${moves.map(({ slot }) => slot.sender)}::text[],
+      ${moves.map(({ slot }) => slot.nonce)}::numeric[],
+      ${moves.map(({ policyId }) => policyId)}::uuid[],
+      ${moves.map(({ budget }) => budget)}::text[],
+      ${moves.map(({ subject }) => subject)}::text[],
+      ${moves.map(({ bucket }) => bucket)}::bigint[]
+    ) as m (app_id, sender, nonce, policy_id, budget, subject, bucket)
+    join reservations r on r.chain_id = ${BigInt(chainId)} and r.entry_point = ${entryPoint}
+      and r.paymaster = ${paymaster} and r.app_id = m.app_id and r.sender = m.sender
+      and r.nonce = m.nonce and ${isLiveReservation}
+    where c.reservation_id = r.id
+      and (c.policy_id, c.budget, c.subject) = (m.policy_id, m.budget, m.subject)`.execute(trx)
 }
