@@ -3,11 +3,13 @@ import { findInclusion } from '../store/pool/inclusions.js'
 import { findOperation } from '../store/pool/operations.js'
 import type { OperationReceipt } from './operationViews.js'
 import { type FoundInclusion, searchInclusion } from './settle/searchInclusion.js'
+import { settleFound } from './settle/settleReceipts.js'
 import type { ViewContext } from './viewContext.js'
 
 /**
  * The receipt of an included operation, from our index; undefined while there is none. An operation
- * that we do not hold, or have dropped, is searched on the chain, in the last `logRange` blocks.
+ * that we do not hold, or have dropped, is searched on the chain, in the last `logRange` blocks, and an
+ * inclusion that the books lack is settled.
  */
 export async function operationReceipt(
   context: ViewContext,
@@ -30,7 +32,22 @@ export async function operationReceipt(
   const operation = await findOperation(context.database, chainId, hash)
   if (operation?.state === 'pooled' || operation?.state === 'bundled') return undefined
   const inclusion = await searchInclusion(context, hash, context.heads.current().number)
-  return inclusion && toReceipt(context, inclusion)
+  if (inclusion === undefined) return undefined
+  await mendBooks(context, inclusion)
+  return toReceipt(context, inclusion)
+}
+
+/**
+ * Settles an inclusion that the index has missed. The answer to the caller does not depend on it; what is
+ * not settled here is found when its reservation expires.
+ */
+async function mendBooks(context: ViewContext, inclusion: FoundInclusion): Promise<void> {
+  try {
+    await settleFound(context, inclusion)
+  } catch (err) {
+    const { userOpHash } = inclusion.outcome
+    context.logger.warn({ err, userOpHash }, 'an inclusion that was found was not settled')
+  }
 }
 
 type FoundReceipt = Pick<FoundInclusion, 'outcome' | 'receipt'> & {

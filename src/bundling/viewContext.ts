@@ -3,10 +3,7 @@ import type { BundlingContext } from './bundlingContext.js'
 import type { ReceiptMemory } from './createReceiptMemory.js'
 
 /** The parts with which questions about operations of one chain are answered. */
-export type ViewContext = Omit<
-  BundlingContext,
-  'logger' | 'engine' | 'rules' | 'signers' | 'treasury'
-> & {
+export type ViewContext = Omit<BundlingContext, 'engine' | 'rules' | 'signers' | 'treasury'> & {
   readonly heads: Pick<HeadFollower, 'current'>
   readonly receipts: ReceiptMemory
 }

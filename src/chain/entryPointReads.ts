@@ -2,6 +2,7 @@ import type { Address, Hex } from 'viem'
 import { encodeAbiParameters, slice } from 'viem/utils'
 import type { StakeInfo } from '../entrypoint/entryPoint.js'
 import { ethCall } from './ethCall.js'
+import { blockParameter } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 
 const BALANCE_OF = '0x70a08231'
@@ -25,9 +26,38 @@ export function readNonce(
   sender: Address,
   nonce: bigint,
 ): Promise<bigint> {
+  return readWord(node, entryPoint, encodeGetNonce(sender, nonce))
+}
+
+/**
+ * The next nonces, key included, of senders at EntryPoints, each for the key of its `nonce`, in one batch
+ * at block `number`.
+ * @throws when the node does not have the block
+ */
+export async function readNonces(
+  node: NodeClient,
+  slots: readonly {
+    readonly entryPoint: Address
+    readonly sender: Address
+    readonly nonce: bigint
+  }[],
+  number: bigint,
+): Promise<readonly bigint[]> {
+  const calls = slots.map(({ entryPoint, sender, nonce }) => ({
+    method: 'eth_call',
+    params: [{ to: entryPoint, data: encodeGetNonce(sender, nonce) }, blockParameter(number)],
+  }))
+  return (await node.batch(calls)).map((answer, i) => {
+    if (!answer.ok) throw answer.error
+    const word = answer.result as Hex
+    if (word === '0x') throw new Error(`there is no EntryPoint at ${slots[i]?.entryPoint}`)
+    return BigInt(word)
+  })
+}
+
+function encodeGetNonce(sender: Address, nonce: bigint): Hex {
   const parameters = [{ type: 'address' }, { type: 'uint192' }] as const
-  const argument = encodeAbiParameters(parameters, [sender, nonce >> 64n])
-  return readWord(node, entryPoint, `${GET_NONCE}${argument.slice(2)}`)
+  return `${GET_NONCE}${encodeAbiParameters(parameters, [sender, nonce >> 64n]).slice(2)}`
 }
 
 /** The stake (wei, and seconds of delay) of `account` in the EntryPoint; zero once it was unlocked. */

@@ -68,6 +68,29 @@ export type LogFilter = {
   | { readonly blockHash: Hex }
 )
 
+/**
+ * The logs of single blocks by their hashes, in one batch.
+ * @throws when the node does not have one of these blocks
+ */
+export async function getLogsOfBlocks(
+  node: NodeClient,
+  filter: Pick<LogFilter, 'address' | 'topics'>,
+  hashes: readonly Hex[],
+): Promise<readonly Log[]> {
+  if (hashes.length === 0) return []
+  const { address, topics } = filter
+  const answers = await node.batch(
+    hashes.map((blockHash) => ({
+      method: 'eth_getLogs',
+      params: [{ address, topics, blockHash }],
+    })),
+  )
+  return answers.flatMap((answer) => {
+    if (!answer.ok) throw answer.error
+    return (answer.result as RawLog[]).map(decodeLog)
+  })
+}
+
 export async function getLogs(node: NodeClient, filter: LogFilter): Promise<readonly Log[]> {
   const { address, topics } = filter
   const range =

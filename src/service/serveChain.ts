@@ -72,7 +72,7 @@ export function serveChain(
   }
   const sponsor = createSponsor({ ...paymaster, approver })
   const receipts = createReceiptMemory(database, chainId)
-  const views = { definition, entryPoints, database, node, heads, receipts }
+  const views = { definition, entryPoints, database, node, heads, receipts, logger }
   return {
     chainId,
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),

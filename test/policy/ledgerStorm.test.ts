@@ -14,6 +14,7 @@ import type { ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { createRandom, type Random } from '../evm/random.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
+import { everyExpired } from '../support/database/everyExpired.js'
 import { entryPoint, inclusionOf } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
@@ -136,7 +137,8 @@ function createChain(random: Random) {
     )
     const { number, timestamp } = head()
     if (number - BigInt(finality) > final) final = number - BigInt(finality)
-    const progress = { number, timestamp, final }
+    const looked = await everyExpired(database(), chainId, final)
+    const progress = { number, timestamp, final, looked }
     await database()
       .transaction()
       .execute((trx) => settleLedger(trx, chainId, included, progress))

@@ -7,6 +7,7 @@ import { lockedAt, type Moment } from '../../src/store/ledger/payers.js'
 import type { Payer, ReservationSlot } from '../../src/store/ledger/reservations.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
+import { everyExpired } from '../support/database/everyExpired.js'
 import { sumLocked, toReservation } from '../support/database/ledger.js'
 import { alice, bob, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 import { randomRuns } from '../support/runs.js'
@@ -86,7 +87,8 @@ function createWorld(chainId: number, appId: string) {
         }),
       )
       const final = number - BigInt(finality)
-      await settleLedger(trx, chainId, included, { number, timestamp, final })
+      const looked = await everyExpired(trx, chainId, final)
+      await settleLedger(trx, chainId, included, { number, timestamp, final, looked })
     })
 
   const reserve = async ({

@@ -16,6 +16,7 @@ import { grantedFees, putGrants } from '../../src/store/ledger/grants.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
+import { everyExpired } from '../support/database/everyExpired.js'
 import { askLedger, budgetClaim } from '../support/database/ledger.js'
 import { usedOf } from '../support/database/usedOf.js'
 import { silent } from '../support/logger.js'
@@ -205,13 +206,13 @@ describe('decisions', () => {
   test('are forgotten when old, but not while they hold money; counters stay', async () => {
     const { policyId } = await policies.create(accountId, { appId, name: 'x', terms: {} })
     const ended = await sponsor(0n, policyId)
-    const progress = { number: 9n, timestamp: 2_001, final: 9n }
-    await database()
-      .transaction()
-      .execute((trx) => settleLedger(trx, chainId, [], progress))
-    await database()
-      .transaction()
-      .execute((trx) => settleLedger(trx, chainId, [], progress))
+    for (const _ of ['expired', 'released']) {
+      const looked = await everyExpired(database(), chainId, 9n)
+      const progress = { number: 9n, timestamp: 2_001, final: 9n, looked }
+      await database()
+        .transaction()
+        .execute((trx) => settleLedger(trx, chainId, [], progress))
+    }
     const open = await sponsor(1n, policyId)
     await database()
       .updateTable('decisions')

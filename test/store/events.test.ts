@@ -7,6 +7,7 @@ import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { putInclusions } from '../../src/store/pool/inclusions.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
+import { everyExpired } from '../support/database/everyExpired.js'
 import { askLedger } from '../support/database/ledger.js'
 import { alice, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 
@@ -67,11 +68,13 @@ test('a sponsorship is told when signed, and its end when that is final', async 
   const used = await sponsor(0n)
   const unused = await sponsor(1n)
   const event = inclusionOf({ slot: slot(0n), hash: used.hash, cost: 60n, block: 5n })
-  const progress = (number: bigint, final: bigint) => ({ number, final, timestamp: now + 301 })
   const settle = (number: bigint, final: bigint) =>
     database()
       .transaction()
-      .execute((trx) => settleLedger(trx, chainId, [event], progress(number, final)))
+      .execute(async (trx) => {
+        const looked = await everyExpired(trx, chainId, final)
+        await settleLedger(trx, chainId, [event], { number, final, timestamp: now + 301, looked })
+      })
   await settle(6n, 4n)
   const signed = ({ decisionId, hash }: typeof used, nonce: string) => ({
     type: 'sponsorship.signed',

@@ -7,6 +7,7 @@ import { forgetChain } from '../../src/store/outbox/rollBack.js'
 import type { BudgetUnit } from '../../src/store/schema.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
+import { everyExpired } from '../support/database/everyExpired.js'
 import { type Answered, askLedger, budgetClaim } from '../support/database/ledger.js'
 import { alice, bob, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 
@@ -78,7 +79,11 @@ function include(...events: Event[]) {
 function reach(number: bigint, timestamp = now) {
   return database()
     .transaction()
-    .execute((trx) => settleLedger(trx, chainId, [], { number, timestamp, final: number - 10n }))
+    .execute(async (trx) => {
+      const final = number - 10n
+      const looked = await everyExpired(trx, chainId, final)
+      await settleLedger(trx, chainId, [], { number, timestamp, final, looked })
+    })
 }
 
 function undo(fork: bigint) {

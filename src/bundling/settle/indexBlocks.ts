@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
 import { decodeHead, type Head, headRequest } from '../../chain/head.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
-import { getBlock, getLogs } from '../../chain/nodeReads.js'
+import { getBlock } from '../../chain/nodeReads.js'
 import {
   decodeReceipt,
   type RawReceipt,
@@ -25,7 +25,9 @@ import {
 } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { findForkPoint } from './findForkPoint.js'
-import { noReceipt, USER_OPERATION_EVENT_TOPIC } from './searchInclusion.js'
+import { lookForExpired } from './lookForExpired.js'
+import { readEvents } from './readEvents.js'
+import { noReceipt } from './searchInclusion.js'
 import { settleReceipts } from './settleReceipts.js'
 
 /**
@@ -56,7 +58,7 @@ export async function indexBlocks(context: BundlingContext, head: Head): Promise
     faultPoint('index:catching-up')
     const last = from + BigInt(logRange) - 1n
     const to = last < head.number ? await getBlock(node, last) : head
-    if (!to || !(await indexRange(context, from, to))) return false
+    if (!to || !(await indexRange(context, from, to, head))) return false
   }
   return true
 }
@@ -78,10 +80,18 @@ async function beginIndex(
 }
 
 /** Settles one range of blocks. False when the chain changed while it was read; the next head repeats it. */
-async function indexRange(context: BundlingContext, from: bigint, to: Head): Promise<boolean> {
+async function indexRange(
+  context: BundlingContext,
+  from: bigint,
+  to: Head,
+  head: Head,
+): Promise<boolean> {
   const { definition, database, node } = context
   const { chainId, finalityDepth } = definition
-  const receipts = await readReceipts(context, from, to.number)
+  const final = to.number - BigInt(finalityDepth)
+  const looked = await lookForExpired(context, final, head)
+  const receipts = await readReceipts(context, from, to, head, looked.events)
+  if (receipts === undefined) return false
   const numbers = new Set(receipts.map(({ blockNumber }) => blockNumber))
   numbers.delete(to.number)
   const canonical = await canonicalBlocks(node, [...numbers])
@@ -95,10 +105,11 @@ async function indexRange(context: BundlingContext, from: bigint, to: Head): Pro
     await settleReceipts(trx, context, receipts, {
       number: to.number,
       timestamp: to.timestamp,
-      final: to.number - BigInt(finalityDepth),
+      final,
+      looked: looked.ids,
     })
     await putBlock(trx, chainId, toBlock(to))
-    await pruneBlocks(trx, chainId, to.number - BigInt(finalityDepth))
+    await pruneBlocks(trx, chainId, final)
     if (settles) faultPoint('inclusion:settled')
   })
   if (settles) faultPoint('inclusion:committed')
@@ -107,27 +118,31 @@ async function indexRange(context: BundlingContext, from: bigint, to: Head): Pro
 
 /**
  * Receipts up to block `to` of our open bundles and of all transactions with events of operations that
- * were sent to us or that we sponsored.
+ * were sent to us or that we sponsored; `missed` are events of earlier blocks. Undefined when the node
+ * does not have the blocks.
  */
-async function readReceipts(context: BundlingContext, from: bigint, to: bigint) {
-  const { definition, entryPoints, database, node } = context
+async function readReceipts(
+  context: BundlingContext,
+  from: bigint,
+  to: Head,
+  head: Head,
+  missed: readonly Log[],
+): Promise<readonly TransactionReceipt[] | undefined> {
+  const { definition, database, node } = context
   const { chainId } = definition
   const bundles = await openBundles(database, chainId)
   const awaited =
     bundles.length > 0 ||
     (await hasLiveOperations(database, chainId)) ||
     (await hasOpenReservations(database, chainId))
-  if (!awaited) return []
+  if (!awaited && missed.length === 0) return []
   const attempts = bundles.flatMap((bundle) => bundle.attempts.map(({ hash }) => hash))
-  const [bundleReceipts, events] = await Promise.all([
+  const [bundleReceipts, read] = await Promise.all([
     fetchReceipts(node, attempts),
-    getLogs(node, {
-      address: entryPoints.map(({ address }) => address),
-      topics: [USER_OPERATION_EVENT_TOPIC],
-      fromBlock: from,
-      toBlock: to,
-    }),
+    readEvents(context, from, to, head),
   ])
+  if (read === undefined) return undefined
+  const events = [...missed, ...read]
   const seen = events.map(toSeenInclusion)
   const ourHashes = await hashesToSettle(database, chainId, seen)
   const including = new Set(
@@ -140,7 +155,7 @@ async function readReceipts(context: BundlingContext, from: bigint, to: bigint) 
     [...including].filter((hash) => !attempts.includes(hash)),
   )
   const receipts = [...bundleReceipts, ...otherReceipts].filter(
-    ({ blockNumber }) => blockNumber <= to,
+    ({ blockNumber }) => blockNumber <= to.number,
   )
   // Without this receipt an operation of ours would stay uncounted for ever.
   for (const { transactionHash } of receipts) including.delete(transactionHash)

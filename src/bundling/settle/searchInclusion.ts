@@ -4,9 +4,7 @@ import { getLogs, getTransactionReceipt } from '../../chain/nodeReads.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { EntryPoint, OperationOutcome } from '../../entrypoint/entryPoint.js'
 import type { BundlingContext } from '../bundlingContext.js'
-
-export const USER_OPERATION_EVENT_TOPIC: Hex =
-  '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
+import { USER_OPERATION_EVENT_TOPIC } from './readEvents.js'
 
 /** The contradiction of a node, or of several behind one address, that has an event without receipt. */
 export function noReceipt(transactionHash: Hex): string {

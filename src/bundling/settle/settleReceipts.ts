@@ -8,6 +8,7 @@ import { ownTransactions } from '../../store/outbox/bundles.js'
 import { indexedBlocks } from '../../store/outbox/chainBlocks.js'
 import { blameOperations, closeBundle, releaseOperations } from '../../store/outbox/outbox.js'
 import { putInclusions, putReceipt } from '../../store/pool/inclusions.js'
+import { lockPool } from '../../store/pool/lockPool.js'
 import { hashesToSettle } from '../../store/pool/operations.js'
 import { countReputations } from '../../store/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -15,6 +16,12 @@ import { paidOperations } from './paidOperations.js'
 import { MAX_ATTEMPTS } from './retryGroups.js'
 import type { FoundInclusion } from './searchInclusion.js'
 import { withSponsorCosts } from './withSponsorCosts.js'
+
+/** The parts with which inclusions are settled, by the bundler or beside it. */
+export type SettlingContext = Pick<
+  BundlingContext,
+  'definition' | 'entryPoints' | 'database' | 'node' | 'logger' | 'onBundleEnded' | 'gasWatch'
+>
 
 /**
  * Writes the outcome of canonical receipts into the database, inside a transaction; doing it again
@@ -26,7 +33,7 @@ import { withSponsorCosts } from './withSponsorCosts.js'
  */
 export async function settleReceipts(
   trx: Transaction,
-  { definition, entryPoints, logger, onBundleEnded, gasWatch }: BundlingContext,
+  { definition, entryPoints, logger, onBundleEnded, gasWatch }: SettlingContext,
   receipts: readonly TransactionReceipt[],
   progress: LedgerProgress | undefined,
 ): Promise<void> {
@@ -109,17 +116,28 @@ export async function settleReceipts(
 }
 
 /**
- * Settles an inclusion found outside the index, when the index has passed its block. A younger block
- * is left to the index, which notices when it is reorganised away.
+ * Settles an inclusion found outside the index, when it concerns our books and the index has passed its
+ * block. A younger block is left to the index, which notices when it is reorganised away. Nothing is
+ * written when the index moves back meanwhile.
  */
 export async function settleFound(
-  context: BundlingContext,
-  { receipt }: FoundInclusion,
+  context: SettlingContext,
+  { receipt, entryPoint, outcome: { userOpHash, paymaster } }: FoundInclusion,
 ): Promise<void> {
   const { database, node, definition } = context
-  const [newest] = await indexedBlocks(database, definition.chainId)
+  const { chainId } = definition
+  const seen = [{ entryPoint: entryPoint.address, userOpHash, paymaster }]
+  if ((await hashesToSettle(database, chainId, seen)).size === 0) return
+  const [newest] = await indexedBlocks(database, chainId)
   if (!newest || receipt.blockNumber > newest.number) return
   const block = await getBlock(node, receipt.blockNumber)
   if (block?.hash !== receipt.blockHash) return
-  await database.transaction().execute((trx) => settleReceipts(trx, context, [receipt], undefined))
+  await database.transaction().execute(async (trx) => {
+    // A rollback takes the same lock first, so it comes before this look or undoes what is written here.
+    await lockPool(trx, chainId)
+    const indexed = await indexedBlocks(trx, chainId)
+    if (!indexed.some(({ number, hash }) => number === newest.number && hash === newest.hash))
+      return
+    await settleReceipts(trx, context, [receipt], undefined)
+  })
 }

@@ -16,6 +16,8 @@ export type LedgerProgress = {
   readonly timestamp: number
   /** No block up to here will be undone. */
   readonly final: bigint
+  /** Expired reservations for which the chain was asked whether an operation took their nonces. */
+  readonly looked: readonly bigint[]
 }
 
 /**
@@ -25,7 +27,8 @@ export type LedgerProgress = {
  *   is settled when it is one of the reservation's sponsorships, and 0 when it is not.
  * - An open reservation expires when a block is later than its validUntil.
  * - The amount that an ended reservation holds beyond its cost becomes free when its block is final.
- *   Until then a reorg can reopen it, at a higher price.
+ *   Until then a reorg can reopen it, at a higher price. An expired one is also kept until the chain was
+ *   asked for its nonce.
  * At most one call per transaction, because it locks all reservations before any counter.
  */
 export async function settleLedger(
@@ -103,17 +106,19 @@ async function findIncluded(
   return rows.map(({ id }) => id)
 }
 
-/** Open reservations that have expired, and ended ones whose block is final. */
+/** Open reservations that have expired, and ended ones that can become final. */
 async function findEnded(
   trx: Transaction,
   chainId: number,
-  { timestamp, final }: LedgerProgress,
+  { timestamp, final, looked }: LedgerProgress,
 ): Promise<bigint[]> {
   const { rows } = await sql<{ id: bigint }>`select id from reservations
       where chain_id = ${chainId} and state = 'open' and valid_until < ${timestamp}
     union all
-    select id from reservations where chain_id = ${chainId}
-      and state in ('included', 'expired') and block_number <= ${final}`.execute(trx)
+    select id from reservations where chain_id = ${chainId} and block_number <= ${final}
+      and (state = 'included' or (state = 'expired' and id = any(${looked}::bigint[])))`.execute(
+    trx,
+  )
   return rows.map(({ id }) => id)
 }
 
@@ -167,7 +172,7 @@ async function include(
 async function endReservations(
   trx: Transaction,
   ids: readonly bigint[],
-  { number, timestamp, final }: LedgerProgress,
+  { number, timestamp, final, looked }: LedgerProgress,
 ): Promise<void> {
   if (ids.length === 0) return
   const isOneOfThem = sql`id = any(${ids}::bigint[])`
@@ -175,7 +180,8 @@ async function endReservations(
     where ${isOneOfThem} and state = 'open' and valid_until < ${timestamp}`.execute(trx)
   await sql`update reservations set updated_at = now(),
       state = case state when 'included' then 'settled' else 'released' end
-    where ${isOneOfThem} and state in ('included', 'expired') and block_number <= ${final}`.execute(
+    where ${isOneOfThem} and block_number <= ${final}
+      and (state = 'included' or (state = 'expired' and id = any(${looked}::bigint[])))`.execute(
     trx,
   )
 }

@@ -83,3 +83,27 @@ export async function hasOpenReservations(db: Database, chainId: number): Promis
     .executeTakeFirst()
   return row !== undefined
 }
+
+/** A reservation whose time has passed, for which no inclusion is known. */
+export type ExpiredReservation = Pick<ReservationSlot, 'entryPoint' | 'sender' | 'nonce'> & {
+  readonly id: bigint
+  /** The first indexed block after its time. */
+  readonly blockNumber: bigint
+  readonly createdAt: Date
+}
+
+/** The oldest reservations that expired by block `final` and still hold their amounts. */
+export async function expiredReservations(
+  db: Database,
+  chainId: number,
+  final: bigint,
+  limit: number,
+): Promise<readonly ExpiredReservation[]> {
+  const { rows } = await sql<ExpiredReservation>`
+    select id, entry_point as "entryPoint", sender, nonce, block_number as "blockNumber",
+      created_at as "createdAt"
+    from reservations
+    where chain_id = ${chainId} and state = 'expired' and block_number <= ${final}
+    order by block_number, id limit ${limit}`.execute(db)
+  return rows
+}

@@ -17,6 +17,8 @@ export type Trouble =
   | { readonly kind: 'error'; readonly methods: readonly string[]; readonly late?: boolean }
   /** `methods` answer null, as a node that has not heard of it yet. */
   | { readonly kind: 'unaware'; readonly methods: readonly string[] }
+  /** `methods` answer an empty list. */
+  | { readonly kind: 'empty'; readonly methods: readonly string[] }
   /** `methods` (all when absent) answer as at an earlier block. */
   | { readonly kind: 'old'; readonly block: bigint; readonly methods?: readonly string[] }
 
@@ -40,6 +42,15 @@ export async function startTroubledNode(target: string): Promise<TroubledNode> {
     return answer.json()
   }
 
+  /** Whether a request for logs names a block after `block` by its hash. */
+  const isAfter = async ({ method, params }: Request, block: bigint): Promise<boolean> => {
+    const [filter] = params as [{ blockHash?: string } | undefined]
+    if (method !== 'eth_getLogs' || filter?.blockHash === undefined) return false
+    const call = { id: 1, method: 'eth_getBlockByHash', params: [filter.blockHash, false] }
+    const answer = (await forward({ jsonrpc: '2.0', ...call })) as { result?: { number: string } }
+    return answer.result === undefined || BigInt(answer.result.number) > block
+  }
+
   const answerOne = async (request: Request, now: Trouble | undefined): Promise<unknown> => {
     const { id, method } = request
     const chosen = now && 'methods' in now && now.methods ? now.methods.includes(method) : true
@@ -50,7 +61,10 @@ export async function startTroubledNode(target: string): Promise<TroubledNode> {
       return { jsonrpc: '2.0', id, error: { code: -32603, message: 'internal error' } }
     }
     if (now.kind === 'unaware') return { jsonrpc: '2.0', id, result: null }
+    if (now.kind === 'empty') return { jsonrpc: '2.0', id, result: [] }
     if (now.kind === 'slow') await delay(now.milliseconds)
+    if (now.kind === 'old' && (await isAfter(request, now.block)))
+      return { jsonrpc: '2.0', id, error: { code: -32000, message: 'unknown block' } }
     return forward(now.kind === 'old' ? atBlock(request, now.block) : request)
   }
 
@@ -114,6 +128,7 @@ function atBlock(request: Request, block: bigint): Request {
   const { method, params } = request
   if (method === 'eth_getLogs') {
     const [filter] = params as [Record<string, string>]
+    if (filter.blockHash !== undefined) return request
     const later = BigInt(filter.toBlock ?? 0) > block
     return { ...request, params: [{ ...filter, ...(later ? { toBlock: old } : {}) }] }
   }
