@@ -56,7 +56,7 @@ export class PaymasterDepositError extends PurserError {
   override readonly name = 'PaymasterDepositError'
   constructor(paymaster: Address, deposit: bigint, required: bigint) {
     super(
-      `paymaster ${paymaster} has ${deposit} wei deposited, its pending operations need ${required} wei. Deposit more.`,
+      `paymaster deposit too low: ${paymaster} has ${deposit} wei, its pending operations need ${required} wei. Deposit more.`,
       {
         code: -32508,
         status: 400,

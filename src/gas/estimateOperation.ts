@@ -44,14 +44,14 @@ const MAX_SIGNATURE_BYTES = 8192
  *   limit above 0 is what every run has: paymasters compare it with their data.
  * - preVerificationGas: for the widest operation that may come of the draft (see `widestOperation`).
  *
- * The signature need only have its final length: a wrong one is no error. Neither is lack of money to
- * pay for gas. The search runs with real fees, so a sender that pays its prefund is measured paying.
+ * The signature need only have its final length: a wrong one is no error, and none at all is for accounts
+ * that ask for none. Neither is lack of money to pay for gas. The search runs with real fees, so a sender that pays its prefund is measured paying.
  * `override` comes from the caller and wins over our own overrides, slot by slot; only the EntryPoint's
  * code keeps its probe, which then runs on the caller's code.
  *
  * An EIP-7702 authorization counts as if it were signed and applied (ERC-7769).
  *
- * @throws OperationLimitError for a signature without usable length or an authorization that never fits
+ * @throws OperationLimitError for a signature that is too long or an authorization that never fits
  * @throws an operation error when the EntryPoint refuses
  * @throws ExecutionRevertedError when the call reverts
  */
@@ -62,7 +62,7 @@ export async function estimateOperation(
   override?: StateOverride,
 ): Promise<GasEstimate> {
   const { definition } = context
-  requireSignatureLength(draft)
+  requireSignatureBound(draft)
   requireDelegation(entryPoint.version, draft, definition.chainId)
   const { bundleSize, beneficiaryGas, engine } = context
   const fees = chooseFees(draft, context.advice.standard)
@@ -153,15 +153,8 @@ function chooseFees(draft: Draft, { maxFeePerGas, maxPriorityFeePerGas }: Fees):
   return { maxFeePerGas: max, maxPriorityFeePerGas: tip ?? smallest(maxPriorityFeePerGas, max) }
 }
 
-function requireSignatureLength({ signature }: Draft): void {
-  const bytes = (signature.length - 2) / 2
-  if (bytes === 0) {
-    throw new OperationLimitError(
-      'signature',
-      'is empty; send a dummy signature as long as the real one, its length costs gas',
-    )
-  }
-  if (bytes > MAX_SIGNATURE_BYTES) {
+function requireSignatureBound({ signature }: Draft): void {
+  if ((signature.length - 2) / 2 > MAX_SIGNATURE_BYTES) {
     throw new OperationLimitError('signature', `exceeds ${MAX_SIGNATURE_BYTES} bytes`)
   }
 }

@@ -107,7 +107,10 @@ describe('reputation at admission', () => {
       view(known).refuse(operation, undefined)
     expect(rule({ [sender]: { asPaymaster: 1 } })).toMatchObject({ code: -32502, rule: 'STO-040' })
     expect(rule({ [sender]: { asFactory: 1 } })).toMatchObject({ rule: 'STO-040' })
-    expect(rule({ [paymaster]: { asSender: 1 } })).toMatchObject({ rule: 'STO-040' })
+    expect(rule({ [paymaster]: { asSender: 1 } })).toMatchObject({
+      rule: 'STO-040',
+      message: `paymaster ${paymaster} is used as a sender entity in another UserOperation currently in mempool (STO-040)`,
+    })
     expect(rule({ [factory]: { asSender: 1 } })).toMatchObject({ rule: 'STO-040' })
     expect(rule({ [factory]: { asPaymaster: 1 }, [sender]: { asSender: 1 } })).toBeUndefined()
   })

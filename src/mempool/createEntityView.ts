@@ -104,9 +104,10 @@ export function createEntityView(facts: readonly EntityFacts[]): EntityView {
     const { asSender, asPaymaster, asFactory } = find(entryPoint, address)
     const otherUses = role === 'account' ? asPaymaster + asFactory : asSender
     if (otherUses === 0) return undefined
-    const otherRole = role === 'account' ? 'factory or paymaster' : 'sender'
+    const otherRole = role === 'account' ? 'different' : 'sender'
     return new RuleViolationError({
-      message: `${role} ${address} is the ${otherRole} of another pending operation`,
+      // In the words of other bundlers, which clients look for.
+      message: `${role} ${address} is used as a ${otherRole} entity in another UserOperation currently in mempool`,
       rule: 'STO-040',
       place: { entity: role, address },
     })

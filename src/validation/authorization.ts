@@ -3,7 +3,7 @@ import { type DelegableAccount, delegateOf } from '../chain/delegations.js'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
 import type { Authorization, Operation } from '../entrypoint/operation.js'
 import { type Version, versionFacts } from '../entrypoint/versionFacts.js'
-import { OperationLimitError } from '../errors/operationErrors.js'
+import { OperationLimitError, ValidationRejectedError } from '../errors/operationErrors.js'
 import { authorityOf } from '../evm/index.js'
 
 type Delegating = Pick<Operation, 'sender' | 'factory' | 'authorization'>
@@ -37,7 +37,7 @@ export function requireDelegation(version: Version, op: Delegating, chainId: num
   const { chainId: signedFor } = authorization
   if (signedFor !== 0 && signedFor !== chainId) {
     throw refused(
-      `it is signed for chain ${signedFor}; sign it for ${chainId}, or 0 for all chains`,
+      `its chainId is ${signedFor}; sign it for ${chainId}, or for 0, which is every chain`,
     )
   }
 }
@@ -83,8 +83,11 @@ export function authorizationEffect(
 /**
  * Checks that an authorization applies to the sender as the latest block has it, and still when the
  * sender's own pending transactions are mined (`pendingNonce`), or that it is in place already: another
- * one would be carried for nothing. Returns its effect. Throws OperationLimitError (-32602), as ERC-7769
- * asks for a tuple that does not fit.
+ * one would be carried for nothing. Returns its effect.
+ *
+ * @throws ValidationRejectedError (-32500) for another nonce than the account's: the EntryPoint would meet an
+ * account without the code that was signed for, which is AA20 where it has none
+ * @throws OperationLimitError (-32602) for a sender that can never delegate
  */
 export function requireAuthorizationApplies(
   authorization: Authorization,
@@ -100,10 +103,10 @@ export function requireAuthorizationApplies(
       throw refused('the sender is a contract; only an externally owned account can delegate')
     case 'early':
     case 'stale':
-      throw refused(`it has nonce ${nonce}, the sender's account is at ${account.nonce}`)
+      throw wrongNonce(`it has nonce ${nonce}, the sender's account is at ${account.nonce}`)
     case 'applies':
       if (pendingNonce === nonce) return effect
-      throw refused(
+      throw wrongNonce(
         `a pending transaction of the sender uses nonce ${nonce}; sign it for ${pendingNonce} when that is mined`,
       )
   }
@@ -111,4 +114,8 @@ export function requireAuthorizationApplies(
 
 function refused(reason: string): OperationLimitError {
   return new OperationLimitError('eip7702Auth', reason)
+}
+
+function wrongNonce(reason: string): ValidationRejectedError {
+  return new ValidationRejectedError({ message: `eip7702Auth: ${reason}` })
 }

@@ -159,13 +159,19 @@ describe.each(['0.8', '0.9'] as const)('authorizations in bundles of EntryPoint 
       data: { field: 'eip7702Auth' },
     })
     await move(seed)
-    await expect(admit(op)).rejects.toThrow(/it has nonce 0, the sender's account is at 1/)
+    await expect(admit(op)).rejects.toMatchObject({
+      code: -32500,
+      message: expect.stringContaining("it has nonce 0, the sender's account is at 1"),
+    })
     const elsewhere = await privateKeyToAccount(keyFromSeed(seed)).signAuthorization({
       address: op.authorization!.address,
       chainId: 5,
       nonce: 1,
     })
     const authorization = { ...elsewhere, nonce: 1n, yParity: elsewhere.yParity as 0 | 1 }
-    await expect(admit({ ...op, authorization })).rejects.toThrow(/signed for chain 5/)
+    await expect(admit({ ...op, authorization })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('its chainId is 5'),
+    })
   })
 })

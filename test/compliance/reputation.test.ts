@@ -184,7 +184,9 @@ describe.each(VERSIONS)('reputation at EntryPoint v%s', (version) => {
   test('keeps senders and other entities apart (STO-040)', async () => {
     await admit(await operation(paid))
     const error = await refused(await operation({}, paymaster))
-    expect(error).toMatchObject({ code: -32502, message: expect.stringContaining('STO-040') })
+    const words =
+      'is used as a different entity in another UserOperation currently in mempool (STO-040)'
+    expect(error).toMatchObject({ code: -32502, message: expect.stringContaining(words) })
   })
 
   test('bundles apart an operation that uses storage of another sender (STO-041)', async () => {

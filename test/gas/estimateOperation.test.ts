@@ -331,11 +331,25 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
       })
     })
 
-    test('a signature of no or absurd length is refused', async () => {
+    test('an account that asks for no signature is estimated without one', async () => {
+      const sender = await chain.deploy(contracts.UnsignedAccount!.bytecode)
+      await chain.anvil.request('anvil_setBalance', [sender, '0xde0b6b3a7640000'])
+      const account = await accounts.deployed()
+      const draft: Draft = {
+        ...(await chain.draft(account, {})),
+        sender,
+        nonce: 0n,
+        callData: '0x',
+        signature: '0x',
+      }
+      const op = withGas(draft, await estimate(draft))
+      const receipt = await chain.handleOps([op])
+      expect(receipt.status).toBe('0x1')
+      expect(await getBalance(chain.node, sender)).toBeLessThan(parseEther('1'))
+    })
+
+    test('a signature of absurd length is refused', async () => {
       const draft = await chain.draft(await accounts.deployed(), {})
-      await expect(estimate({ ...draft, signature: '0x' })).rejects.toBeInstanceOf(
-        OperationLimitError,
-      )
       const long: Hex = `0x${'ab'.repeat(8193)}`
       await expect(estimate({ ...draft, signature: long })).rejects.toBeInstanceOf(
         OperationLimitError,

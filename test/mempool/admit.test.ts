@@ -253,7 +253,8 @@ describe('admission', () => {
     const refusals = results.flatMap((r) => (r.status === 'rejected' ? [r.reason] : []))
     expect(refusals).toHaveLength(1)
     expect(refusals[0]).toBeInstanceOf(PaymasterDepositError)
-    expect(refusals[0].data).toMatchObject({ paymaster })
+    expect(refusals[0]).toMatchObject({ code: -32508, data: { paymaster } })
+    expect(refusals[0].message).toMatch(/^paymaster deposit too low: /)
   })
 
   test('a replacement needs only its own share of the deposit', async () => {

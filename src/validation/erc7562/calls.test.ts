@@ -41,6 +41,15 @@ describe.each(ruleFixtures())('calls on EntryPoint %s', (_, fixture) => {
   const { stranger, paymaster, account } = fixture
   const entryPoint = fixture.chain.entryPoint.address
 
+  it.each(ACCESSES)('OP-041: %s while the sender is initialized', (what) => {
+    for (const how of HOWS) {
+      const construct = { what, how, via: stranger, subject: EMPTY }
+      const looks = what === 'EXTCODESIZE' || what === 'EXTCODEHASH'
+      expect(rules({ construct })).toEqual(looks ? [] : ['OP-041'])
+      expect(rules({ construct, limits: strict })).toEqual(['OP-041'])
+    }
+  })
+
   describe.each(ROLES)('by the %s', (role) => {
     it.each(ACCESSES)('OP-041: %s of an address without code', (what, opcode) => {
       for (const how of HOWS) {
@@ -49,8 +58,7 @@ describe.each(ruleFixtures())('calls on EntryPoint %s', (_, fixture) => {
         expect(violations).toMatchObject([
           { rule: 'OP-041', entity: role, opcode, contract: EMPTY },
         ])
-        const looks = what === 'EXTCODESIZE' || what === 'EXTCODEHASH'
-        expect(rules(scenario)).toEqual(looks && role === 'factory' ? [] : ['OP-041'])
+        expect(rules(scenario)).toEqual(['OP-041'])
       }
       expect(rules(scenarioOf(role, { what, subject: stranger }))).toEqual([])
     })

@@ -17,15 +17,18 @@ const EXTCODEHASH = 0x3f
 /**
  * OP-041: *CALL and EXTCODE* only on addresses with code. OP-042: but for the sender, which its
  * factory may touch before it exists. Precompiles have no code; they are for OP-062. Limits may let
- * EXTCODESIZE and EXTCODEHASH pass in a deployment; COD-010 watches the address then.
+ * EXTCODESIZE and EXTCODEHASH pass where the sender is initialized, in its own code or in what that calls;
+ * COD-010 watches the address then.
  */
-export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, frame) =>
-  frame.accesses
+export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, frame) => {
+  const isOfSender = frame.storageAddress === op.sender || frame.from === op.sender
+  const mayLook = limits.readsMissingCode && name === 'deployment' && isOfSender
+  return frame.accesses
     .filter(({ address, codeSize, precompile }) => {
       return codeSize === 0 && !precompile && address !== op.sender
     })
     .filter(({ address, opcode }) => {
-      if (!limits.readsMissingCode || name !== 'deployment') return true
+      if (!mayLook) return true
       // A tracer may tell only the first of several accesses of an address.
       const isCalled = frame.calls.some(({ to }) => to === address)
       return isCalled || (opcode !== EXTCODESIZE && opcode !== EXTCODEHASH)
@@ -34,6 +37,7 @@ export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, fram
       const message = `${entity.role} accesses ${address}, which has no code`
       return violation('OP-041', entity, message, { opcode, contract: address })
     })
+}
 
 /** OP-062: no precompile but the accepted ones: another could show state or environment. */
 export const unknownPrecompiles: FrameRule = (_, { entity }, frame) =>

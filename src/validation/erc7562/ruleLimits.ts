@@ -16,7 +16,7 @@ export type RuleLimits = {
   readonly maxVerificationGas: bigint
   /** LIM-070, gas */
   readonly preVerificationOverheadGas: bigint
-  /** Whether a deployment may read the size or hash of code that is not there (OP-041). */
+  /** Whether a sender that is created may read the size or hash of code that is not there (OP-041). */
   readonly readsMissingCode: boolean
 }
 
