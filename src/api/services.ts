@@ -57,6 +57,8 @@ export type ChainServices = {
    * be sponsored at all.
    */
   stub(request: SponsorshipRequest): Promise<PaymasterStub | undefined>
+  /** The tanks that would sign for an app; empty where it has none. */
+  tanks(appId: string, entryPoint: EntryPoint): Promise<readonly Address[]>
   /** Gas paid with the sender's tokens; what is refused is thrown. */
   readonly tokens: TokenPaymaster
   /** The decision that `sponsor` would make; asks, reserves and records nothing. */

@@ -17,6 +17,7 @@ import { SIGNER_PURPOSE } from './tank/signForTank.js'
 import { type EvaluatedPayment, evaluateTokenPayment } from './token/evaluateTokenPayment.js'
 import { createExposure } from './token/exposure.js'
 import { quoteTokens } from './token/quoteTokens.js'
+import { rateTokens } from './token/rateTokens.js'
 import { reserveTokenPayment } from './token/reserveTokenPayment.js'
 import { signTokenPayment } from './token/signTokenPayment.js'
 import {
@@ -28,12 +29,21 @@ import {
 } from './token/tokenCase.js'
 import type { TokenParts, TokenPaymasterContext } from './token/tokenContext.js'
 import { chargeFails, tokenTankEmpty } from './token/tokenRefusals.js'
-import type { FeeQuotes, QuoteRequest, TokenPayment, TokenRequest } from './tokenPayment.js'
+import type {
+  FeeQuotes,
+  QuoteRequest,
+  RatesRequest,
+  TokenPayment,
+  TokenRates,
+  TokenRequest,
+} from './tokenPayment.js'
 
 /** The paymaster of one chain that takes tokens for gas. Every refusal is a thrown PurserError. */
 export type TokenPaymaster = {
   /** The cost of an operation in each token. Promises nothing and records nothing. */
   quote(request: QuoteRequest): Promise<FeeQuotes>
+  /** The rates of tokens, without an operation. Promises nothing and records nothing. */
+  rates(request: RatesRequest): Promise<TokenRates>
   /**
    * Signs, once the operation ran with its charge. Every outcome but bad parameters is recorded.
    */
@@ -53,6 +63,7 @@ export function createTokenPaymaster(context: TokenPaymasterContext): TokenPayma
   }
   return {
     quote: (request) => quoteTokens(parts, signable(request)),
+    rates: (request) => rateTokens(parts, request),
     pay: (request) => pay(parts, signable(request)),
     stub: (request) => stubOf(parts, signable(request)),
   }

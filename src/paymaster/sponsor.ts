@@ -1,4 +1,6 @@
+import type { Address } from 'viem'
 import { unixNow } from '../base/unixNow.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
 import { createDeposits } from './entryPointDeposit.js'
 import { createReserving } from './sponsor/createReserving.js'
@@ -29,6 +31,8 @@ export type Sponsor = {
    * a reservation or a record. Throws as `sponsor` does.
    */
   preview(request: SponsorshipRequest): Promise<PolicyPreview>
+  /** The tanks that would sign for an app: the one that gives gas, then the one that takes tokens. */
+  tanks(appId: string, entryPoint: EntryPoint): Promise<readonly Address[]>
 }
 
 /** Makes one chain's sponsor. */
@@ -43,6 +47,7 @@ export function createSponsor(context: SponsorContext): Sponsor {
     sponsor: (request) => sponsorOperation(parts, signable(request)),
     preview: (request) => previewSponsorship(parts, signable(request)),
     stub: (request) => stubOf(parts, signable(request)),
+    tanks: (appId, entryPoint) => tanksOf(parts, appId, entryPoint),
   }
 }
 
@@ -61,4 +66,16 @@ async function stubOf(
   if (tank === undefined) return undefined
   const range = timeRange(0, unixNow(), duration)
   return tankStub(tank.address, range, entryPoint, draft, signingPhase === 'commit')
+}
+
+async function tanksOf(
+  { payers }: SponsorParts,
+  appId: string,
+  entryPoint: EntryPoint,
+): Promise<readonly Address[]> {
+  const [{ payer }, tokenTank] = await Promise.all([
+    payers.findPayer(appId, entryPoint),
+    payers.findTokenTank(appId, entryPoint),
+  ])
+  return [payer?.tank, tokenTank].flatMap((tank) => (tank === undefined ? [] : [tank.address]))
 }

@@ -52,3 +52,24 @@ export type FeeQuotes = {
   /** Millionths of a USD per 10^18 wei; undefined = unknown. */
   readonly nativePrice: bigint | undefined
 }
+
+/** A decoded request for the rates of tokens. */
+export type RatesRequest = Pick<TokenRequest, 'appId' | 'entryPoint'> & {
+  readonly tokens: readonly Address[]
+}
+
+/** The rate of one token, for clients that compute the charge themselves. */
+export type TokenRate = {
+  readonly token: TokenDefinition
+  /** The token tank, which the sender must approve. */
+  readonly paymaster: Address
+  /** Smallest token units per 10^18 wei, markup included. */
+  readonly markedUpRate: bigint
+  /**
+   * Gas to add to the sum of an operation's limits before an approval is computed: what v0.6 charges
+   * beside them, and room for limits and price to move until the tank signs.
+   */
+  readonly extraGas: bigint
+}
+
+export type TokenRates = Pick<FeeQuotes, 'nativePrice'> & { readonly rates: readonly TokenRate[] }

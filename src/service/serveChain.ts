@@ -83,6 +83,7 @@ export function serveChain(
     byHash: (hash) => operationByHash(views, hash),
     sponsor: sponsor.sponsor,
     stub: sponsor.stub,
+    tanks: sponsor.tanks,
     tokens: createTokenPaymaster({ ...paymaster, engine, prices: tokenRates }),
     previewSponsorship: sponsor.preview,
   }

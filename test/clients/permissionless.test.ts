@@ -140,8 +140,3 @@ test('permissionless, Simple7702Account, EntryPoint v0.8: a plain key is delegat
   expect((await client.waitForUserOperationReceipt({ hash: second })).success).toBe(true)
   expect(await nodeClient(info()).getBalance({ address: account.address })).toBe(0n)
 })
-
-test('permissionless says plainly that a method of another service is missing', async () => {
-  const asking = paymasterOf('0.7').getUserOperationGasPrice()
-  await expect(asking).rejects.toThrow(/pimlico_getUserOperationGasPrice/)
-})

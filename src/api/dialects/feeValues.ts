@@ -1,3 +1,5 @@
+import type { Hex } from 'viem'
+import { numberToHex } from 'viem/utils'
 import type { FeeAdvice } from '../../chain/feeAdvice.js'
 import type { Fees } from '../../entrypoint/fees.js'
 
@@ -18,5 +20,32 @@ function encodeFees({ maxFeePerGas, maxPriorityFeePerGas }: Fees) {
   return {
     maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
     maxFeePerGas: maxFeePerGas.toString(),
+  }
+}
+
+/** The tiers in hex, as Pimlico and ZeroDev have them. */
+export function encodeFeeTiers({ slow, standard, fast }: FeeAdvice) {
+  return {
+    slow: encodeHexFees(slow),
+    standard: encodeHexFees(standard),
+    fast: encodeHexFees(fast),
+  }
+}
+
+/** The fees of tier `standard` in hex, as Skandha and thirdweb have them. */
+export function encodeStandardFees({ standard }: FeeAdvice) {
+  return encodeHexFees(standard)
+}
+
+/** The tip of tier `standard` in hex. */
+export function encodeStandardTip({ standard }: FeeAdvice): Hex {
+  return numberToHex(standard.maxPriorityFeePerGas)
+}
+
+/** Fees in wei per gas, as hex. */
+export function encodeHexFees({ maxFeePerGas, maxPriorityFeePerGas }: Fees) {
+  return {
+    maxFeePerGas: numberToHex(maxFeePerGas),
+    maxPriorityFeePerGas: numberToHex(maxPriorityFeePerGas),
   }
 }

@@ -4,6 +4,7 @@ import { versionFacts } from '../../entrypoint/versionFacts.js'
 import { toFloatUp } from '../../paymaster/formatUnits.js'
 import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
 import type { FeeQuote, TokenPayment } from '../../paymaster/tokenPayment.js'
+import { encodeHexFees } from './feeValues.js'
 import { encodePaymaster, type PaymasterFields, packEntity } from './operationFields.js'
 import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from './paymasterAnswer.js'
 
@@ -36,6 +37,11 @@ export function encodePaymasterData(result: PaymasterAnswer) {
     preVerificationGas: numberToHex(result.operation.preVerificationGas),
     ...encodeFreeFees(result),
   }
+}
+
+/** The same with the fees that were signed, for clients that leave them to the paymaster too. */
+export function encodePaymasterAndFees(result: PaymasterAnswer) {
+  return { ...encodePaymasterData(result), ...encodeHexFees(result.operation) }
 }
 
 /** The fees of an operation that is sponsored without a paymaster. */

@@ -5,6 +5,7 @@ import type { QuotesAnswer, VersionedSponsorship } from '../dialects/paymasterAn
 import { encodeQuotes } from '../dialects/paymasterData.js'
 import { encodeStandardSponsorship } from '../dialects/standard/standardSponsorship.js'
 import { EXAMPLE_TANK, exampleOperationJson } from './examples/examples.js'
+import { exampleToken } from './examples/exampleToken.js'
 import { method } from './method.js'
 import { paymasterErrors } from './methodErrors.js'
 import { requestSponsorship } from './requestPaymaster.js'
@@ -42,20 +43,7 @@ export const getFeeQuoteOrData = method({
       paymaster: EXAMPLE_TANK,
       quotes: [
         {
-          token: {
-            address: '0x0b2c639c533813f4aa9d7837caf62653d097ff85',
-            symbol: 'USDC',
-            name: 'USD Coin',
-            decimals: 6,
-            logoUrl: undefined,
-            markup: 1_050_000,
-            sources: [],
-            minimumSources: 1,
-            maxDeviation: 0,
-            maxExposure: undefined,
-            treasury: undefined,
-            extraCallGas: 0n,
-          },
+          token: exampleToken,
           maxCharge: 820_000n,
           rate: 3_000_000_000n,
           validUntil: 1_800_000_000,

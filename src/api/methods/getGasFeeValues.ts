@@ -1,4 +1,5 @@
 import { encodeFeeValues } from '../dialects/feeValues.js'
+import { exampleFees } from './examples/exampleFees.js'
 import { method } from './method.js'
 
 export const getGasFeeValues = method({
@@ -14,11 +15,7 @@ export const getGasFeeValues = method({
   encode: { both: encodeFeeValues },
   example: {
     params: [],
-    outcome: {
-      slow: { maxFeePerGas: 1_200_000_000n, maxPriorityFeePerGas: 900_000n },
-      standard: { maxFeePerGas: 1_500_000_000n, maxPriorityFeePerGas: 1_000_000n },
-      fast: { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 2_000_000n },
-    },
+    outcome: exampleFees,
     result: {
       both: {
         maxPriorityFeePerGas: '1000000',

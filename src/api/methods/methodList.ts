@@ -23,6 +23,17 @@ import { sendUserOperation } from './sendUserOperation.js'
 import { sponsorUserOperation } from './sponsorUserOperation.js'
 import { supportedEntryPoints } from './supportedEntryPoints.js'
 import { validateSponsorshipPolicies } from './validateSponsorshipPolicies.js'
+import { alchemySponsor } from './vendors/alchemySponsor.js'
+import { paymasterAccounts } from './vendors/paymasterAccounts.js'
+import { pimlicoGasPrice } from './vendors/pimlicoGasPrice.js'
+import { pimlicoStatus } from './vendors/pimlicoStatus.js'
+import { pimlicoTokenQuotes } from './vendors/pimlicoTokenQuotes.js'
+import { rundlerTip } from './vendors/rundlerTip.js'
+import { skandhaGasPrice } from './vendors/skandhaGasPrice.js'
+import { stackupTokenQuotes } from './vendors/stackupTokenQuotes.js'
+import { thirdwebGasPrice } from './vendors/thirdwebGasPrice.js'
+import { zeroDevGasPrice } from './vendors/zeroDevGasPrice.js'
+import { zeroDevSponsor } from './vendors/zeroDevSponsor.js'
 
 /** Every method, served alike on every path. */
 export const methodList = [
@@ -50,6 +61,17 @@ export const methodList = [
   debugDumpReputation,
   debugGetStakeStatus,
   validateSponsorshipPolicies,
+  pimlicoGasPrice,
+  pimlicoStatus,
+  pimlicoTokenQuotes,
+  zeroDevGasPrice,
+  zeroDevSponsor,
+  rundlerTip,
+  alchemySponsor,
+  thirdwebGasPrice,
+  skandhaGasPrice,
+  stackupTokenQuotes,
+  paymasterAccounts,
 ] as const
 
 type ListedMethod = (typeof methodList)[number]

@@ -1,9 +1,15 @@
 import { InvalidParamsError } from '../../errors/requestErrors.js'
-import { decodePaymasterParams } from '../dialects/decode/paymasterRequest.js'
+import type { PolicyPreview } from '../../paymaster/sponsorship.js'
+import type { DecodeContext } from '../dialects/decode/entryPoint.js'
+import {
+  decodePaymasterParams,
+  type PaymasterRequest,
+} from '../dialects/decode/paymasterRequest.js'
 import { encodePreview } from '../dialects/paymasterData.js'
 import { examplePaymasterParams } from './examples/examples.js'
 import { method } from './method.js'
 import { paymasterErrors } from './methodErrors.js'
+import { decodePimlicoPolicies, encodeWillingPolicies } from './vendors/pimlicoPolicies.js'
 
 const examplePolicy = {
   policyId: '5c0d7f44-53b1-4b6e-8f0e-2f8a1d1c9e21',
@@ -14,34 +20,60 @@ const examplePolicy = {
   message: 'It pays.',
 } as const
 
-/** A preview asks no webhook, reserves and records nothing. */
+type PreviewRequest = {
+  readonly request: PaymasterRequest
+  readonly draft: PaymasterRequest['draft']
+  /** Ids of policies in Pimlico's form, which asks which of them would pay; undefined = our own form. */
+  readonly policyIds: readonly string[] | undefined
+}
+
+type PreviewAnswer = {
+  readonly preview: PolicyPreview
+  readonly policyIds: readonly string[] | undefined
+}
+
+/**
+ * A preview asks no webhook, reserves and records nothing. [operation, entryPoint, policyIds] is the
+ * form of Pimlico.
+ */
 export const validateSponsorshipPolicies = method({
   name: 'pm_validateSponsorshipPolicies',
   summary: 'The decision that a sponsorship would get now, and the verdict of each policy.',
   scope: 'paymaster',
   cost: 10,
   simulates: true,
-  params: ['operation', 'entryPoint', 'chainId', 'context?'],
+  params: ['operation', 'entryPoint', 'chainIdOrPolicyIds', 'context?'],
   errors: paymasterErrors,
-  decode: decodePaymasterParams('finalize'),
-  run: async (request, { chain, appId }) => {
+  decode: (params, chain: DecodeContext): PreviewRequest => {
+    const [, , third] = params
+    const pimlico = Array.isArray(third) ? decodePimlicoPolicies(params, chain) : undefined
+    const request = pimlico?.request ?? decodePaymasterParams('finalize')(params, chain)
+    return { request, draft: request.draft, policyIds: pimlico?.policyIds }
+  },
+  run: async ({ request, policyIds }, { chain, appId }): Promise<PreviewAnswer> => {
     if (request.mode === 'ERC20')
       throw new InvalidParamsError(
         'params[3].mode',
         'must be "SPONSORED": policies do not judge what users pay.',
       )
     const { mode, separateSignature, refusal, ...sponsorship } = request
-    return chain.previewSponsorship({ ...sponsorship, appId })
+    return { preview: await chain.previewSponsorship({ ...sponsorship, appId }), policyIds }
   },
-  encode: { both: encodePreview },
+  encode: {
+    both: ({ preview, policyIds }: PreviewAnswer) =>
+      policyIds === undefined ? encodePreview(preview) : encodeWillingPolicies(preview, policyIds),
+  },
   example: {
     params: examplePaymasterParams,
     outcome: {
-      sponsored: true,
-      code: 'SPONSORED',
-      message: 'Would be sponsored up to 261000000000000 wei.',
-      policyId: examplePolicy.policyId,
-      policies: [examplePolicy],
+      preview: {
+        sponsored: true,
+        code: 'SPONSORED',
+        message: 'Would be sponsored up to 261000000000000 wei.',
+        policyId: examplePolicy.policyId,
+        policies: [examplePolicy],
+      },
+      policyIds: undefined,
     },
     result: {
       both: {

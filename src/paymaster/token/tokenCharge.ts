@@ -28,14 +28,18 @@ export type PostOpTerms = Pick<TokenQuote, 'mode' | 'postOpGas'>
  */
 export function maxTokenCost(op: Operation, entryPoint: EntryPoint, terms: PostOpTerms): bigint {
   if (entryPoint.hasPaymasterLimits) return entryPoint.requiredPrefund(op)
+  const limits = op.preVerificationGas + op.verificationGasLimit + op.callGasLimit
+  return (limits + unlimitedGas(entryPoint, terms)) * op.maxFeePerGas
+}
+
+/** Gas that an operation is charged for beside the sum of its limits. */
+export function unlimitedGas(
+  { hasPaymasterLimits }: Pick<EntryPoint, 'hasPaymasterLimits'>,
+  terms: PostOpTerms,
+): bigint {
+  if (hasPaymasterLimits) return 0n
   const postOps = terms.mode === 'afterwards' ? 2n : 1n
-  const gas =
-    op.preVerificationGas +
-    op.verificationGasLimit +
-    op.callGasLimit +
-    INNER_OVERHEAD +
-    postOps * (terms.postOpGas + POST_OP_OVERHEAD)
-  return gas * op.maxFeePerGas
+  return INNER_OVERHEAD + postOps * (terms.postOpGas + POST_OP_OVERHEAD)
 }
 
 /** The most units of the token that a tank takes for `op` (maxCharge of the contract). */

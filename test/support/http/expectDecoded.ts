@@ -18,6 +18,7 @@ export function expectDecoded({ name, arguments: given }: ServiceCall): void {
       expectOverride(third)
       break
     case 'sponsor':
+    case 'previewSponsorship':
     case 'stub':
       expectOperation((first as { draft: unknown }).draft, true)
       expect(() => JSON.stringify((first as { webhookData: unknown }).webhookData)).not.toThrow()
@@ -38,6 +39,13 @@ export function expectDecoded({ name, arguments: given }: ServiceCall): void {
       for (const each of token === undefined ? tokens : [token]) expect(each).toMatch(address)
       break
     }
+    case 'tokens.rates':
+      for (const each of (first as { readonly tokens: readonly string[] }).tokens)
+        expect(each).toMatch(address)
+      break
+    case 'tanks':
+      expect(first).toBeTypeOf('string')
+      break
     case 'status':
     case 'receipt':
     case 'byHash':

@@ -203,24 +203,40 @@ function rpcCalls(chainId: number, entryPoints: readonly string[]): readonly Jso
       ['pm_getFeeQuoteOrData', [op, token]],
       ['pm_getPaymasterStubData', [op, entryPoint, `0x${chainId.toString(16)}`, mode]],
       ['pm_getPaymasterData', [op, entryPoint, chainId, mode]],
+      ['pm_validateSponsorshipPolicies', [op, entryPoint, ['a policy']]],
+      ...vendorCalls(chainId, op, entryPoint),
     ]),
   )
   const hashCalls = [
     'eth_getUserOperationReceipt',
     'eth_getUserOperationByHash',
     'biconomy_getUserOperationStatus',
+    'pimlico_getUserOperationStatus',
   ]
   const plainCalls = [
     'eth_chainId',
     'eth_supportedEntryPoints',
     'web3_clientVersion',
     'biconomy_getGasFeeValues',
+    'pimlico_getUserOperationGasPrice',
   ]
   return [
     ...calls,
     ...hashCalls.map((method): [string, Json] => [method, [word('a')]]),
     ...plainCalls.map((method): [string, Json] => [method, []]),
   ].map(([method, params]) => ({ jsonrpc: '2.0', id: 1, method, params }))
+}
+
+function vendorCalls(chainId: number, op: Json, entryPoint: string): readonly [string, Json][] {
+  const zeroDev = { chainId, userOp: op, entryPointAddress: entryPoint }
+  const overrides = { maxFeePerGas: { multiplier: 1.5 }, callGasLimit: '0x1' }
+  return [
+    ['zd_sponsorUserOperation', [{ ...zeroDev, gasTokenData: { tokenAddress: address('b') } }]],
+    ['stackup_getERC20TokenQuotes', [{ ...zeroDev, tokenAddress: address('b') }]],
+    ['alchemy_requestGasAndPaymasterAndData', [{ entryPoint, userOperation: op, overrides }]],
+    ['pimlico_getTokenQuotes', [{ tokens: [address('b')] }, entryPoint, chainId]],
+    ['pm_accounts', [entryPoint]],
+  ]
 }
 
 const webhookBodies: readonly Json[] = [

@@ -131,7 +131,19 @@ export function createMemoryServices() {
       paymasterVerificationGasLimit: 30_000n,
       paymasterPostOpGasLimit: 0n,
     })),
+    tanks: recorded('tanks', () => [address('7')]),
     tokens: {
+      rates: recorded('tokens.rates', ({ tokens }) => ({
+        rates: tokens
+          .filter((token) => token === memoryToken.address)
+          .map(() => ({
+            token: memoryToken,
+            paymaster: address('7'),
+            markedUpRate: 3_150_000_000n,
+            extraGas: 42_000n,
+          })),
+        nativePrice: 3_000_000_000n,
+      })),
       quote: recorded('tokens.quote', ({ tokens }) => ({
         paymaster: address('7'),
         quotes: [{ token: memoryToken, maxCharge: 1_250_000n, rate: 3_000_000_000n, validUntil }],

@@ -88,10 +88,12 @@ function decodeBoolean(object: Members, name: string, field: string): boolean | 
   return value
 }
 
+/** Clients of Pimlico say `validForSeconds`. */
 function decodeExpiryDuration(object: Members, field: string): number | undefined {
-  const value = member(object, 'expiryDuration')
+  const name = member(object, 'expiryDuration') === undefined ? 'validForSeconds' : 'expiryDuration'
+  const value = member(object, name)
   if (value === undefined) return undefined
-  return decodeInteger(value, `${field}.expiryDuration`, { min: 1, max: MAX_EXPIRY_DURATION })
+  return decodeInteger(value, `${field}.${name}`, { min: 1, max: MAX_EXPIRY_DURATION })
 }
 
 function decodeWebhookData(object: Members, field: string): Members | undefined {

@@ -2,10 +2,10 @@ import type { EntryPoint } from '../../../entrypoint/entryPoint.js'
 import { InvalidParamsError, UnsupportedEntryPointError } from '../../../errors/requestErrors.js'
 import type { SigningPhase, SponsorshipRequest } from '../../../paymaster/sponsorship.js'
 import type { QuoteRequest, TokenRequest } from '../../../paymaster/tokenPayment.js'
+import { requireChainId } from './chainId.js'
 import { type DecodeContext, decodeEntryPoint } from './entryPoint.js'
 import { decodeContext, type Mode } from './mode.js'
 import { decodeCommitted, decodePartialOperation, isUnpacked } from './operation.js'
-import { decodeInteger } from './quantity.js'
 
 /** A decoded request for sponsorship; the app comes from the key in the path. */
 export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & {
@@ -28,12 +28,7 @@ export function decodePaymasterParams(phase: SigningPhase) {
     [operation, address, chainId, paymasterContext]: readonly unknown[],
     chain: DecodeContext,
   ): PaymasterRequest => {
-    const named = decodeInteger(chainId, 'params[2]', { min: 0, max: Number.MAX_SAFE_INTEGER })
-    if (named !== chain.chainId)
-      throw new InvalidParamsError(
-        'params[2]',
-        `is chain ${named}, this URL serves chain ${chain.chainId}.`,
-      )
+    requireChainId(chainId, 'params[2]', chain)
     const mode = decodeContext(paymasterContext, 'params[3]')
     const entryPoint = decodeEntryPoint(address, 'params[1]', chain)
     if (mode.mode === 'SPONSORED' && mode.signingPhase !== undefined)
