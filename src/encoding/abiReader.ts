@@ -63,6 +63,11 @@ export class AbiReader {
     return `0x${this.#slice(start + 32, length)}`
   }
 
+  /** `length` bytes from byte `position`; unlike `bytes`, without a bound over all that is read. */
+  slice(position: number, length: number): Hex {
+    return `0x${this.#slice(position, length)}`
+  }
+
   #slice(position: number, length: number): string {
     const start = position * 2
     const end = start + length * 2

@@ -1,5 +1,7 @@
 import type { Hex } from 'viem'
 import { size, sliceHex, toFunctionSelector } from 'viem/utils'
+import { remembered } from '../base/remembered.js'
+import type { Draft } from '../entrypoint/draft.js'
 import type { DecodedCall, ReadCalls } from './calls/call.js'
 import { readErc7579 } from './calls/erc7579Calls.js'
 import {
@@ -45,13 +47,16 @@ export function decodeCalls(callData: Hex): readonly DecodedCall[] | undefined {
   const wrapped = callData.startsWith(EXECUTE_USER_OP) && size(callData) > 4
   const inner = wrapped ? sliceHex(callData, 4) : callData
   if (size(inner) <= 4) return undefined
-  const read = readers.get(sliceHex(inner, 0, 4))
-  try {
-    return read?.(sliceHex(inner, 4))
-  } catch {
-    // viem throws different errors; to a policy they all mean unreadable call data.
-    return undefined
-  }
+  return readers.get(sliceHex(inner, 0, 4))?.(sliceHex(inner, 4))
+}
+
+const decoded = remembered((draft: Pick<Draft, 'callData'>) => ({
+  calls: decodeCalls(draft.callData),
+}))
+
+/** `decodeCalls` of an operation, made once however many policies ask for it. */
+export function callsOf(draft: Pick<Draft, 'callData'>): readonly DecodedCall[] | undefined {
+  return decoded(draft).calls
 }
 
 const multicalls = [

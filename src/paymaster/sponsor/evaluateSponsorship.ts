@@ -5,7 +5,7 @@ import type { Refusal } from '../../errors/refusal.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 import { checkApproval } from '../../policy/checkApproval.js'
 import { checkGas } from '../../policy/checkGas.js'
-import { decodeCalls } from '../../policy/decodeCalls.js'
+import { callsOf } from '../../policy/decodeCalls.js'
 import { evaluateCost, type RemainingPolicies } from '../../policy/evaluatePolicies.js'
 import { type NativePrice, recentPrice } from '../../policy/price.js'
 import type { Approval } from '../../webhook/approval.js'
@@ -114,7 +114,7 @@ async function askAbout(
   ask: AskWebhooks,
 ): Promise<WebhookAnswer> {
   return ask({
-    calls: decodeCalls(draft.callData),
+    calls: callsOf(draft),
     policyId: ofApp.length === 1 ? ofApp[0]?.id : undefined,
     nativePrice: (await priceAt(parts, at))?.microUsd,
   })

@@ -1,12 +1,11 @@
 import type { Address, Hex } from 'viem'
-import { decodeFunctionData, parseAbi } from 'viem/utils'
+import { readAbi } from '../../encoding/abiReader.js'
 import { MAX_UINT256 } from '../../encoding/constants.js'
 import { decodeCalls, isNesting } from '../../policy/decodeCalls.js'
 
-const abi = parseAbi([
-  'function approve(address spender, uint256 amount)',
-  'function increaseAllowance(address spender, uint256 amount)',
-])
+/** approve(address,uint256) and increaseAllowance(address,uint256) */
+const APPROVE = '0x095ea7b3'
+const INCREASE_ALLOWANCE = '0x39509351'
 
 /**
  * The token units that `spender` may take of `token` after the account's calls, given the allowance
@@ -27,20 +26,19 @@ export function approvedBy(
 }
 
 function afterCall(allowance: bigint, data: Hex, spender: Address): bigint {
-  const call = readApproval(data)
-  if (call?.args[0].toLowerCase() !== spender) return allowance
-  const [, amount] = call.args
-  if (call.functionName === 'approve') return amount
+  const approved = amountFor(spender, data, APPROVE)
+  if (approved !== undefined) return approved
+  const amount = amountFor(spender, data, INCREASE_ALLOWANCE) ?? 0n
   return amount > MAX_UINT256 - allowance ? MAX_UINT256 : allowance + amount
 }
 
 /**
- * The call of an approving function; undefined = another function, or arguments that make no sense.
+ * The token units that a call of `selector` names for `spender`; undefined = another function, another
+ * spender, or arguments that make no sense.
  */
-function readApproval(data: Hex) {
-  try {
-    return decodeFunctionData({ abi, data })
-  } catch {
-    return undefined
-  }
+function amountFor(spender: Address, data: Hex, selector: Hex): bigint | undefined {
+  if (!data.startsWith(selector)) return undefined
+  return readAbi(data, selector, (reader) =>
+    reader.address(0) === spender ? reader.uint(32) : undefined,
+  )
 }

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
-import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
+import { size, sliceHex } from 'viem/utils'
+import { decodeParameters } from '../../encoding/decodeParameters.js'
 import { type DecodedCall, plainCall, type ReadCalls } from './call.js'
 import { callStructs } from './executeCalls.js'
 
@@ -9,7 +10,9 @@ import { callStructs } from './executeCalls.js'
  * an account's own, which we cannot read, and their payload.
  */
 export const readErc7579: ReadCalls = (args) => {
-  const [mode, execution] = decodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], args)
+  const decoded = decodeParameters([{ type: 'bytes32' }, { type: 'bytes' }], args)
+  if (decoded === undefined) return undefined
+  const [mode, execution] = decoded
   const known = BigInt(sliceHex(mode, 1, 2)) <= 1n && BigInt(sliceHex(mode, 2, 10)) === 0n
   if (!known) return undefined
   switch (sliceHex(mode, 0, 1)) {
@@ -30,9 +33,9 @@ function readSingle(execution: Hex): readonly DecodedCall[] | undefined {
   return [plainCall(sliceHex(execution, 0, 20), value, rest(execution, 52))]
 }
 
-function readBatch(execution: Hex): readonly DecodedCall[] {
-  const [calls] = decodeAbiParameters(callStructs, execution)
-  return calls.map(({ to, value, data }) => plainCall(to, value, data))
+function readBatch(execution: Hex): readonly DecodedCall[] | undefined {
+  const [calls] = decodeParameters(callStructs, execution) ?? []
+  return calls?.map(({ to, value, data }) => plainCall(to, value, data))
 }
 
 function readDelegate(execution: Hex): readonly DecodedCall[] | undefined {

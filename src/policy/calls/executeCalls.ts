@@ -1,4 +1,4 @@
-import { decodeAbiParameters } from 'viem/utils'
+import { decodeParameters } from '../../encoding/decodeParameters.js'
 import { plainCall, type ReadCalls, zipCalls } from './call.js'
 
 /*
@@ -10,23 +10,27 @@ const single = [{ type: 'address' }, { type: 'uint256' }, { type: 'bytes' }] as 
 
 /** execute(address,uint256,bytes) */
 export const readExecute: ReadCalls = (args) => {
-  const [to, value, data] = decodeAbiParameters(single, args)
-  return [plainCall(to, value, data)]
+  const decoded = decodeParameters(single, args)
+  return decoded && [plainCall(...decoded)]
 }
 
 /** executeBatch(address[],bytes[]), SimpleAccount v0.6: no values */
 export const readBatchWithoutValues: ReadCalls = (args) => {
-  const [targets, datas] = decodeAbiParameters([{ type: 'address[]' }, { type: 'bytes[]' }], args)
+  const decoded = decodeParameters([{ type: 'address[]' }, { type: 'bytes[]' }], args)
+  if (decoded === undefined) return undefined
+  const [targets, datas] = decoded
   const values = targets.map(() => 0n)
   return zipCalls(targets, values, datas)
 }
 
 /** executeBatch(address[],uint256[],bytes[]); SimpleAccount v0.7 takes no values as zeros */
 export const readBatch: ReadCalls = (args) => {
-  const [targets, values, datas] = decodeAbiParameters(
+  const decoded = decodeParameters(
     [{ type: 'address[]' }, { type: 'uint256[]' }, { type: 'bytes[]' }],
     args,
   )
+  if (decoded === undefined) return undefined
+  const [targets, values, datas] = decoded
   return zipCalls(targets, values.length === 0 ? targets.map(() => 0n) : values, datas)
 }
 
@@ -43,12 +47,14 @@ export const callStructs = [
 
 /** executeBatch((address,uint256,bytes)[]) */
 export const readBatchOfStructs: ReadCalls = (args) => {
-  const [calls] = decodeAbiParameters(callStructs, args)
-  return calls.map(({ to, value, data }) => plainCall(to, value, data))
+  const [calls] = decodeParameters(callStructs, args) ?? []
+  return calls?.map(({ to, value, data }) => plainCall(to, value, data))
 }
 
 /** executeDelegateCall(address,bytes), Kernel v2 */
 export const readDelegateCall: ReadCalls = (args) => {
-  const [to, data] = decodeAbiParameters([{ type: 'address' }, { type: 'bytes' }], args)
+  const decoded = decodeParameters([{ type: 'address' }, { type: 'bytes' }], args)
+  if (decoded === undefined) return undefined
+  const [to, data] = decoded
   return [{ ...plainCall(to, 0n, data), delegate: true }]
 }

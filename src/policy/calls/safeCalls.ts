@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
+import { size, sliceHex } from 'viem/utils'
+import { decodeParameters } from '../../encoding/decodeParameters.js'
 import { type DecodedCall, plainCall, type ReadCalls } from './call.js'
 
 const operationCall = [
@@ -11,7 +12,9 @@ const operationCall = [
 
 /** Calls in the form (to, value, data, operation), of the Safe's 4337 module and of Kernel v2. */
 export const readWithOperation: ReadCalls = (args) => {
-  const [to, value, data, operation] = decodeAbiParameters(operationCall, args)
+  const decoded = decodeParameters(operationCall, args)
+  if (decoded === undefined) return undefined
+  const [to, value, data, operation] = decoded
   const call = plainCall(to, value, data)
   if (operation === 0) return [call]
   if (operation !== 1) return undefined
@@ -39,7 +42,9 @@ const HEAD_LENGTH = 1 + 20 + 32 + 32
  * The calls that a MultiSend packs one after the other: operation, to, value, length of data, data.
  */
 function readMultiSend(data: Hex): readonly DecodedCall[] | undefined {
-  const [packed] = decodeAbiParameters([{ type: 'bytes' }], sliceHex(data, 4))
+  if (size(data) === 4) return undefined
+  const [packed] = decodeParameters([{ type: 'bytes' }], sliceHex(data, 4)) ?? []
+  if (packed === undefined) return undefined
   const calls: DecodedCall[] = []
   const end = size(packed)
   for (let at = 0; at < end; ) {

@@ -1,9 +1,11 @@
-import type { Address, Hex } from 'viem'
-import { decodeAbiParameters, size, sliceHex } from 'viem/utils'
+import type { AbiParameter, Address, Hex } from 'viem'
+import { size, sliceHex } from 'viem/utils'
+import { remembered } from '../../base/remembered.js'
+import { decodeParameters } from '../../encoding/decodeParameters.js'
 import type { Refusal } from '../../errors/refusal.js'
 import type { DecodedCall } from '../calls/call.js'
 import { argumentAt, meets } from '../calls/constraint.js'
-import { decodeCalls, isNesting } from '../decodeCalls.js'
+import { callsOf, isNesting } from '../decodeCalls.js'
 import type { AllowedCall, CallTerms } from '../policy.js'
 import type { PolicyRule } from './rule.js'
 
@@ -13,7 +15,7 @@ import type { PolicyRule } from './rule.js'
  */
 export const callRule: PolicyRule = ({ calls: terms }, { sender, draft }) => {
   if (terms === undefined) return undefined
-  const calls = decodeCalls(draft.callData)
+  const calls = callsOf(draft)
   if (calls === undefined) return terms.allowUnknown ? undefined : unknown(draft.callData)
   for (const [index, call] of calls.entries()) {
     const refusal = checkCall(call, terms, sender, `call ${index + 1} of ${calls.length}`)
@@ -66,7 +68,7 @@ function isAllowed(call: DecodedCall, allowed: AllowedCall, sender: Address): bo
   const { selector, inputs } = allowed.function
   if (size(call.data) < 4 || sliceHex(call.data, 0, 4) !== selector) return false
   if (inputs === undefined || allowed.where.length === 0) return true
-  const values = decode(inputs, call.data)
+  const values = argumentsOf(call, inputs)
   return (
     values !== undefined &&
     allowed.where.every(({ path, comparisons }) => {
@@ -76,14 +78,18 @@ function isAllowed(call: DecodedCall, allowed: AllowedCall, sender: Address): bo
   )
 }
 
-function decode(
-  inputs: NonNullable<NonNullable<AllowedCall['function']>['inputs']>,
-  data: Hex,
-): readonly unknown[] | undefined {
-  if (size(data) === 4) return undefined
-  try {
-    return decodeAbiParameters(inputs, sliceHex(data, 4))
-  } catch {
-    return undefined
-  }
+type Inputs = readonly AbiParameter[]
+
+const typesOf = remembered((inputs: Inputs) => JSON.stringify(inputs))
+const decodedArguments = remembered(
+  (_: DecodedCall) => new Map<string, readonly unknown[] | undefined>(),
+)
+
+/** The arguments of a call, read once however many policies constrain the same function. */
+function argumentsOf(call: DecodedCall, inputs: Inputs): readonly unknown[] | undefined {
+  if (size(call.data) === 4) return undefined
+  const readings = decodedArguments(call)
+  const types = typesOf(inputs)
+  if (!readings.has(types)) readings.set(types, decodeParameters(inputs, sliceHex(call.data, 4)))
+  return readings.get(types)
 }
