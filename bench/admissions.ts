@@ -47,6 +47,7 @@ function nextAdmission(appId: string): Admission {
     validUntil: 0,
     factory: undefined,
     seenBlock: 0n,
+    mostCharged: undefined,
     firstValidation: undefined,
   }
   return { entry, deposit: 10n ** 18n, baseFee: 1n, entities: undefined }

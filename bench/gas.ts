@@ -132,7 +132,7 @@ async function benchLimits(chain: EngineChain, tank: Address): Promise<Row[]> {
           )
           const isVerification = field === 'verificationGasLimit'
           limits[field] = {
-            estimate: isVerification ? withoutHeadroom(ceiling) : ceiling,
+            estimate: isVerification ? withoutHeadroom(chain.entryPoint, op) : ceiling,
             smallest,
           }
         }

@@ -71,6 +71,14 @@ export type StakeInfo = {
   readonly unstakeDelay: bigint
 }
 
+/** The part of a validation on which later charges depend. */
+export type ValidationUse = {
+  /** gas of validation without preVerificationGas (preOpGas - preVerificationGas) */
+  readonly verificationGasUsed: bigint
+  /** Bytes of the context that the paymaster returned; without any its postOp is not called. */
+  readonly contextSize: number
+}
+
 /** One deployed EntryPoint contract. Everything that differs between versions lives behind this. */
 export type EntryPoint = VersionFacts & EntryPointContract & { readonly version: Version }
 
@@ -102,6 +110,12 @@ export type EntryPointContract = {
   chargeableGas(op: Operation): bigint
   /** wei per gas that the EntryPoint charges an operation with these fees at `baseFee`. */
   gasPrice(fees: Fees, baseFee: bigint): bigint
+  /**
+   * The most gas that the EntryPoint may charge an operation whose validation is `validated`, whatever
+   * its call and its paymaster's postOp do. Where that costs more than the prefund the whole bundle
+   * reverts (AA51). Undefined where the version takes no more than the prefund instead.
+   */
+  mostCharged(op: Operation, validated: ValidationUse): bigint | undefined
   /** Gas one operation may use inside handleOps, for the bundle's gas limit. */
   bundleGas(op: Operation): bigint
   /** Storage slots of the EntryPoint that hold the stake of `account`, for `readStake`. */

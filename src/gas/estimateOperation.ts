@@ -38,7 +38,8 @@ const MAX_SIGNATURE_BYTES = 8192
  *
  * - callGasLimit: found by search (see `Engine.measure`), nothing added.
  * - verificationGasLimit: found by search, with room for a real signature (see `withHeadroom`), at least
- *   the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp.
+ *   the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp, and makes the prefund cover
+ *   whatever may be charged (see `EntryPointContract.mostCharged`).
  * - Limits of a paymaster (v0.7 and later): the draft's, else found by search; those of verification
  *   then have 4,000 more. A verification limit of 0, with which none can pay, counts as unset. A postOp
  *   limit above 0 is what every run has: paymasters compare it with their data.
@@ -106,7 +107,7 @@ export async function estimateOperation(
     preVerificationGas: share(greatest(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)),
     ...(hasPaymasterLimits
       ? separateLimits(measured.gas, draft, bounds.verification)
-      : sharedLimits(measured.gas, draft, bounds.verification)),
+      : sharedLimits(entryPoint, measured.gas, op, bounds.verification)),
     ...fees,
     validAfter,
     validUntil,
@@ -118,14 +119,31 @@ type VerificationLimits = Pick<
   'verificationGasLimit' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit'
 >
 
-/** Limits where the account and the paymaster share one verification limit (v0.6). */
-function sharedLimits(gas: GasMeasurement, draft: Draft, ceiling: bigint): VerificationLimits {
+/** Bytes of context that an estimate allows for where postOp is called; a token paymaster's has 200. */
+const ESTIMATED_CONTEXT = 1_024
+
+/**
+ * Limits where the account and the paymaster share one verification limit (v0.6): the prefund that
+ * follows from them covers whatever the EntryPoint may charge, at any price.
+ */
+function sharedLimits(
+  entryPoint: EntryPoint,
+  gas: GasMeasurement,
+  draft: Operation,
+  ceiling: bigint,
+): VerificationLimits {
   const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = draft
-  const verificationGasLimit = greatest(
+  const { callGasLimit, postOpGasLimit, verificationGasUsed } = gas
+  const ample = greatest(
     withHeadroom(gas.verificationGasLimit, draft.signature, ceiling),
-    gas.verificationGasUsed + VALIDATION_GAS_SLACK,
-    gas.postOpGasLimit,
+    verificationGasUsed + VALIDATION_GAS_SLACK,
+    postOpGasLimit,
   )
+  const limited = { ...draft, callGasLimit, verificationGasLimit: ample }
+  const contextSize = postOpGasLimit > 0n ? ESTIMATED_CONTEXT : 0
+  const mostCharged = entryPoint.mostCharged(limited, { verificationGasUsed: ample, contextSize })
+  const uncovered = (mostCharged ?? 0n) - entryPoint.chargeableGas(limited)
+  const verificationGasLimit = smallest(ceiling, ample + greatest(uncovered, 0n))
   return { verificationGasLimit, paymasterVerificationGasLimit, paymasterPostOpGasLimit }
 }
 

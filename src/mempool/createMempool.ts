@@ -37,6 +37,7 @@ import type { AdmissionDecision } from './decideAdmission.js'
 import { inSequence } from './inSequence.js'
 import type { MempoolContext } from './mempoolContext.js'
 import type { Admission } from './poolView.js'
+import { requireCoverage } from './requireCoverage.js'
 import { requireLimits } from './requireLimits.js'
 import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTankUse.js'
 
@@ -189,6 +190,7 @@ async function requireValid(
   requireRules(context, op, ruleCheck)
   requireTimeRange(validation, op, Math.max(head.timestamp, unixNow()))
   requirePreVerificationGas(context, entryPoint, op, validation)
+  const mostCharged = requireCoverage(entryPoint, op, validation, head.baseFee)
   if (simulateExecution || tank?.chargesAfterwards === true)
     await requireExecution(context, entryPoint, op, override)
   const { observed, validUntil } = validation
@@ -205,6 +207,7 @@ async function requireValid(
     record: {
       factory: factoryOf(op, observed),
       seenBlock: head.number,
+      mostCharged,
       firstValidation: firstValidation(observed, ruleCheck.verdict),
     },
   }

@@ -308,6 +308,8 @@ type OperationRow = {
   counted: Generated<Address[]>
   /** Block of the head when it was taken into the pool. */
   seen_block: Generated<bigint>
+  /** Gas that the EntryPoint may charge; null where it does not matter or was never computed. */
+  most_charged: bigint | null
   /** A FirstValidation as JSON; null where only the result was known. */
   first_validation: unknown
   /** Time at which the operator asked for its cancellation. */

@@ -47,6 +47,8 @@ export type Validation = {
   readonly verificationGasUsed: bigint
   /** wei */
   readonly prefund: bigint
+  /** Bytes of the context that the paymaster returned; 0 without paymaster. */
+  readonly contextSize: number
   readonly observed: Observed
 }
 

@@ -111,7 +111,11 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
       const slack = 4000n
       const fields = {
         callGasLimit: callData === '0x' ? 0n : op.callGasLimit,
-        verificationGasLimit: withoutHeadroom(op.verificationGasLimit),
+        verificationGasLimit: withoutHeadroom(
+          chain.entryPoint,
+          op,
+          payer.endsWith('postOp') ? 1_024 : 0,
+        ),
         paymasterVerificationGasLimit: isSeparate ? op.paymasterVerificationGasLimit - slack : 0n,
         paymasterPostOpGasLimit: isSeparate ? op.paymasterPostOpGasLimit : 0n,
       }

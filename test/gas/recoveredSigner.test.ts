@@ -53,7 +53,7 @@ describe.each(VERSIONS)('state named by the hash or the signer, EntryPoint v%s:'
       // Each of the three searches reads once what its trials missed; the first run asks for the rest.
       expect(chain.engine.batches().length).toBeLessThanOrEqual(9)
 
-      expect(gas.verificationGasLimit).toBeLessThan(payer === 'itself' ? 100_000n : 150_000n)
+      expect(gas.verificationGasLimit).toBeLessThan(payer === 'itself' ? 130_000n : 150_000n)
       expect(gas.callGasLimit).toBeLessThan(150_000n)
       const op = complete(draft, gas)
       const paid = payer === 'itself' ? op : await chain.sponsor(op, tank)

@@ -62,6 +62,7 @@ function admissionOf(chainId: number, each: Shape): Admission {
       validUntil: 0,
       factory: undefined,
       seenBlock: 0n,
+      mostCharged: undefined,
       firstValidation: undefined,
     },
     entities: undefined,

@@ -94,6 +94,7 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
           validUntil: 0,
           verificationGasUsed,
           prefund,
+          contextSize: 0,
           observed: expect.objectContaining({
             kind: 'record',
             senderExists: kind !== 'counterfactual',

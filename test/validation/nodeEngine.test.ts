@@ -100,6 +100,7 @@ describe('validate', () => {
         validUntil: 0,
         verificationGasUsed: expect.any(BigInt),
         prefund: chain.entryPoint.requiredPrefund(op),
+        contextSize: 0,
         observed: expect.objectContaining({ kind: 'outline' }),
       },
     })

@@ -71,7 +71,8 @@ export async function assembleBundle(
     if (valid.length === 0) continue
 
     // (4) Simulate handleOps, and isolate those that make it revert
-    const fees = bundleFees(entryPoint, valid.map(pricedOperation), target)
+    const priced = valid.map((stored) => pricedOperation(entryPoint, stored))
+    const fees = bundleFees(entryPoint, priced, target)
     const kept = await passSimulation(context, assembly, fees, valid)
     if (kept.length === 0) continue
 

@@ -14,6 +14,8 @@ type BundleCandidate = {
   /** wei per gas that is paid for it */
   readonly offer: Fees
   /** Number of bundles with this operation that failed on the chain. */
+  /** Gas that the EntryPoint may charge, where that matters. */
+  readonly mostCharged?: bigint | undefined
   readonly attempts: number
   readonly receivedAt: Date
 }
@@ -46,7 +48,7 @@ export function selectOperations<C extends BundleCandidate>(
   const ranked = candidates
     .map((candidate) => ({
       candidate,
-      tip: assuredTip(entryPoint, pricedOperation(candidate), baseFee),
+      tip: assuredTip(entryPoint, pricedOperation(entryPoint, candidate), baseFee),
     }))
     .filter(({ tip }) => tip >= leastTip)
     .sort(

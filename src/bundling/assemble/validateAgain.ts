@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Head } from '../../chain/head.js'
 import type { AaCode, EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
+import { highestBaseFee } from '../../entrypoint/highestBaseFee.js'
 import { CannotSimulateError } from '../../errors/simulationErrors.js'
 import { tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
@@ -79,10 +80,13 @@ export async function validateAgain(
       if (!run.success)
         return { kind: 'drop', stored, drop: chargeFails(hash), responsible: undefined }
     }
+    const mostCharged = entryPoint.mostCharged(operation, validation)
+    const coveredTo = highestBaseFee(entryPoint, operation, mostCharged)
+    if (coveredTo !== undefined && coveredTo < head.baseFee) return uncovered(stored, coveredTo)
     // A tank of ours answers to nobody for the gas that it uses.
     const watched = verdict?.entities.filter(({ role }) => !(tank && role === 'paymaster')) ?? []
     context.gasWatch?.note(hash, watched)
-    return { kind: 'valid', stored, accessed: verdict?.accessed }
+    return { kind: 'valid', stored: { ...stored, mostCharged }, accessed: verdict?.accessed }
   } catch (error) {
     if (!(error instanceof CannotSimulateError)) throw error
     logger.warn({ hash, reason: error.message }, 'an operation waits: it cannot be validated again')
@@ -98,6 +102,15 @@ function chargeFails(hash: Hex): Drop {
     reason:
       'the operation fails now, or leaves no tokens for its gas: keep tokens and approval in place and ask for a new quote',
   }
+}
+
+/** An operation whose prefund does not cover its charge waits for a lower base fee, if any will do. */
+function uncovered(stored: StoredOperation, coveredTo: bigint): SecondValidation {
+  if (coveredTo >= 0n) return { kind: 'wait', stored }
+  const reason =
+    'AA51 prefund below actualGasCost: its validation uses more gas now, and its call could make a bundle revert'
+  const drop = { hash: stored.hash, code: 'AA51', reason } as const
+  return { kind: 'drop', stored, drop, responsible: undefined }
 }
 
 /** The failure with which the EntryPoint refuses a wrong signature; simulations only note it. */

@@ -19,7 +19,7 @@ const LEAST_METERED = 10_000n
 export async function assessBundle(
   engine: Pick<Engine, 'validate'>,
   entryPoint: EntryPoint,
-  operations: readonly Pick<StoredOperation, 'operation' | 'offer'>[],
+  operations: readonly Pick<StoredOperation, 'operation' | 'offer' | 'mostCharged'>[],
   data: Hex,
   beneficiaryGas: number,
 ): Promise<(fees: Fees) => boolean> {
@@ -30,7 +30,7 @@ export async function assessBundle(
     charged >= cost.floor ? LEAST_METERED : verificationGas(engine, entryPoint, op)
   const paying = await Promise.all(
     operations.map(async (stored) => ({
-      op: pricedOperation(stored),
+      op: pricedOperation(entryPoint, stored),
       metered: await metered(stored.operation),
     })),
   )

@@ -1,27 +1,40 @@
 import { greatest, smallest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
-import type { Operation } from '../../entrypoint/operation.js'
 import { highestPrice } from './paysForItself.js'
+import type { PricedOperation } from './pricedOperation.js'
 import { raisedFee } from './takeoverFees.js'
 
 /**
  * The tip in wei per gas that the operation is sure to pay at this base fee, whatever gas it uses;
  * negative where it does not even pay the base fee.
  */
-export function assuredTip(entryPoint: EntryPoint, op: Operation, baseFee: bigint): bigint {
-  return smallest(op.maxPriorityFeePerGas, highestPrice(entryPoint, op) - baseFee)
+export function assuredTip(entryPoint: EntryPoint, op: PricedOperation, baseFee: bigint): bigint {
+  return smallest(op.maxPriorityFeePerGas, highestMaxFee(entryPoint, op) - baseFee)
+}
+
+/**
+ * The highest maxFeePerGas of a transaction with the operation: it pays no more per gas than the
+ * operation is sure to pay, and is not valid at a base fee at which the operation may make it revert.
+ */
+function highestMaxFee(entryPoint: EntryPoint, op: PricedOperation): bigint {
+  const price = highestPrice(entryPoint, op)
+  return op.highestBaseFee === undefined ? price : smallest(price, op.highestBaseFee)
 }
 
 /**
  * Fees of a bundle's first transaction: the target, but on neither fee more than its poorest operation
  * is sure to pay. Whatever the base fee becomes, no gas of the transaction then costs
- * more than the EntryPoint charges an operation for it.
+ * more than the EntryPoint charges an operation for it, and no charge exceeds a prefund.
  */
-export function bundleFees(entryPoint: EntryPoint, ops: readonly Operation[], target: Fees): Fees {
+export function bundleFees(
+  entryPoint: EntryPoint,
+  ops: readonly PricedOperation[],
+  target: Fees,
+): Fees {
   const maxFeePerGas = smallest(
     target.maxFeePerGas,
-    ...ops.map((op) => highestPrice(entryPoint, op)),
+    ...ops.map((op) => highestMaxFee(entryPoint, op)),
   )
   const tip = smallest(target.maxPriorityFeePerGas, ...ops.map((op) => op.maxPriorityFeePerGas))
   return { maxFeePerGas, maxPriorityFeePerGas: smallest(tip, maxFeePerGas) }

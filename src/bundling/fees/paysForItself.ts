@@ -3,6 +3,7 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { BundleCost } from '../../gas/preVerificationGas.js'
+import type { PricedOperation } from './pricedOperation.js'
 
 /**
  * Gas that the EntryPoint may charge an operation beyond the sum of its limits: it meters its own work
@@ -27,7 +28,7 @@ export function highestPrice(entryPoint: EntryPoint, op: Operation): bigint {
 }
 
 /** An operation of a bundle, with gas that it is sure to be charged beside preVerificationGas. */
-export type Paying = { readonly op: Operation; readonly metered: bigint }
+export type Paying = { readonly op: PricedOperation; readonly metered: bigint }
 
 type PricedBundle = {
   readonly entryPoint: EntryPoint
@@ -38,13 +39,17 @@ type PricedBundle = {
 /**
  * Whether the charges that the EntryPoint collects from the operations cover the cost of the
  * transaction, at every base fee at which it can be included with `fees`, and however much of their
- * limits the operations use. Pure integer arithmetic, no rounding.
+ * limits the operations use. Never where the transaction would be valid at a base fee at which one of
+ * them may make it revert. Pure integer arithmetic, no rounding.
  *
  * Both sides are piecewise linear in the base fee and in the gas used, so it is enough to compare them
  * at the ends and at the breakpoints.
  */
 export function paysForItself({ entryPoint, paying, cost }: PricedBundle, fees: Fees): boolean {
   const ops = paying.map(({ op }) => op)
+  const isUncovered = ({ highestBaseFee = fees.maxFeePerGas }: PricedOperation) =>
+    fees.maxFeePerGas > highestBaseFee
+  if (ops.some(isUncovered)) return false
   const prepaid = sum(ops.map((op) => op.preVerificationGas))
   const charged = prepaid + sum(paying.map(({ metered }) => metered))
   // Where no gas costs more than each operation pays for it, enough gas is enough.

@@ -40,6 +40,7 @@ export function packedEntryPoint(
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
     gasPrice: effectiveGasPrice,
+    mostCharged: () => undefined,
     bundleGas: bundleGasPacked,
     stakeSlots: stakeSlotsPacked,
     readStake: readStakePacked,

@@ -20,6 +20,7 @@ import {
   encodeOperationTuple,
   type OperationCodec,
 } from './handleOps.js'
+import { mostChargedV06 } from './mostChargedV06.js'
 import { readStakeV06, stakeSlotsV06 } from './stakeLayout.js'
 
 const codec: OperationCodec = {
@@ -42,6 +43,7 @@ export function createEntryPointV06(address: Address): EntryPointContract {
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
     gasPrice: effectiveGasPrice,
+    mostCharged: mostChargedV06,
     bundleGas: bundleGasV06,
     stakeSlots: stakeSlotsV06,
     readStake: readStakeV06,

@@ -34,6 +34,8 @@ export type StoredOperation = {
   readonly factory: Address | undefined
   /** Block of the head when it was taken into the pool. */
   readonly seenBlock: bigint
+  /** EntryPoint.mostCharged, in gas; undefined where it does not matter or was never computed. */
+  readonly mostCharged: bigint | undefined
   /** Undefined where only the result of its validation was known. */
   readonly firstValidation: FirstValidation | undefined
 }
@@ -65,6 +67,8 @@ export type NewOperation = {
   /** Entities whose reputation counts this operation. */
   readonly counted: readonly Address[]
   readonly seenBlock: bigint
+  /** EntryPoint.mostCharged, in gas. */
+  readonly mostCharged: bigint | undefined
   readonly firstValidation: FirstValidation | undefined
 }
 
@@ -342,6 +346,7 @@ function toStored(row: Selectable<Schema['operations']>): StoredOperation {
     validUntil: Number(row.valid_until),
     factory: row.factory ?? undefined,
     seenBlock: row.seen_block,
+    mostCharged: row.most_charged ?? undefined,
     firstValidation: (row.first_validation as FirstValidation | null) ?? undefined,
   }
 }

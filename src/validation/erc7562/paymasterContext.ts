@@ -7,8 +7,14 @@ import { type Party, type Violation, violation } from './violation.js'
 /** Bytes of the context that validatePaymasterUserOp returned; 0 when it returned none. */
 export function contextSizeOf(phases: readonly Phase[]): number {
   const phase = phases.find(({ name }) => name === 'paymaster')
-  if (phase === undefined || phase.root.error !== undefined) return 0
-  const context = readAbi(toHex(phase.root.output), '0x', (reader) => reader.bytes(0, 0)) ?? '0x'
+  return phase === undefined || phase.root.error !== undefined
+    ? 0
+    : contextSizeIn(phase.root.output)
+}
+
+/** Bytes of the context in what validatePaymasterUserOp returned; 0 when it returned none. */
+export function contextSizeIn(output: Uint8Array): number {
+  const context = readAbi(toHex(output), '0x', (reader) => reader.bytes(0, 0)) ?? '0x'
   return (context.length - 2) / 2
 }
 

@@ -2,6 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { toHex, type WatchedCall, type WatchedEnd, type Watcher } from '../../evm/index.js'
+import { contextSizeIn } from '../erc7562/index.js'
 
 /** How a call of the EntryPoint ended; revert data as far as the EntryPoint itself reports it. */
 export type CallEnd = {
@@ -16,6 +17,8 @@ export type Observation = {
   /** validationData of the account and of the paymaster; undefined until they have answered. */
   accountData: bigint | undefined
   paymasterData: bigint | undefined
+  /** Bytes of the context that the paymaster returned. */
+  contextSize: number
   /** Gas of the calls that create and validate the account. */
   accountGas: number
   /** Gas of the paymaster's validation. */
@@ -54,6 +57,7 @@ export function observeOperation(
   const observed: Observation = {
     accountData: undefined,
     paymasterData: undefined,
+    contextSize: 0,
     accountGas: 0,
     paymasterGas: 0,
     validated: undefined,
@@ -72,6 +76,7 @@ export function observeOperation(
       observed.paymasterGas = gasUsed
       if (!success || output.length < 96) return undefined
       observed.paymasterData = wordAt(output, 32)
+      observed.contextSize = contextSizeIn(output)
       return withWord(output, 32, withoutRefusal(observed.paymasterData))
     }
     observed.accountGas += gasUsed

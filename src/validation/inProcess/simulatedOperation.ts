@@ -59,7 +59,7 @@ export function refusal(
 
 /** The validation that account and paymaster answered, with the gas and the prefund it took. */
 export function validationOf(
-  answers: ValidationAnswers,
+  answers: ValidationAnswers & Pick<Observation, 'contextSize'>,
   { preOpGas, prefund }: NonNullable<Observation['validated']>,
   op: Operation,
 ): Omit<Validation, 'observed'> {
@@ -70,6 +70,7 @@ export function validationOf(
     ...timeRangeOf(answers),
     verificationGasUsed: preOpGas - op.preVerificationGas,
     prefund,
+    contextSize: answers.contextSize,
   }
 }
 

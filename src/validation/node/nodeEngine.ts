@@ -63,6 +63,7 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
       const signer = simulated.signatureFailed
         ? await refusedSignature(node, entryPoint, op, override)
         : undefined
+      const contextSize = size(simulated.paymasterContext)
       return {
         ok: true,
         validation: {
@@ -72,6 +73,7 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
           validUntil: simulated.validUntil,
           verificationGasUsed: simulated.preOpGas - op.preVerificationGas,
           prefund: simulated.prefund,
+          contextSize,
           observed: {
             kind: 'outline',
             stakes: {
@@ -79,7 +81,7 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
               factory: simulated.factory,
               paymaster: simulated.paymaster,
             },
-            contextSize: size(simulated.paymasterContext),
+            contextSize,
           },
         },
       }
