@@ -13,9 +13,9 @@ type BundleCandidate = {
   readonly operation: Operation
   /** wei per gas that is paid for it */
   readonly offer: Fees
-  /** Number of bundles with this operation that failed on the chain. */
   /** Gas that the EntryPoint may charge, where that matters. */
   readonly mostCharged?: bigint | undefined
+  /** Number of bundles with this operation that failed on the chain. */
   readonly attempts: number
   readonly receivedAt: Date
 }
