@@ -21,7 +21,10 @@ const origin = z
  * schema shares this file.
  */
 export const keyLimits = z.strictObject({
-  scopes: z.array(z.enum(['bundler', 'paymaster'])).min(1),
+  scopes: z
+    .array(z.enum(['bundler', 'paymaster']))
+    .min(1)
+    .max(2),
   methods: z.array(z.enum(methodNames)).min(1).max(50).nullable(),
   allowedOrigins: z.array(origin).min(1).max(50).nullable(),
   allowedIps: z.array(range).min(1).max(50).nullable(),

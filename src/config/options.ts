@@ -16,6 +16,11 @@ function option<Schema extends z.ZodType>(spec: OptionSpec<Schema>): OptionSpec<
   return spec
 }
 
+/**
+ * The bundler takes no operation that ends within 30 s; the account needs as long to sign and send it.
+ */
+const MIN_SPONSORSHIP_SECONDS = 60
+
 const text = z.string().min(1)
 /** Flags and environment variables are text; the file may hold the value itself. */
 const number = z.coerce.number()
@@ -122,13 +127,13 @@ export const options = {
   }),
   minSponsorshipSeconds: option({
     argument: '<seconds>',
-    help: 'shortest expiryDuration that a sponsorship may ask for',
-    schema: number.pipe(z.int().min(1)).default(60),
+    help: 'shortest expiryDuration that a sponsorship may ask for, at least 60',
+    schema: number.pipe(z.int().min(MIN_SPONSORSHIP_SECONDS)).default(MIN_SPONSORSHIP_SECONDS),
   }),
   maxSponsorshipSeconds: option({
     argument: '<seconds>',
     help: 'longest life of a sponsorship; a longer expiryDuration is cut to it',
-    schema: number.pipe(z.int().min(1)).default(3_600),
+    schema: number.pipe(z.int().min(MIN_SPONSORSHIP_SECONDS)).default(3_600),
   }),
   operatorToken: option({
     argument: '<token>',

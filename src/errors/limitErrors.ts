@@ -33,3 +33,15 @@ export class KeyRestrictedError extends PurserError {
     super(`This API key ${reason}`, { code: -32001, status: 403, data: { restriction } })
   }
 }
+
+/** A tenant stores as much of something as it may. */
+export class TenantLimitError extends PurserError {
+  override readonly name = 'TenantLimitError'
+  /** @param held - the things that it may have, such as "100 keys" */
+  constructor(owner: 'account' | 'app', held: string) {
+    super(`This ${owner} has ${held}, the most it may have. Delete one first.`, {
+      code: -32602,
+      status: 400,
+    })
+  }
+}

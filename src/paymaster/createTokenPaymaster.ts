@@ -11,7 +11,7 @@ import { decryptSecret } from '../tenancy/secrets.js'
 import { createDeposits } from './entryPointDeposit.js'
 import { type DecisionSubject, toDecisionRow } from './sponsor/decisionRow.js'
 import { type PaymasterStub, withSignature } from './sponsoredDraft.js'
-import { durationOf } from './sponsorshipTerms.js'
+import { durationOf, quoteTerms } from './sponsorshipTerms.js'
 import { createPayers } from './tank/payer.js'
 import { SIGNER_PURPOSE } from './tank/signForTank.js'
 import { type EvaluatedPayment, evaluateTokenPayment } from './token/evaluateTokenPayment.js'
@@ -57,6 +57,7 @@ export function createTokenPaymaster(context: TokenPaymasterContext): TokenPayma
   const { database, node, definition } = context
   const parts: TokenParts = {
     ...context,
+    terms: quoteTerms(context.terms),
     payers: createPayers(context),
     depositAt: createDeposits(node),
     exposure: createExposure({ database, node, chainId: definition.chainId }),

@@ -25,6 +25,21 @@ export const defaultTerms: SponsorshipTerms = {
 }
 
 /**
+ * The seconds that a signed offer of tokens lives at most. Its rate is that of now, and whoever holds the
+ * offer uses it only while it is better than the market: it lives as long as signing and inclusion take.
+ */
+const QUOTE_SECONDS = 120
+
+/** The terms of token payments, which end sooner than sponsorships. */
+export function quoteTerms(terms: SponsorshipTerms): SponsorshipTerms {
+  return {
+    ...terms,
+    minDuration: Math.min(terms.minDuration, QUOTE_SECONDS),
+    maxDuration: Math.min(terms.maxDuration, QUOTE_SECONDS),
+  }
+}
+
+/**
  * The seconds that a sponsorship lives, at most `maxDuration`: SDKs ask for long ones by default, and
  * the answer says when it ends. Throws InvalidParamsError for less than `minDuration`.
  */

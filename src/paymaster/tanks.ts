@@ -85,8 +85,11 @@ export type Tanks = {
   ): Promise<TankState | undefined>
   /** Pays `wei` from `key` into the tank's deposit. */
   deposit(tank: Tank, wei: bigint, key: Hex): Promise<void>
-  /** Moves `wei` of the deposit to `to`. `key` must be the owner's. */
-  withdraw(tank: Tank, to: Address, wei: bigint, key: Hex): Promise<void>
+  /**
+   * Moves `wei` of the deposit to `to`, of which at least `kept` wei must stay. `key` must be the
+   * owner's.
+   */
+  withdraw(tank: Tank, to: Address, wei: bigint, kept: bigint, key: Hex): Promise<void>
 }
 
 export function createTanks(context: TanksContext): Tanks {
@@ -163,7 +166,7 @@ export function createTanks(context: TanksContext): Tanks {
       await sendTransaction(context, key, { to: tank.entryPoint, data, value: wei })
     },
 
-    async withdraw(tank, to, wei, key) {
+    async withdraw(tank, to, wei, kept, key) {
       const sender = privateKeyToAddress(key).toLowerCase()
       if (sender !== tank.owner) {
         throw new TankError(`Only the owner ${tank.owner} may withdraw; the key is of ${sender}.`)
@@ -171,6 +174,12 @@ export function createTanks(context: TanksContext): Tanks {
       const deposit = await depositOf(node, tank.entryPoint, tank.address)
       if (wei > deposit) {
         throw new TankError(`The tank has ${deposit} wei deposited, less than ${wei} wei.`)
+      }
+      if (wei > deposit - kept) {
+        const free = deposit > kept ? deposit - kept : 0n
+        throw new TankError(
+          `Signed sponsorships may still take ${kept} of the ${deposit} wei deposited: ${free} wei are free. Wait until they end, or withdraw with --reserved what was promised too.`,
+        )
       }
       const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawTo', args: [to, wei] })
       await sendTransaction(context, key, { to: tank.address, data })

@@ -8,7 +8,7 @@ import { sendTransaction } from '../chain/sendTransaction.js'
 import { abi as tankAbi } from '../contracts/generated/TokenTank06.js'
 import { TankError } from '../errors/tankErrors.js'
 import type { Database } from '../store/database.js'
-import { type Collected, listCollected } from '../store/ledger/tokenPayments.js'
+import { type Collected, collectedBy, listCollected } from '../store/ledger/tokenPayments.js'
 import { promisedTokens } from '../store/ledger/tokenQuotes.js'
 import type { Tank } from './tanks.js'
 import { balanceOf } from './token/holdings.js'
@@ -17,7 +17,7 @@ import { balanceOf } from './token/holdings.js'
 export type TokenBook = Collected & {
   /** Tokens that the tank holds now, of all apps that use it. */
   readonly held: bigint
-  /** Tokens that it collected from this app and holds no more: withdrawn, or sent to a treasury. */
+  /** Tokens that it collected from all apps and holds no more: withdrawn, or sent to a treasury. */
   readonly withdrawn: bigint
   /** Tokens that open quotes may still bring in from this app. */
   readonly promised: bigint
@@ -47,9 +47,10 @@ export function createTokenBooks(context: BooksContext): TokenBooks {
       if (head === undefined) throw new Error('the node has no newest block')
       return Promise.all(
         rows.map(async (row) => {
-          const { token, tank, collected } = row
-          const [held, promised] = await Promise.all([
+          const { token, tank } = row
+          const [held, collected, promised] = await Promise.all([
             balanceOf(node, token, tank, head.number),
+            collectedBy(database, chainId, tank, token),
             promisedTokens(database, { chainId, token, appId: row.appId }, head.number),
           ])
           return { ...row, held, promised, withdrawn: collected > held ? collected - held : 0n }

@@ -1,9 +1,11 @@
+import { TenantLimitError } from '../errors/limitErrors.js'
 import type { AuditChange } from '../store/tenants/audit.js'
 import {
   deleteRule,
   insertRule,
   listRules,
   lockDashboard,
+  measureRules,
   type RuleKind,
   type StoredRule,
   setDashboard,
@@ -32,6 +34,10 @@ export type DashboardRules = {
   remove(id: string): Promise<void>
 }
 
+/** The most rules of a dashboard, and the bytes that they may have together (ABIs of contracts). */
+const MAX_RULES = 200
+const MAX_RULES_BYTES = 2_097_152
+
 /** Locks the dashboard of an app for the rest of the change. */
 export async function openDashboard(
   { trx, record }: AuditChange,
@@ -57,15 +63,24 @@ export async function openDashboard(
     await record({ action: 'policy.update', objectId: known.id, ...place, before, after })
   }
 
+  const requireRoom = async (): Promise<void> => {
+    const { count, bytes } = await measureRules(trx, appId)
+    if (count > MAX_RULES) throw new TenantLimitError('app', `${MAX_RULES} rules`)
+    if (bytes > MAX_RULES_BYTES)
+      throw new TenantLimitError('app', `${MAX_RULES_BYTES} bytes of rules`)
+  }
+
   return {
     list: () => listRules(trx, appId),
     async add(kind, name, data) {
       const rule = await insertRule(trx, { app_id: appId, kind, name, data })
+      await requireRoom()
       await apply()
       return rule
     },
     async change(id, change) {
       const rule = await updateRule(trx, appId, id, change)
+      await requireRoom()
       if (rule !== undefined) await apply()
       return rule
     },

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { InvalidPolicyError, PolicyNotFoundError } from '../errors/policyErrors.js'
-import type { Database } from '../store/database.js'
+import type { Database, Transaction } from '../store/database.js'
+import { inTransaction } from '../store/inTransaction.js'
 import { findApp } from '../store/tenants/apps.js'
 import {
   deletePolicy,
   findPolicy,
   insertPolicy,
   listPolicies,
+  measurePolicies,
   type StoredPolicy,
   updatePolicy,
 } from '../store/tenants/policies.js'
@@ -70,7 +72,11 @@ export function createPolicies(database: Database): Policies {
           throw new InvalidPolicyError('appId', 'is no live app of the account.')
       }
       const policy = { accountId, ...fields, position, terms: checkTerms(terms, fields.appId) }
-      return toView(await insertPolicy(database, policy))
+      return inTransaction(database, async (trx) => {
+        const stored = await insertPolicy(trx, policy)
+        await requireRoom(trx, stored)
+        return toView(stored)
+      })
     },
 
     async list(accountId, appId) {
@@ -90,13 +96,45 @@ export function createPolicies(database: Database): Policies {
         ...(position !== undefined && { position }),
         ...(terms !== undefined && { terms: checkTerms(terms, app_id) }),
       }
-      return toView(required(await updatePolicy(database, accountId, policyId, change)))
+      return inTransaction(database, async (trx) => {
+        const stored = required(await updatePolicy(trx, accountId, policyId, change))
+        await requireRoom(trx, stored)
+        return toView(stored)
+      })
     },
 
     async remove(accountId, policyId) {
       if (!(await deletePolicy(database, accountId, policyId))) throw new PolicyNotFoundError()
     },
   }
+}
+
+/** The most policies that an app, or an account beside its apps, may have. */
+const MAX_POLICIES = 100
+
+/**
+ * The most bytes of terms that these may have together: two lists of 10,000 senders. Terms are read by
+ * every process that sponsors for the app.
+ */
+const MAX_TERMS_BYTES = 1_048_576
+
+/** Requires that a policy which the transaction has stored is within the limits of its app or account. */
+async function requireRoom(
+  trx: Transaction,
+  { account_id, app_id }: Pick<StoredPolicy, 'account_id' | 'app_id'>,
+): Promise<void> {
+  const { count, bytes } = await measurePolicies(trx, account_id, app_id)
+  const whose = app_id === null ? 'an account beside its apps' : 'an app'
+  if (count > MAX_POLICIES)
+    throw new InvalidPolicyError(
+      '',
+      `${whose} may have ${MAX_POLICIES} policies. Delete one first.`,
+    )
+  if (bytes > MAX_TERMS_BYTES)
+    throw new InvalidPolicyError(
+      'terms',
+      `the policies of ${whose} may have ${MAX_TERMS_BYTES} bytes of terms together, not ${bytes}.`,
+    )
 }
 
 /** The terms as the user wrote them, which is how they are stored, once they were parsed. */

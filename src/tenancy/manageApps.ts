@@ -1,17 +1,30 @@
-import { type App, findApp, insertApp, renameApp, revokeApp } from '../store/tenants/apps.js'
+import { TenantLimitError } from '../errors/limitErrors.js'
+import {
+  type App,
+  countApps,
+  findApp,
+  insertApp,
+  renameApp,
+  revokeApp,
+} from '../store/tenants/apps.js'
 import type { AuditChange } from '../store/tenants/audit.js'
 
 function entryOf(app: App) {
   return { objectId: app.id, accountId: app.accountId, appId: app.id }
 }
 
-/** Creates an app; undefined = there is no such live account. */
+/** The most live apps of an account: authentication and lists of the dashboard read them all. */
+const MAX_APPS = 200
+
+/** Creates an app; undefined = there is no such live account. Throws TenantLimitError. */
 export async function createTenantApp(
   { trx, record }: AuditChange,
   accountId: string,
   name: string,
 ): Promise<App | undefined> {
   const app = await insertApp(trx, accountId, name)
+  if (app !== undefined && (await countApps(trx, accountId)) > MAX_APPS)
+    throw new TenantLimitError('account', `${MAX_APPS} apps`)
   if (app !== undefined) await record({ action: 'app.create', ...entryOf(app), after: app })
   return app
 }

@@ -1,6 +1,8 @@
+import { TenantLimitError } from '../errors/limitErrors.js'
 import { findAppOwner } from '../store/tenants/apps.js'
 import type { AuditChange } from '../store/tenants/audit.js'
 import {
+  countKeys,
   endKeyAt,
   findKey,
   insertKey,
@@ -12,10 +14,13 @@ import {
 } from '../store/tenants/keys.js'
 import { generateApiKey, hashCredential } from './credential.js'
 
+/** The most valid keys of an app. */
+const MAX_KEYS = 100
+
 /** A new API key. It is stored nowhere: an app that loses it needs a new one. */
 export type ShownKey = { readonly key: Key; readonly apiKey: string }
 
-/** Creates a key; undefined = there is no such live app. */
+/** Creates a key; undefined = there is no such live app. Throws TenantLimitError. */
 export async function createKey(
   change: AuditChange,
   appId: string,
@@ -84,6 +89,8 @@ async function insert(
   const key = await insertKey(trx, { ...fields, ...secret })
   if (key === undefined) return undefined
   const { appId } = fields
+  if ((await countKeys(trx, appId)) > MAX_KEYS)
+    throw new TenantLimitError('app', `${MAX_KEYS} keys`)
   const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
   await record({ action, objectId: key.id, accountId, appId, after: key })
   return { key, apiKey }

@@ -9,6 +9,19 @@ export type WebhookOutcome =
   | 'circuit_open'
   | 'overloaded'
 
+const outages: readonly WebhookOutcome[] = ['timeout', 'dns_error', 'connect_error', 'tls_error']
+
+/**
+ * Whether a call shows that the webhook does not work: no connection, no answer in time, or a status of
+ * 500 or more. Any other answer may be the work of the caller, whose data the webhook was given.
+ */
+export function isOutage({
+  outcome,
+  httpStatus = 0,
+}: Pick<WebhookCall, 'outcome' | 'httpStatus'>): boolean {
+  return outages.includes(outcome) || (outcome === 'http_status' && httpStatus >= 500)
+}
+
 /** One approval call and its result. */
 export type WebhookCall = {
   readonly webhookId: string
@@ -19,7 +32,7 @@ export type WebhookCall = {
   readonly attempts: number
   readonly durationMs: number
   readonly startedAt: Date
-  /** Whether it lets the sponsorship pass: approved, or failed with `onFailure` approve. */
+  /** Whether it lets the sponsorship pass: approved, or out of order with `onFailure` approve. */
   readonly passed: boolean
 }
 

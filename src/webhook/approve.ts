@@ -5,7 +5,7 @@ import type { Database } from '../store/database.js'
 import { listActiveWebhooks, type StoredWebhook } from '../store/tenants/webhooks.js'
 import { approvalRequest, type WebhookData } from './approval/approvalRequest.js'
 import { createCircuits } from './approval/circuits.js'
-import type { Approval, WebhookCall, WebhookOutcome } from './approval.js'
+import { type Approval, isOutage, type WebhookCall, type WebhookOutcome } from './approval.js'
 import { type AnsweredCall, callWebhook } from './callWebhook.js'
 import { extendedPayload, type SponsorshipSubject } from './extendedPayload.js'
 import { signingSecrets } from './signing/secrets.js'
@@ -32,21 +32,17 @@ export type ApprovalQuestion = {
 export type Approver = {
   /**
    * Asks all active webhooks of the app at the same time, each within its own deadline, which
-   * includes name resolution and retry. All must approve. A missing, late or malformed answer is a
-   * failure, which counts as the webhook's `on_failure` says. Throws InvalidParamsError when a
+   * includes name resolution and retry. All must approve. A webhook that is out of order (`isOutage`)
+   * counts as its `on_failure` says, any other answer but an approval as a denial. Throws InvalidParamsError when a
    * webhook is called by GET and the data is too long for that; then no webhook is called.
    */
   approve(question: ApprovalQuestion): Promise<Approval>
 }
 
-function isAnswer(outcome: WebhookOutcome): boolean {
-  return outcome === 'approved' || outcome === 'denied'
-}
-
 export function createApprover(context: ApproverContext): Approver {
   const { database, masterKey, client, onCircuitOpened, onApprovalCalled } = context
   const circuits = createCircuits(
-    (call) => !isAnswer((call as AnsweredCall).outcome),
+    (call) => isOutage(call as AnsweredCall),
     (webhookId) => onCircuitOpened?.(webhookId),
   )
 
@@ -61,8 +57,8 @@ export function createApprover(context: ApproverContext): Approver {
     )
     const made = typeof call === 'string' ? notCalled(webhookId, call, startedAt) : call
     onApprovalCalled?.(made.outcome, made.durationMs)
-    const failed = !isAnswer(made.outcome)
-    const passed = failed ? webhook.on_failure === 'approve' : made.outcome === 'approved'
+    const isOut = isOutage(made) || made.outcome === 'circuit_open'
+    const passed = isOut ? webhook.on_failure === 'approve' : made.outcome === 'approved'
     return { ...made, passed }
   }
 
@@ -71,6 +67,8 @@ export function createApprover(context: ApproverContext): Approver {
       const startedAt = new Date()
       const timestamp = Math.floor(startedAt.getTime() / 1000)
       const webhooks = await listActiveWebhooks(database, appId)
+      const isExtended = webhooks.some(({ payload }) => payload === 'extended')
+      const extension = isExtended ? await extendedPayload(subject, appId, timestamp) : undefined
       const requests = webhooks.map((webhook) => ({
         webhook,
         request: approvalRequest({
@@ -79,8 +77,7 @@ export function createApprover(context: ApproverContext): Approver {
           secrets: signingSecrets(masterKey, webhook, startedAt),
           decisionId,
           webhookData,
-          extension:
-            webhook.payload === 'extended' ? extendedPayload(subject, appId, timestamp) : undefined,
+          extension: webhook.payload === 'extended' ? extension : undefined,
           timestamp,
           userAgent: `Purser/${version}`,
         }),

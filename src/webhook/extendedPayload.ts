@@ -11,7 +11,7 @@ export type SubjectCall = {
   readonly data: Hex
 }
 
-/** The operation to sponsor, with the facts that are known before its estimate. */
+/** The operation to sponsor, with the facts that its app's webhooks may get. */
 export type SponsorshipSubject = {
   readonly chainId: number
   readonly entryPoint: EntryPoint
@@ -22,17 +22,26 @@ export type SponsorshipSubject = {
   readonly policyId: string | undefined
   /** Millionths of a USD per 10^18 wei; undefined = unknown */
   readonly nativePrice: bigint | undefined
+  /**
+   * wei that the sponsorship will be signed for at most, known after the estimate; undefined = it cannot be
+   * signed.
+   */
+  readonly maxCost: Promise<bigint | undefined>
 }
 
 /**
  * The members beside `data`, which bind an approval to its operation. Quantities are hex as in
- * JSON-RPC, wei and USD decimal. `maxCostWei` is null while a gas limit or fee is unset, because
- * Purser estimates at the same time as it asks; `maxCostUsd` is null then too, and when there is no
- * price.
+ * JSON-RPC, wei and USD decimal. `maxCostWei` is the most that is signed for if the app approves, so
+ * this waits for the estimate; it is null when nothing will be signed. `maxCostUsd` is null then too, and
+ * when there is no price.
  */
-export function extendedPayload(subject: SponsorshipSubject, appId: string, timestamp: number) {
+export async function extendedPayload(
+  subject: SponsorshipSubject,
+  appId: string,
+  timestamp: number,
+) {
   const { chainId, entryPoint, draft, calls, policyId, nativePrice } = subject
-  const cost = maxCost(entryPoint, draft)
+  const cost = await subject.maxCost
   return {
     type: 'sponsorship.requested',
     timestamp,
@@ -67,29 +76,6 @@ const NATIVE = 10n ** 18n
 function usd(wei: bigint, microUsd: bigint): string {
   const text = ((wei * microUsd + NATIVE - 1n) / NATIVE).toString().padStart(7, '0')
   return `${text.slice(0, -6)}.${text.slice(-6)}`
-}
-
-function maxCost(entryPoint: EntryPoint, draft: Draft): bigint | undefined {
-  const { callGasLimit, verificationGasLimit, preVerificationGas } = draft
-  const { maxFeePerGas, maxPriorityFeePerGas } = draft
-  if (
-    callGasLimit === undefined ||
-    verificationGasLimit === undefined ||
-    preVerificationGas === undefined ||
-    maxFeePerGas === undefined ||
-    maxPriorityFeePerGas === undefined
-  )
-    return undefined
-  return entryPoint.requiredPrefund({
-    ...draft,
-    callGasLimit,
-    verificationGasLimit,
-    preVerificationGas,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
-    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
-  })
 }
 
 function quantity(value: bigint | undefined): Hex | null {

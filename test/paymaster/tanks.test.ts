@@ -124,10 +124,14 @@ describe('deposit and withdraw', () => {
     const tank = await tanks.ensure(appId, chain().entryPoint, owner)
     await tanks.deploy(tank, chain().entryPoint, ownerKey)
     await tanks.deposit(tank, 1_000n, ownerKey)
-    await expect(tanks.withdraw(tank, nobody, 1n, strangerKey)).rejects.toThrow(/Only the owner/)
-    await expect(tanks.withdraw(tank, nobody, 1_001n, ownerKey)).rejects.toThrow(/1000 wei/)
+    await expect(tanks.withdraw(tank, nobody, 1n, 0n, strangerKey)).rejects.toThrow(
+      /Only the owner/,
+    )
+    await expect(tanks.withdraw(tank, nobody, 1_001n, 0n, ownerKey)).rejects.toThrow(/1000 wei/)
+    const reserved = tanks.withdraw(tank, nobody, 601n, 400n, ownerKey)
+    await expect(reserved).rejects.toThrow(/600 wei are free/)
     const before = await getBalance(chain().node, nobody)
-    await tanks.withdraw(tank, nobody, 900n, ownerKey)
+    await tanks.withdraw(tank, nobody, 900n, 0n, ownerKey)
     expect((await getBalance(chain().node, nobody)) - before).toBe(900n)
     expect((await tanks.show(appId, chain().entryPoint))?.deposit).toBe(100n)
   })

@@ -322,3 +322,34 @@ test('of two apps that reserved one nonce of a shared tank, only the app of the 
     [0n, 0n],
   ])
 })
+
+test.each([
+  ['the same hash', 'known'],
+  ['an unknown hash', 'unknown'],
+] as const)(
+  'of two apps that sponsored one operation of a shared tank, one is charged under %s',
+  async (_, kind) => {
+    const first = await sponsor()
+    const other = { app: await createApp(database()), policy: randomUUID() }
+    const claim = budgetClaim({ policyId: other.policy, limit: 100n, amount: 100n })
+    await askLedger(database(), {
+      slot: { ...slot(), appId: other.app },
+      maxCost: 100n,
+      validUntil: until,
+      head: { deposit: 10n ** 40n, blockNumber: 1n, timestamp: now },
+      claim: { ofApp: [{ policyId: other.policy, claims: [claim] }] },
+      hash: first.hash,
+    })
+    const hash = kind === 'known' ? first.hash : unknownHash
+    await include({ hash, cost: 60n, block: 5n })
+    await include({ hash, cost: 60n, block: 5n })
+    expect(await states()).toEqual(['included 60', 'included 0'])
+    await reach(15n)
+    await include({ hash, cost: 60n, block: 5n })
+    expect(await states()).toEqual(['settled 60', 'settled 0'])
+    expect([await books(), await books(other.policy)]).toEqual([
+      [60n, 60n],
+      [0n, 0n],
+    ])
+  },
+)

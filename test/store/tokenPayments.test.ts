@@ -79,16 +79,17 @@ async function quote(given: Quoted = {}): Promise<Hex> {
   return hash
 }
 
-type Taken = PaidOperation['taken']
+type Taken = Omit<NonNullable<PaidOperation['taken']>, 'token'> | undefined
 
 async function include(hash: Hex, taken: Taken, block = 5n, given: Quoted = {}): Promise<void> {
-  const { sender, paymaster } = slot(given)
-  const paid = { entryPoint, userOpHash: hash, paymaster, sender, blockNumber: block }
+  const { sender, nonce, paymaster } = slot(given)
+  const paid = { entryPoint, userOpHash: hash, paymaster, sender, nonce, blockNumber: block }
+  const reported = taken && { ...taken, token }
   await database()
     .transaction()
     .execute(async (trx) => {
       const inclusion = inclusionOf({ slot: slot(given), hash, cost: 7n, block })
-      await bookTokenPayments(trx, chainId, [{ ...paid, actualGasCost: 7n, taken }])
+      await bookTokenPayments(trx, chainId, [{ ...paid, actualGasCost: 7n, taken: reported }])
       await settleLedger(trx, chainId, [inclusion], undefined)
     })
 }
@@ -124,6 +125,14 @@ describe('the books of tokens', () => {
       },
     ])
     expect(await collectingTanks(database(), chainId, token)).toEqual([tank])
+  })
+
+  test('a payment under another hash of the quoted operation is booked by its sender and nonce', async () => {
+    await quote()
+    await include(`0x${'98'.repeat(32)}`, { charged: 80n, cost: 9n })
+    expect(await books()).toMatchObject([{ collected: 80n, payments: 1n }])
+    await include(`0x${'97'.repeat(32)}`, { charged: 80n, cost: 9n }, 5n, { nonce: 7n })
+    expect(await books()).toMatchObject([{ collected: 80n, payments: 1n }])
   })
 
   test('a reorg takes a payment back, and its promise counts again', async () => {

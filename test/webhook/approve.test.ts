@@ -83,6 +83,7 @@ const subject = {
   calls: undefined,
   policyId: undefined,
   nativePrice: undefined,
+  maxCost: Promise.resolve(undefined),
 }
 
 async function verifier(webhookId: string) {

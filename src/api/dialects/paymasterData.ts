@@ -54,6 +54,20 @@ export function encodeFreeFees(result: PaymasterAnswer) {
   )
 }
 
+/**
+ * The fees of an operation that a tank has signed, which it may have chosen, or that is sponsored without
+ * a paymaster. Nothing for a refusal.
+ */
+export function encodeSignedFees(result: PaymasterAnswer, encode: (wei: bigint) => string) {
+  const { paymaster, maxFeePerGas, maxPriorityFeePerGas } = result.operation
+  if (result.mode === 'SPONSORED' && !result.decision.sponsored) return {}
+  if (paymaster === undefined) return encodeFreeFees(result)
+  return {
+    maxFeePerGas: encode(maxFeePerGas),
+    maxPriorityFeePerGas: encode(maxPriorityFeePerGas),
+  }
+}
+
 /** The paymaster fields of a sponsorship in the shape of its EntryPoint version. */
 export function encodeSponsor({
   version,

@@ -211,6 +211,8 @@ test('a sponsorship has both modes, a text and two numbers', () => {
       preVerificationGas: '50000',
       verificationGasLimit: 70_000,
       callGasLimit: 100_000,
+      maxFeePerGas: '1500000000',
+      maxPriorityFeePerGas: '0',
       sponsorship: decision,
     })
 })

@@ -254,6 +254,8 @@ test('a sponsorship has hex limits, both modes and the decision', () => {
       preVerificationGas: '0xc350',
       verificationGasLimit: '0x11170',
       callGasLimit: '0x186a0',
+      maxFeePerGas: '0x59682f00',
+      maxPriorityFeePerGas: '0x0',
       sponsorship: decision,
     })
 })

@@ -36,9 +36,10 @@ test('reads what the tank itself says of the operation', () => {
       userOpHash: hash,
       paymaster: tank,
       sender: alice,
+      nonce: 0n,
       actualGasCost: 7n,
       blockNumber: 5n,
-      taken: { charged: 80n, cost: 9n },
+      taken: { token: bob, charged: 80n, cost: 9n },
     },
   ])
 })

@@ -16,10 +16,10 @@ export function paidOperations(included: readonly Included[]): PaidOperation[] {
   return included
     .filter(({ outcome }) => outcome.paymaster !== zeroAddress)
     .map(({ entryPoint, outcome }) => {
-      const { userOpHash, paymaster, sender, actualGasCost, event } = outcome
+      const { userOpHash, paymaster, sender, nonce, actualGasCost, event } = outcome
       const { blockNumber } = event
-      const paid = { entryPoint, userOpHash, paymaster, sender, actualGasCost, blockNumber }
-      return { ...paid, taken: takenBy(paymaster, outcome) }
+      const taken = takenBy(paymaster, outcome)
+      return { entryPoint, userOpHash, paymaster, sender, nonce, actualGasCost, blockNumber, taken }
     })
 }
 
@@ -36,5 +36,5 @@ function takenBy(
   )
   if (log === undefined) return undefined
   const [charged, cost] = decodeAbiParameters(amounts, log.data)
-  return { charged, cost }
+  return { token: `0x${log.topics[3]?.slice(-40) ?? ''}`, charged, cost }
 }

@@ -220,6 +220,7 @@ export function defineTankCommand(tank: Command): void {
     .requiredOption('--amount <ether>', 'how much, in ether')
     .option('--key <key>', "the owner's private key, or env:NAME")
     .option('--to <address>', 'who receives it; default: the owner')
+    .option('--reserved', 'also what signed sponsorships may still take, which then fail')
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
       return withTanks(flags, async (tools) => {
@@ -228,7 +229,8 @@ export function defineTankCommand(tank: Command): void {
         const to = parseAddress('--to', flags.to ?? privateKeyToAddress(key))
         const state = await tanks.show(appId, entryPoint, kind)
         if (!state) throw new ConfigError('There is no tank here.')
-        await tanks.withdraw(state, to, wei, key)
+        const kept = flags.reserved === undefined ? state.locked : 0n
+        await tanks.withdraw(state, to, wei, kept, key)
         await show(tools)
       })
     })

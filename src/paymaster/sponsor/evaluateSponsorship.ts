@@ -19,9 +19,9 @@ import type { EvaluatedSponsorship } from './evaluatedSponsorship.js'
 import type { SponsorParts } from './sponsorContext.js'
 import { givenLimits, limitsToSign } from './sponsoredLimits.js'
 
-/** Asks the app's webhooks with the facts that are known before the estimate. */
+/** Asks the app's webhooks. */
 export type AskWebhooks = (
-  facts: Pick<SponsorshipSubject, 'calls' | 'policyId' | 'nativePrice'>,
+  facts: Pick<SponsorshipSubject, 'calls' | 'policyId' | 'nativePrice' | 'maxCost'>,
 ) => Promise<WebhookAnswer>
 
 /** The approval, and the number of webhooks that there were to ask. */
@@ -42,9 +42,12 @@ export async function evaluateSponsorship(
   const { verdicts, remaining, head, payer, range } = candidate
 
   const needsWebhooks = request.webhookData !== undefined || requiresWebhook(remaining)
+  const measuring = measure(parts, candidate, request)
+  const bounding = measuring.then(({ estimate }) => boundGas(parts, candidate, request, estimate))
+  const costing = bounding.then(maxCostOf, () => undefined)
   const [measured, answered] = await Promise.allSettled([
-    measure(parts, candidate, request),
-    needsWebhooks ? askAbout(parts, candidate, ask) : notAsked,
+    measuring,
+    needsWebhooks ? askAbout(parts, candidate, costing, ask) : notAsked,
   ])
   if (answered.status === 'rejected') throw answered.reason
   const { approval, webhooksAsked } = answered.value
@@ -53,12 +56,11 @@ export async function evaluateSponsorship(
   const denial = checkApproval(approval)
   if (denial !== undefined) return { kind: 'refused', refusal: denial, ...answers }
 
-  const { estimate, deposit, delegate, price } = measured.value
-  const bounded = boundGas(parts, candidate, request, estimate)
+  const { deposit, delegate, price } = measured.value
+  const bounded = await bounding
   if ('refusal' in bounded) return { kind: 'refused', ...bounded, ...answers }
-  const { unsigned, offer } = bounded
+  const { unsigned, offer, maxCost } = bounded
 
-  const maxCost = request.entryPoint.chargeableGas(unsigned) * offer.maxFeePerGas
   const cost = evaluateCost(remaining, {
     appId: request.appId,
     sender: unsigned.sender,
@@ -111,26 +113,43 @@ async function measure(
 async function askAbout(
   parts: SponsorParts,
   { remaining: { ofApp = [] }, draft, at }: SponsorshipCandidate,
+  maxCost: SponsorshipSubject['maxCost'],
   ask: AskWebhooks,
 ): Promise<WebhookAnswer> {
   return ask({
     calls: callsOf(draft),
     policyId: ofApp.length === 1 ? ofApp[0]?.id : undefined,
     nativePrice: (await priceAt(parts, at))?.microUsd,
+    maxCost,
   })
 }
 
 const notAsked: WebhookAnswer = { approval: { approved: true, calls: [] }, webhooksAsked: 0 }
 
+/** An operation before it is signed. */
+type BoundedOperation = {
+  readonly unsigned: Operation
+  /** The fees that are paid for it. */
+  readonly offer: Fees
+  /** wei */
+  readonly maxCost: bigint
+}
+
+/** The most that is signed for; undefined = nothing will be. */
+function maxCostOf(bounded: BoundedOperation | { readonly refusal: Refusal }): bigint | undefined {
+  return 'refusal' in bounded ? undefined : bounded.maxCost
+}
+
 /**
- * The operation with the limits to sign and the fees that are paid for it, or why they are refused.
+ * The operation with the limits to sign, the fees that are paid for it and its cost, or why they are
+ * refused.
  */
 function boundGas(
   { definition }: SponsorParts,
   { payer, draft, stubbed, fast }: SponsorshipCandidate,
   { entryPoint, calculateGasLimits, signingPhase }: SponsorshipRequest,
   estimate: GasEstimate,
-): { readonly unsigned: Operation; readonly offer: Fees } | { readonly refusal: Refusal } {
+): BoundedOperation | { readonly refusal: Refusal } {
   const isCommitted = signingPhase === 'finalize'
   const requested = isCommitted ? committedLimits(draft) : givenLimits(draft, calculateGasLimits)
   const shortage = isCommitted && requested && checkCommittedGas(requested, estimate)
@@ -140,7 +159,8 @@ function boundGas(
   const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }
   const refusal = checkGas(gas, estimate.preVerificationGas, definition)
   if (refusal !== undefined) return { refusal }
-  return { unsigned, offer: payer.tank === undefined ? fast : unsigned }
+  const offer = payer.tank === undefined ? fast : unsigned
+  return { unsigned, offer, maxCost: entryPoint.chargeableGas(unsigned) * offer.maxFeePerGas }
 }
 
 async function priceAt(

@@ -44,7 +44,7 @@ export async function settleLedger(
   const lockedIds = new Set(ids)
   const isLocked = (id: bigint) => lockedIds.has(id)
   await rebook(trx, ids, async () => {
-    await include(trx, includedIds.filter(isLocked), included)
+    await include(trx, chainId, includedIds.filter(isLocked), included)
     if (progress !== undefined) await endReservations(trx, endedIds.filter(isLocked), progress)
   })
   await emitReservationEvents(trx, ids)
@@ -135,30 +135,36 @@ function rowsOf(included: readonly SettledInclusion[]) {
   ) as e (entry_point, sender, nonce, hash, paymaster, cost, block_number)`
 }
 
+/** The reservation's sponsorship, or another form of one, is what inclusion `e` is. */
+const isSponsorship = sql`exists (select from decisions s
+  where s.reservation_id = r.id and s.user_op_hash = e.hash)`
+const isOtherForm = sql`(r.paymaster = e.paymaster and r.paymaster <> ${zeroAddress}
+  and not exists (select from decisions k
+    where k.chain_id = r.chain_id and k.user_op_hash = e.hash))`
+const isOfSlot = sql`(r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)`
+
 /**
  * Ends reservations by the inclusions that took their nonces, and settles their charges. An inclusion
- * costs what the chain says when it is a sponsorship of the reservation, or when the reserved tank paid
- * for it under a hash of no sponsorship at all: then every sponsorship of that sender and nonce is
- * charged, because any of them may have been given the other form.
+ * costs what the chain says, to the one reservation that pays for it (`findPaying`). Of that reservation
+ * the included sponsorship is charged; under a hash of no sponsorship all are, because any of them may
+ * have been given the other form.
  */
 async function include(
   trx: Transaction,
+  chainId: number,
   ids: readonly bigint[],
   included: readonly SettledInclusion[],
 ): Promise<void> {
   if (ids.length === 0) return
-  const isSponsorship = sql`exists (select from decisions s
-    where s.reservation_id = r.id and s.user_op_hash = e.hash)`
-  const isOtherForm = sql`(r.paymaster = e.paymaster and r.paymaster <> ${zeroAddress}
-    and not exists (select from decisions k
-      where k.chain_id = r.chain_id and k.user_op_hash = e.hash))`
-  const isOfSlot = sql`(r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)`
+  const paying = await findPaying(trx, chainId, ids, included)
+  const pays = sql`r.id = any(${paying}::bigint[])`
   await sql`update reservations r set block_number = e.block_number, user_op_hash = e.hash,
       state = case state when 'released' then 'settled' else 'included' end, updated_at = now(),
-      actual_cost = case when ${isSponsorship} or ${isOtherForm} then e.cost else 0 end
+      actual_cost = case when ${pays} then e.cost else 0 end
     from ${rowsOf(included)}
     where r.id = any(${ids}::bigint[]) and ${isOfSlot}`.execute(trx)
   await sql`update charges c set settled = case
+      when not ${pays} then 0
       when d.user_op_hash is distinct from e.hash and not ${isOtherForm} then 0
       when c.unit = 'count' then 1
       when c.unit = 'wei' then r.actual_cost
@@ -166,6 +172,28 @@ async function include(
     from reservations r join ${rowsOf(included)} on ${isOfSlot}, decisions d
     where c.reservation_id = any(${ids}::bigint[]) and r.id = c.reservation_id
       and d.id = c.decision_id`.execute(trx)
+}
+
+/**
+ * The reservations that pay for these inclusions, one for each at most: the tank paid once, also where
+ * several apps that share it have sponsored the operation. It is the one that was charged already, else
+ * the largest and of these the oldest, which covers what the tank could be charged.
+ */
+async function findPaying(
+  trx: Transaction,
+  chainId: number,
+  ids: readonly bigint[],
+  included: readonly SettledInclusion[],
+): Promise<bigint[]> {
+  const { rows } = await sql<{ id: bigint }>`
+    select distinct on (e.entry_point, e.sender, e.nonce) r.id
+    from reservations r join ${rowsOf(included)} on ${isOfSlot}
+    where r.chain_id = ${chainId} and (${isSponsorship} or ${isOtherForm})
+      and (r.id = any(${ids}::bigint[]) or (r.state = 'settled' and r.actual_cost > 0))
+    order by e.entry_point, e.sender, e.nonce, (r.state = 'settled') desc, r.max_cost desc, r.id`.execute(
+    trx,
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** Expires reservations, and makes those final whose block is. */

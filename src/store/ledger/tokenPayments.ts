@@ -8,15 +8,20 @@ export type PaidOperation = {
   readonly userOpHash: Hex
   readonly paymaster: Address
   readonly sender: Address
+  readonly nonce: bigint
   readonly blockNumber: bigint
   /** wei by the EntryPoint */
   readonly actualGasCost: bigint
-  readonly taken: { readonly charged: bigint; readonly cost: bigint } | undefined
+  readonly taken:
+    | { readonly token: Address; readonly charged: bigint; readonly cost: bigint }
+    | undefined
 }
 
 /**
  * Books the amounts that our token tanks took or missed; operations of other paymasters are ignored,
- * and repetition changes nothing. The quote says which app and token it was. A tank that reports
+ * and repetition changes nothing. The quote says which app and token it was: that of the operation's
+ * hash, else, because the sender can give a quote other permit bytes and so another hash, one of the same
+ * sender, nonce and tank, by the order in which `settleLedger` charges. A tank that reports
  * nothing got nothing in mode `afterwards`, and else kept the amount that it had taken beforehand.
  */
 export async function bookTokenPayments(
@@ -35,16 +40,20 @@ export async function bookTokenPayments(
         ${paid.map((each) => each.entryPoint)}::text[],
         ${paid.map((each) => each.paymaster)}::text[],
         ${paid.map((each) => each.sender)}::text[],
+        ${paid.map((each) => each.nonce)}::numeric[],
+        ${paid.map((each) => each.taken?.token ?? null)}::text[],
         ${paid.map((each) => each.taken?.charged ?? null)}::numeric[],
         ${paid.map((each) => each.taken?.cost ?? null)}::numeric[],
         ${paid.map((each) => each.actualGasCost)}::numeric[],
         ${paid.map((each) => each.blockNumber)}::bigint[]
-      ) as e (hash, entry_point, tank, sender, charged, cost, gas_cost, block_number)
+      ) as e (hash, entry_point, tank, sender, nonce, token, charged, cost, gas_cost, block_number)
       join tanks t on t.chain_id = ${chainId} and t.entry_point = e.entry_point
         and t.address = e.tank and t.kind = 'token'
-      join decisions d on d.chain_id = ${chainId} and d.user_op_hash = e.hash
-      join token_quotes q on q.decision_id = d.id
-    order by e.hash, d.created_at desc
+      join reservations r on r.chain_id = ${chainId} and r.entry_point = e.entry_point
+        and r.sender = e.sender and r.nonce = e.nonce and r.paymaster = e.tank
+      join decisions d on d.reservation_id = r.id
+      join token_quotes q on q.decision_id = d.id and q.token = coalesce(e.token, q.token)
+    order by e.hash, (d.user_op_hash = e.hash) desc, r.max_cost desc, r.id, q.max_charge desc
     on conflict (chain_id, user_op_hash) do update set charged = excluded.charged,
       cost = excluded.cost, missed = excluded.missed, block_number = excluded.block_number`.execute(
     trx,
@@ -127,4 +136,17 @@ export async function listCollected(
     from token_payments where ${ofChain} and ${ofApp}
     group by chain_id, app_id, tank, token order by chain_id, app_id, token, tank`.execute(db)
   return rows
+}
+
+/** The smallest token units that a tank ever collected, from all apps that use it. */
+export async function collectedBy(
+  db: Database,
+  chainId: number,
+  tank: Address,
+  token: Address,
+): Promise<bigint> {
+  const { rows } = await sql<{ collected: bigint }>`
+    select coalesce(sum(charged), 0)::numeric(78, 0) as collected from token_payments
+    where chain_id = ${chainId} and tank = ${tank} and token = ${token}`.execute(db)
+  return rows[0]?.collected ?? 0n
 }

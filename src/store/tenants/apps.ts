@@ -17,7 +17,11 @@ const columns = [
   'revoked_at as revokedAt',
 ] as const
 
-/** @returns undefined when there is no such live account */
+/**
+ * Stores an app. The account's row is locked until the transaction ends, so that `countApps` sees apps
+ * that are made at the same time.
+ * @returns undefined when there is no such live account
+ */
 export async function insertApp(
   db: Database,
   accountId: string,
@@ -29,6 +33,7 @@ export async function insertApp(
     .select('id')
     .where('id', '=', accountId)
     .where('revoked_at', 'is', null)
+    .forNoKeyUpdate()
     .executeTakeFirst()
   if (account === undefined) return undefined
   return db
@@ -100,4 +105,15 @@ export async function revokeApp(db: Database, id: string): Promise<boolean> {
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** The number of an account's live apps. */
+export async function countApps(db: Database, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('apps')
+    .select(({ fn }) => fn.countAll<bigint>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }

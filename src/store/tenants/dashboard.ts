@@ -60,6 +60,17 @@ export function listRules(db: Database, appId: string): Promise<StoredRule[]> {
     .execute()
 }
 
+/** The number of an app's rules, and the bytes of their data. */
+export async function measureRules(
+  trx: Transaction,
+  appId: string,
+): Promise<{ readonly count: number; readonly bytes: number }> {
+  const { rows } = await sql<{ count: bigint; bytes: bigint }>`
+    select count(*) as count, coalesce(sum(octet_length(data::text)), 0)::bigint as bytes
+    from dashboard_rules where app_id = ${appId}`.execute(trx)
+  return { count: Number(rows[0]?.count), bytes: Number(rows[0]?.bytes) }
+}
+
 export function insertRule(
   trx: Transaction,
   rule: Pick<StoredRule, 'app_id' | 'kind' | 'name' | 'data'>,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Database } from '../database.js'
 import type { KeyScope } from '../schema.js'
 import { isUuid } from '../uuid.js'
@@ -58,10 +59,15 @@ export type NewKey = {
   readonly rotatedFrom?: string
 } & Partial<KeyRestrictions>
 
-/** @returns undefined when there is no such live app */
+/**
+ * Stores a key. The app's row is locked until the transaction ends, so that `countKeys` sees keys that are
+ * made at the same time.
+ * @returns undefined when there is no such live app
+ */
 export async function insertKey(db: Database, key: NewKey): Promise<Key | undefined> {
   const { appId, name, hash, last4, rotatedFrom = null } = key
   if ((await findApp(db, appId)) === undefined) return undefined
+  await sql`select from apps where id = ${appId} for no key update`.execute(db)
   return db
     .insertInto('keys')
     .values({
@@ -185,4 +191,12 @@ export async function findKeyById(db: Database, id: string): Promise<Key | undef
   return isUuid(id)
     ? db.selectFrom('keys').select(columns).where('id', '=', id).executeTakeFirst()
     : undefined
+}
+
+/** The number of an app's keys that are valid. */
+export async function countKeys(db: Database, appId: string): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`select count(*) as count from keys
+    where app_id = ${appId} and revoked_at is null
+      and (expires_at is null or expires_at > now())`.execute(db)
+  return Number(rows[0]?.count)
 }

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { Database } from '../database.js'
+import type { Database, Transaction } from '../database.js'
 import { inTransaction } from '../inTransaction.js'
 import type { Schema } from '../schema.js'
 import { isUuid } from '../uuid.js'
@@ -63,13 +63,20 @@ export function listPolicies(
 /** A policy that binds an app; `version` differs after every change. */
 export type BindingPolicy = StoredPolicy & { readonly version: string }
 
-/** All policies that bind an app: those of its account first, then its own, each in order. */
-export function policiesForApp(db: Database, appId: string): Promise<BindingPolicy[]> {
+const version = sql<string>`p.updated_at::text || ' ' || p.xmin::text`
+
+/**
+ * The policies that bind an app, without their terms: those of its account first, then its own, each in
+ * order.
+ */
+export function policiesForApp(
+  db: Database,
+  appId: string,
+): Promise<Pick<BindingPolicy, 'id' | 'version'>[]> {
   return db
     .selectFrom('policies as p')
     .innerJoin('apps as a', 'a.account_id', 'p.account_id')
-    .selectAll('p')
-    .select(sql<string>`p.updated_at::text || ' ' || p.xmin::text`.as('version'))
+    .select(['p.id', version.as('version')])
     .where('a.id', '=', appId)
     .where(({ eb, or }) => or([eb('p.app_id', 'is', null), eb('p.app_id', '=', appId)]))
     .orderBy(sql`p.app_id nulls first`)
@@ -77,6 +84,37 @@ export function policiesForApp(db: Database, appId: string): Promise<BindingPoli
     .orderBy('p.created_at')
     .orderBy('p.id')
     .execute()
+}
+
+/** These policies whole, in no order. */
+export function readPolicies(db: Database, ids: readonly string[]): Promise<BindingPolicy[]> {
+  return db
+    .selectFrom('policies as p')
+    .selectAll('p')
+    .select(version.as('version'))
+    .where(sql<boolean>`p.id = any(${ids}::uuid[])`)
+    .execute()
+}
+
+/** The number of the policies of an app (null: of the account's own), and the bytes of their terms. */
+export type PolicyVolume = { readonly count: number; readonly bytes: number }
+
+/**
+ * Measures the policies of an app, or of the account, and locks the account, so that changes at the same
+ * time are measured one after the other.
+ */
+export async function measurePolicies(
+  trx: Transaction,
+  accountId: string,
+  appId: string | null,
+): Promise<PolicyVolume> {
+  await sql`select from accounts where id = ${accountId} for no key update`.execute(trx)
+  const { rows } = await sql<{ count: bigint; bytes: bigint }>`
+    select count(*) as count, coalesce(sum(octet_length(terms::text)), 0)::bigint as bytes
+    from policies where account_id = ${accountId} and app_id is not distinct from ${appId}::uuid`.execute(
+    trx,
+  )
+  return { count: Number(rows[0]?.count), bytes: Number(rows[0]?.bytes) }
 }
 
 export async function findPolicy(

@@ -6,10 +6,15 @@ type Answer = { readonly outcome: WebhookOutcome; readonly reason: string | unde
 const MAX_REASON_LENGTH = 200
 
 /**
- * The answer in a response. Only a JSON object whose arePoliciesVerified is a boolean is an answer.
+ * The answer in a response: a JSON object whose arePoliciesVerified is a boolean. A status of 400 to 499
+ * denies: the receiver works, and does not like what the caller sent.
  */
 export function readAnswer(response: OutboundResponse): Answer {
-  if (!response.ok) return { outcome: response.outcome, reason: response.reason }
+  if (!response.ok) {
+    const { outcome, reason, status = 0 } = response
+    const isRefused = outcome === 'http_status' && status >= 400 && status < 500
+    return { outcome: isRefused ? 'denied' : outcome, reason }
+  }
   let answer: unknown
   try {
     answer = JSON.parse(response.body)

@@ -10,7 +10,7 @@ const book = z.object({
   tank: address,
   token: address,
   collected: units,
-  /** Collected and not held any more. */
+  /** Collected and not held any more, of all apps that use the tank. */
   withdrawn: units,
   /** By the tank, of all apps that use it. */
   held: units,

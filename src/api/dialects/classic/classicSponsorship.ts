@@ -1,6 +1,6 @@
 import { versionFacts } from '../../../entrypoint/versionFacts.js'
 import type { PaymasterAnswer } from '../paymasterAnswer.js'
-import { encodeAnswer, encodeFreeFees } from '../paymasterData.js'
+import { encodeAnswer, encodeSignedFees } from '../paymasterData.js'
 import { encodeNumber } from './numbers.js'
 
 /** A sponsorship or token payment: decimal text and numbers, paymasterAndData for every version. */
@@ -12,7 +12,7 @@ export function encodeClassicSponsorship(result: PaymasterAnswer) {
     preVerificationGas: result.operation.preVerificationGas.toString(),
     verificationGasLimit: encodeNumber(result.operation.verificationGasLimit),
     callGasLimit: encodeNumber(result.operation.callGasLimit),
-    ...encodeFreeFees(result),
+    ...encodeSignedFees(result, String),
   }
 }
 

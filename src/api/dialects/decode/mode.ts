@@ -104,8 +104,19 @@ function decodeWebhookData(object: Members, field: string): Members | undefined 
   const account = member(info, 'smartAccountInfo')
   if (account !== undefined) checkSmartAccountInfo(account, `${path}.smartAccountInfo`)
   const webhookData = member(info, 'webhookData')
-  return webhookData === undefined ? undefined : decodeObject(webhookData, `${path}.webhookData`)
+  if (webhookData === undefined) return undefined
+  const data = decodeObject(webhookData, `${path}.webhookData`)
+  const size = Buffer.byteLength(JSON.stringify(data))
+  if (size > MAX_WEBHOOK_DATA)
+    throw new InvalidParamsError(
+      `${path}.webhookData`,
+      `has ${size} bytes as JSON; ${MAX_WEBHOOK_DATA} are allowed.`,
+    )
+  return data
 }
+
+/** Bytes of JSON. Receivers have small limits of their own, and the caller chooses the data. */
+const MAX_WEBHOOK_DATA = 16_384
 
 /** The account info decides nothing, but a malformed one shows a mistake of the caller. */
 function checkSmartAccountInfo(value: unknown, field: string): void {

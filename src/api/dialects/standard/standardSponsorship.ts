@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem/utils'
 import type { PaymasterAnswer } from '../paymasterAnswer.js'
-import { encodeAnswer, encodeFreeFees, encodeSponsor } from '../paymasterData.js'
+import { encodeAnswer, encodeSignedFees, encodeSponsor } from '../paymasterData.js'
 
 /** A sponsorship or token payment: hex limits, the paymaster in the shape of the version. */
 export function encodeStandardSponsorship(result: PaymasterAnswer) {
@@ -11,6 +11,6 @@ export function encodeStandardSponsorship(result: PaymasterAnswer) {
     preVerificationGas: numberToHex(result.operation.preVerificationGas),
     verificationGasLimit: numberToHex(result.operation.verificationGasLimit),
     callGasLimit: numberToHex(result.operation.callGasLimit),
-    ...encodeFreeFees(result),
+    ...encodeSignedFees(result, numberToHex),
   }
 }

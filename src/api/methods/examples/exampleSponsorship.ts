@@ -1,3 +1,4 @@
+import { numberToHex } from 'viem/utils'
 import type { VersionedSponsorship } from '../../dialects/paymasterAnswer.js'
 import { EXAMPLE_TANK, exampleDecision, exampleSponsored } from './examples.js'
 
@@ -27,6 +28,8 @@ export const exampleClassicSponsorship = {
   preVerificationGas: '48000',
   verificationGasLimit: 60_000,
   callGasLimit: 36_000,
+  maxFeePerGas: String(exampleSponsored.maxFeePerGas),
+  maxPriorityFeePerGas: String(exampleSponsored.maxPriorityFeePerGas),
 }
 
 export const exampleStandardSponsorship = {
@@ -41,4 +44,6 @@ export const exampleStandardSponsorship = {
   preVerificationGas: '0xbb80',
   verificationGasLimit: '0xea60',
   callGasLimit: '0x8ca0',
+  maxFeePerGas: numberToHex(exampleSponsored.maxFeePerGas),
+  maxPriorityFeePerGas: numberToHex(exampleSponsored.maxPriorityFeePerGas),
 }
