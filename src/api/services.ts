@@ -5,6 +5,7 @@ import type {
   OperationReceipt,
   OperationStatus,
 } from '../bundling/operationViews.js'
+import type { ClientReads } from '../chain/clientReads.js'
 import type { FeeAdvice } from '../chain/feeAdvice.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { Draft } from '../entrypoint/draft.js'
@@ -50,6 +51,8 @@ export type ChainServices = {
   byHash(hash: Hex): Promise<OperationByHash | undefined>
   /** Present only where the operator allows `debug_bundler_*`. */
   readonly debug: DebugBundler | undefined
+  /** Reads of the chain's node; absent where the operator forbids them. */
+  readonly reads: ClientReads | undefined
   /** A refusal is a result, not an error. */
   sponsor(request: SponsorshipRequest): Promise<SponsorshipResult>
   /**

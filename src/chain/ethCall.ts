@@ -71,10 +71,17 @@ function quantity(value: bigint): Hex {
 const halted =
   /revert|out of gas|invalid opcode|invalid jump|stack (?:under|over)flow|stack limit|gas uint64|vm (?:execution )?error|bad instruction|EVM error/i
 
-function callFailure(error: NodeRpcError): CallOutcome {
+/** The outcome of a call that the node answered with an error; undefined = it did not run. */
+export function callOutcome(error: NodeRpcError): Extract<CallOutcome, { ok: false }> | undefined {
   const revertCode = 3
   const ran =
     error.revertData !== undefined || error.code === revertCode || halted.test(error.message)
-  if (!ran) throw error
+  if (!ran) return undefined
   return { ok: false, revertData: error.revertData ?? '0x', message: error.message }
+}
+
+function callFailure(error: NodeRpcError): CallOutcome {
+  const outcome = callOutcome(error)
+  if (outcome === undefined) throw error
+  return outcome
 }

@@ -35,6 +35,8 @@ export type NodeClientOptions = {
   readonly logger: Logger
   /** Milliseconds that one HTTP exchange may take. */
   readonly deadline?: number
+  /** Bytes that one answer may have. */
+  readonly maxAnswerBytes?: number
   /** Called once per call sent, for metrics. */
   readonly onCall?: (method: string) => void
 }
@@ -80,10 +82,16 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   }
 }
 
-function createPool({ urls, logger, deadline = 10_000, onCall }: NodeClientOptions): NodePool {
+function createPool({
+  urls,
+  logger,
+  deadline = 10_000,
+  maxAnswerBytes = 64 * 1024 * 1024,
+  onCall,
+}: NodeClientOptions): NodePool {
   if (urls.length === 0) throw new Error('a chain needs at least one RPC URL')
   const nodes = urls.map((url) => ({
-    endpoint: createEndpoint(url),
+    endpoint: createEndpoint(url, maxAnswerBytes),
     rest: awake,
     failing: new Map(),
     behind: false,

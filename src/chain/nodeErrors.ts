@@ -13,6 +13,42 @@ export class NodeUnavailableError extends PurserError {
   }
 }
 
+/**
+ * The call of a read reverts. Clients look for code 3, as nodes have it, for the word "reverted", and for the bytes
+ * beside it in `data`.
+ */
+export class CallRevertedError extends PurserError {
+  override readonly name = 'CallRevertedError'
+  constructor(revertData: Hex) {
+    const message = 'execution reverted'
+    super(message, { code: 3, status: 400, data: { message, data: revertData } })
+  }
+}
+
+/** The node refused a read; its own words stay here, for they may tell where it is. */
+export class ReadRefusedError extends PurserError {
+  override readonly name = 'ReadRefusedError'
+  constructor(method: string, cause: unknown) {
+    super(
+      `The chain's node refuses this ${method}: check that the block exists and the parameters make sense.`,
+      { code: -32000, status: 400, cause },
+    )
+  }
+}
+
+/** As many reads are under way as the service forwards at once. */
+export class ReadsBusyError extends PurserError {
+  override readonly name = 'ReadsBusyError'
+  constructor(underWay: number) {
+    super(`${underWay} reads of the chain are under way. Try again when one has ended.`, {
+      code: -32005,
+      status: 429,
+      retryAfter: 1,
+      data: { underWay },
+    })
+  }
+}
+
 /** The node answered a request with a JSON-RPC error. */
 export class NodeRpcError extends Error {
   override readonly name = 'NodeRpcError'

@@ -84,6 +84,7 @@ export const chainSchema = z.strictObject({
   resubmitAfter: z.int().min(100).default(15_000),
   finalityDepth: z.int().nonnegative().default(64),
   logRange: z.int().positive().default(2_000),
+  nodeMethods: z.boolean().default(true),
   maxOperationsPerSender: z.int().positive().default(16),
   maxOperationsPerApp: z.int().positive().default(20_000),
   maxOperations: z.int().positive().default(100_000),

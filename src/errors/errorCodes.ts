@@ -3,6 +3,7 @@
  * -32500 to -32508, JSON-RPC those from -32600 on; the others are customs of bundlers and nodes.
  */
 export const errorCodes = {
+  3: 'The call of a read reverts.',
   [-32700]: 'The body is not JSON.',
   [-32600]: 'The body is not a JSON-RPC request, is nested too deeply, or is too large.',
   [-32601]: 'There is no such method.',
@@ -17,7 +18,7 @@ export const errorCodes = {
   [-32507]: "The account's or the paymaster's signature check failed.",
   [-32508]: "The paymaster's deposit does not cover its pending operations.",
   [-32521]: "The operation's call reverts.",
-  [-32000]: 'A transaction that was sent for the caller failed.',
+  [-32000]: 'A transaction that was sent for the caller failed, or the node refused a read.',
   [-32001]: 'The credential is unknown, or may not be used like this.',
   [-32004]: 'There is no such thing.',
   [-32005]: 'The service is busy, a limit is reached, or a part that it needs is away; try again.',

@@ -20,11 +20,11 @@ import { createPrices } from '../prices/createPrices.js'
 import type { ChainParts } from './chainParts.js'
 import type { OpenChain } from './openChain.js'
 
-/** The services of an open chain that answer the API, except those of its bundler. */
+/** The services of an open chain that answer the API, except those of its bundler and its reads. */
 export function serveChain(
   chain: OpenChain,
   { config, client, approver, metrics, database, masterKey }: ChainParts,
-): Omit<ChainServices, 'debug'> {
+): Omit<ChainServices, 'debug' | 'reads'> {
   const { definition, entryPoints, node, heads, engine, logger } = chain
   const { chainId } = definition
   const share = expectedShare(definition)

@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import type { ChainServices } from '../api/services.js'
 import { executorStatus } from '../bundling/executorStatus.js'
 import type { BundlingCandidate } from '../bundling/leadBundling.js'
+import { type ClientReads, createClientReads } from '../chain/clientReads.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { depositOf } from '../paymaster/entryPointDeposit.js'
 import { createTokenBooks, type TokenBooks } from '../paymaster/tokenBooks.js'
@@ -46,17 +47,26 @@ export async function startChain(
   const { node } = chain
   const services = serveChain(chain, parts)
   const { bundler, debug, stop } = bundleChain(chain, keys, parts)
+  const reads = readsOf(chain)
   return {
-    services: { ...services, debug },
+    services: { ...services, debug, reads },
     bundler,
     health: healthOf(chain, keys, bundler, database),
     depositOf: (entryPoint, tank) => depositOf(node, entryPoint, tank),
     books: createTokenBooks({ database, node, definition }),
     close: async () => {
       await stop()
+      await reads?.close()
       await chain.close()
     },
   }
+}
+
+/** undefined where the operator does not let clients read the node. */
+function readsOf({ definition, heads, logger }: OpenChain): ClientReads | undefined {
+  const { rpcUrls: urls, logRange, nodeMethods } = definition
+  const head = (): bigint => heads.current().number
+  return nodeMethods ? createClientReads({ urls, logger, logRange, head }) : undefined
 }
 
 function healthOf(

@@ -42,6 +42,11 @@ export function encodeStandardTip({ standard }: FeeAdvice): Hex {
   return numberToHex(standard.maxPriorityFeePerGas)
 }
 
+/** The maxFeePerGas of tier `standard` in hex: the one price of clients that know one. */
+export function encodeStandardPrice({ standard }: FeeAdvice): Hex {
+  return numberToHex(standard.maxFeePerGas)
+}
+
 /** Fees in wei per gas, as hex. */
 export function encodeHexFees({ maxFeePerGas, maxPriorityFeePerGas }: Fees) {
   return {

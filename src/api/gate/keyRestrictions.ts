@@ -24,6 +24,7 @@ const neededScope: Readonly<Record<Exclude<MethodScope, 'common'>, KeyScope>> = 
   bundler: 'bundler',
   paymaster: 'paymaster',
   debug: 'bundler',
+  node: 'bundler',
 }
 
 /** Throws KeyRestrictedError where the key may not call the method. */

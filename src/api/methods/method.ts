@@ -13,9 +13,10 @@ export type MethodContext = {
 
 /**
  * The keys that may call a method: `common` is open to every key, since every client asks it first;
- * `debug` is for keys with scope `bundler`, and exists only where the operator asked for it.
+ * `debug` and `node` are for keys with scope `bundler`; `debug` exists only where the operator asked for it, `node`
+ * (reads of the chain's node) unless the operator forbade it.
  */
-export type MethodScope = KeyScope | 'common' | 'debug'
+export type MethodScope = KeyScope | 'common' | 'debug' | 'node'
 
 /** One JSON-RPC method. The tables of the gate, the dialects and the documents are made from it. */
 export type Method<Name extends string, Params, Result> = {

@@ -19,6 +19,19 @@ import { getUserOperationByHash } from './getUserOperationByHash.js'
 import { getUserOperationReceipt } from './getUserOperationReceipt.js'
 import { getUserOperationStatus } from './getUserOperationStatus.js'
 import type { Method } from './method.js'
+import { blockNumber } from './node/blockNumber.js'
+import { feeHistory } from './node/feeHistory.js'
+import { gasPrice } from './node/gasPrice.js'
+import { getBalance } from './node/getBalance.js'
+import { getBlockByNumber } from './node/getBlockByNumber.js'
+import { getCode } from './node/getCode.js'
+import { getLogs } from './node/getLogs.js'
+import { getStorageAt } from './node/getStorageAt.js'
+import { getTransactionByHash } from './node/getTransactionByHash.js'
+import { getTransactionCount } from './node/getTransactionCount.js'
+import { getTransactionReceipt } from './node/getTransactionReceipt.js'
+import { maxPriorityFeePerGas } from './node/maxPriorityFeePerGas.js'
+import { nodeCall } from './node/nodeCall.js'
 import { sendUserOperation } from './sendUserOperation.js'
 import { sponsorUserOperation } from './sponsorUserOperation.js'
 import { supportedEntryPoints } from './supportedEntryPoints.js'
@@ -72,6 +85,19 @@ export const methodList = [
   skandhaGasPrice,
   stackupTokenQuotes,
   paymasterAccounts,
+  maxPriorityFeePerGas,
+  gasPrice,
+  feeHistory,
+  blockNumber,
+  getBlockByNumber,
+  nodeCall,
+  getCode,
+  getBalance,
+  getTransactionCount,
+  getStorageAt,
+  getTransactionReceipt,
+  getTransactionByHash,
+  getLogs,
 ] as const
 
 type ListedMethod = (typeof methodList)[number]

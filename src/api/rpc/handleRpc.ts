@@ -88,9 +88,11 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
   }
 }
 
-/** Debug methods exist only where the operator asked for them. */
+/** Debug methods exist where the operator asked for them, reads of the node where they are not forbidden. */
 function isServed(method: MethodName, { chain }: RpcContext): boolean {
-  return chain.debug !== undefined || methods[method].scope !== 'debug'
+  const { scope } = methods[method]
+  if (scope === 'debug') return chain.debug !== undefined
+  return scope !== 'node' || chain.reads !== undefined
 }
 
 async function run<Name extends MethodName>(

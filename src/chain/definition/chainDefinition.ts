@@ -26,6 +26,8 @@ export type NetworkSettings = {
   readonly finalityDepth: number
   /** Blocks that one eth_getLogs may span. */
   readonly logRange: number
+  /** Whether clients may read the node through the service: those who know one URL only. */
+  readonly nodeMethods: boolean
   readonly entryPoints: readonly { readonly version: Version; readonly address: Address }[]
   /** Address of our TankFactory, also before the first tank is made. */
   readonly tankFactory: Address

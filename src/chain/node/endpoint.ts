@@ -11,10 +11,9 @@ export type Endpoint = {
   close(): Promise<void>
 }
 
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const CONNECTIONS = 16
 
-export function createEndpoint(url: string): Endpoint {
+export function createEndpoint(url: string, maxAnswerBytes: number): Endpoint {
   const { origin, host, pathname, search, username, password } = new URL(url)
   const pool = new Pool(origin, { connections: CONNECTIONS })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
@@ -37,7 +36,7 @@ export function createEndpoint(url: string): Endpoint {
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
         size += chunk.length
         // Leaving the loop destroys the stream and with it the connection.
-        if (size > MAX_ANSWER_BYTES) throw new Error(`answer exceeds ${MAX_ANSWER_BYTES} bytes`)
+        if (size > maxAnswerBytes) throw new Error(`answer exceeds ${maxAnswerBytes} bytes`)
         chunks.push(chunk)
       }
       return { status: answer.statusCode, text: Buffer.concat(chunks).toString('utf8') }

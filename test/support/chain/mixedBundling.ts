@@ -68,6 +68,7 @@ export async function startMixedBundling(
     resubmitAfter: 3_600_000,
     finalityDepth: 32,
     logRange: 1_000,
+    nodeMethods: false,
     maxOperationsPerSender: 4,
     maxOperationsPerApp: 1_000,
     maxOperations: 1_000,

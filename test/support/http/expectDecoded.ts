@@ -43,6 +43,9 @@ export function expectDecoded({ name, arguments: given }: ServiceCall): void {
       for (const each of (first as { readonly tokens: readonly string[] }).tokens)
         expect(each).toMatch(address)
       break
+    case 'reads':
+      expectForwarded(second, third)
+      break
     case 'tanks':
       expect(first).toBeTypeOf('string')
       break
@@ -68,6 +71,23 @@ export function expectDecoded({ name, arguments: given }: ServiceCall): void {
     default:
       // The app's, which pays nothing where its operations are granted.
       expect([name, given]).toEqual(['fees', [expect.any(String)]])
+  }
+}
+
+/** What goes to the node holds hex, tags and flags only, and few members. */
+function expectForwarded(method: unknown, params: unknown): void {
+  expect(method).toMatch(/^eth_/)
+  const text = JSON.stringify(params)
+  expect(text).not.toMatch(/__proto__|constructor/)
+  const [first] = params as [Record<string, unknown>]
+  if (method === 'eth_call') {
+    expect(first.gas).toMatch(/^0x[0-9a-f]+$/)
+    expect(BigInt(first.gas as string) <= 16_777_216n).toBe(true)
+    expect(first.data).toMatch(bytes)
+  }
+  if (method === 'eth_getLogs' && first.blockHash === undefined) {
+    const [from, to] = [BigInt(first.fromBlock as string), BigInt(first.toBlock as string)]
+    expect(to - from < 100n).toBe(true)
   }
 }
 

@@ -204,7 +204,7 @@ function rpcCalls(chainId: number, entryPoints: readonly string[]): readonly Jso
       ['pm_getPaymasterStubData', [op, entryPoint, `0x${chainId.toString(16)}`, mode]],
       ['pm_getPaymasterData', [op, entryPoint, chainId, mode]],
       ['pm_validateSponsorshipPolicies', [op, entryPoint, ['a policy']]],
-      ...vendorCalls(chainId, op, entryPoint),
+      ...clientCalls(chainId, op, entryPoint),
     ]),
   )
   const hashCalls = [
@@ -227,7 +227,7 @@ function rpcCalls(chainId: number, entryPoints: readonly string[]): readonly Jso
   ].map(([method, params]) => ({ jsonrpc: '2.0', id: 1, method, params }))
 }
 
-function vendorCalls(chainId: number, op: Json, entryPoint: string): readonly [string, Json][] {
+function clientCalls(chainId: number, op: Json, entryPoint: string): readonly [string, Json][] {
   const zeroDev = { chainId, userOp: op, entryPointAddress: entryPoint }
   const overrides = { maxFeePerGas: { multiplier: 1.5 }, callGasLimit: '0x1' }
   return [
@@ -236,6 +236,10 @@ function vendorCalls(chainId: number, op: Json, entryPoint: string): readonly [s
     ['alchemy_requestGasAndPaymasterAndData', [{ entryPoint, userOperation: op, overrides }]],
     ['pimlico_getTokenQuotes', [{ tokens: [address('b')] }, entryPoint, chainId]],
     ['pm_accounts', [entryPoint]],
+    ['eth_call', [{ to: entryPoint, data: '0x01' }, 'latest', { [entryPoint]: { code: '0x' } }]],
+    ['eth_getStorageAt', [entryPoint, '0x0', 'latest']],
+    ['eth_feeHistory', ['0x1', 'latest', [50]]],
+    ['eth_getLogs', [{ address: entryPoint, fromBlock: '0x1', topics: [null, [word('a')]] }]],
   ]
 }
 

@@ -112,6 +112,12 @@ export function createMemoryServices() {
       }
     }),
     debug: undefined,
+    reads: {
+      read: recorded('reads', () => null),
+      head: () => 1_000n,
+      logRange: 100,
+      close: async () => undefined,
+    },
     sponsor: recorded('sponsor', (request) => {
       const sponsored = request.webhookData?.refuse !== true
       return {

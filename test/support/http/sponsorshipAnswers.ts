@@ -2,7 +2,13 @@ import type { HostileRequest } from './hostileBodies.js'
 import type { Json } from './jsonRpc.js'
 import type { HostileAnswer } from './sendHostile.js'
 
-const deciding = new Set(['pm_sponsorUserOperation', 'pm_getFeeQuoteOrData', 'pm_getPaymasterData'])
+const deciding = new Set([
+  'pm_sponsorUserOperation',
+  'pm_getFeeQuoteOrData',
+  'pm_getPaymasterData',
+  'zd_sponsorUserOperation',
+  'alchemy_requestGasAndPaymasterAndData',
+])
 
 function parsed(text: string): Json {
   try {

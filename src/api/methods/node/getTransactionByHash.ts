@@ -1,0 +1,13 @@
+import { decodeWord32 } from '../../dialects/decode/nodeBlock.js'
+import { exampleTransaction } from '../examples/exampleReceipt.js'
+import { nodeMethod } from './nodeMethod.js'
+
+export const getTransactionByHash = nodeMethod({
+  name: 'eth_getTransactionByHash',
+  summary: 'A transaction.',
+  cost: 1,
+  params: ['transactionHash'],
+  errors: [-32000],
+  decode: ([hash]) => [decodeWord32(hash, 'params[0]')],
+  example: { params: [exampleTransaction], result: null },
+})

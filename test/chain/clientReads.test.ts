@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type ClientReads, createClientReads } from '../../src/chain/clientReads.js'
+import { type HttpNode, startHttpNode } from '../support/chain/httpNode.js'
+import { silent } from '../support/logger.js'
+import { until } from '../support/until.js'
+
+const SECRET = 'http://node.internal/v2/s3cret'
+
+type Answer = (id: number, response: ServerResponse) => void
+
+let node: HttpNode
+let reads: ClientReads
+let answer: Answer
+
+beforeEach(async () => {
+  node = await startHttpNode((body, response) => answer((body as { id: number }).id, response))
+  reads = createClientReads({ urls: [node.url], logger: silent, logRange: 10, head: () => 7n })
+})
+afterEach(async () => {
+  await reads.close()
+  await node.stop()
+})
+
+function failing(error: object): Answer {
+  return (id, response) => response.end(JSON.stringify({ jsonrpc: '2.0', id, error }))
+}
+
+async function errorOf(reading: Promise<unknown>): Promise<unknown> {
+  return reading.then(
+    (answered) => Promise.reject(new Error(`answered ${answered}`)),
+    (error: unknown) => error,
+  )
+}
+
+test('what the node says about itself is not passed on', async () => {
+  answer = failing({ code: -32000, message: `missing trie node at ${SECRET}`, data: SECRET })
+  for (const method of ['eth_getCode', 'eth_call'] as const) {
+    const error = await errorOf(reads.read('app', method, []))
+    expect(error).toMatchObject({ name: 'ReadRefusedError', code: -32000 })
+    const { message, data } = error as { message: string; data: unknown }
+    expect(JSON.stringify({ message, data })).not.toContain('s3cret')
+  }
+})
+
+test('a revert keeps its bytes and nothing else of the node', async () => {
+  answer = failing({ code: 3, message: `execution reverted at ${SECRET}`, data: '0x08c379a0' })
+  expect(await errorOf(reads.read('app', 'eth_call', []))).toMatchObject({
+    code: 3,
+    message: 'execution reverted',
+    data: { message: 'execution reverted', data: '0x08c379a0' },
+  })
+})
+
+test('an app that fills its places takes none from others, and all of them together stay bounded', async () => {
+  const held: (() => void)[] = []
+  answer = (id, response) => {
+    held.push(() => response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' })))
+  }
+  const read = (app: string) => reads.read(app, 'eth_blockNumber', [])
+  const underWay = Array.from({ length: 16 }, () => read('greedy'))
+  expect(await errorOf(read('greedy'))).toMatchObject({ name: 'ReadsBusyError', code: -32005 })
+  for (const app of ['b', 'c', 'd']) underWay.push(...Array.from({ length: 16 }, () => read(app)))
+  expect(await errorOf(read('e'))).toMatchObject({ data: { underWay: 64 } })
+
+  let served = 0
+  const answered = Promise.all(underWay).then((all) => {
+    served = all.length
+  })
+  await until(async () => {
+    for (const release of held.splice(0)) release()
+    return served === 64
+  })
+  await answered
+  answer = (id, response) => response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x2' }))
+  expect(await read('greedy')).toBe('0x2')
+})
+
+test('an answer that is too large is not read to its end', async () => {
+  answer = (id, response) =>
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: `0x${'00'.repeat(5_000_000)}` }))
+  const error = await errorOf(reads.read('app', 'eth_call', []))
+  expect(error).toMatchObject({ name: 'NodeUnavailableError', code: -32005 })
+})
