@@ -19,21 +19,22 @@ const EXTCODEHASH = 0x3f
  * factory may touch before it exists. Precompiles have no code; they are for OP-062. Limits may let
  * EXTCODESIZE and EXTCODEHASH pass in a deployment; COD-010 watches the address then.
  */
-export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, frame) =>
-  frame.accesses
+export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, frame) => {
+  // A tracer may tell only the first of several accesses of an address.
+  const called = new Set(frame.calls.map(({ to }) => to))
+  return frame.accesses
     .filter(({ address, codeSize, precompile }) => {
       return codeSize === 0 && !precompile && address !== op.sender
     })
     .filter(({ address, opcode }) => {
       if (!limits.readsMissingCode || name !== 'deployment') return true
-      // A tracer may tell only the first of several accesses of an address.
-      const isCalled = frame.calls.some(({ to }) => to === address)
-      return isCalled || (opcode !== EXTCODESIZE && opcode !== EXTCODEHASH)
+      return called.has(address) || (opcode !== EXTCODESIZE && opcode !== EXTCODEHASH)
     })
     .map(({ address, opcode }) => {
       const message = `${entity.role} accesses ${address}, which has no code`
       return violation('OP-041', entity, message, { opcode, contract: address })
     })
+}
 
 /** OP-062: no precompile but the accepted ones: another could show state or environment. */
 export const unknownPrecompiles: FrameRule = (_, { entity }, frame) =>
