@@ -27,6 +27,10 @@ export class Lru<Key, Value> {
     if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
+  delete(key: Key): void {
+    this.#entries.delete(key)
+  }
+
   /** Drops the entries of which `isStale` holds. */
   drop(isStale: (value: Value) => boolean): void {
     for (const [key, value] of this.#entries) if (isStale(value)) this.#entries.delete(key)

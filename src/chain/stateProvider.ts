@@ -1,4 +1,4 @@
-import { CannotSimulateError } from '../errors/simulationErrors.js'
+import { CannotSimulateError, TooCostlyError } from '../errors/simulationErrors.js'
 import type { CallResult, Miss, Outcome, State } from '../evm/index.js'
 import type { AccessHints } from './accessHints.js'
 import { BlockGone } from './blockReads.js'
@@ -165,6 +165,8 @@ function requireDone(outcome: Exclude<Outcome, { readonly kind: 'missing' }>): C
       return outcome
     case 'invalid':
       throw new Error(`no node would run it: ${outcome.reason}`)
+    case 'exhausted':
+      throw new TooCostlyError(outcome.reason)
     default:
       throw new CannotSimulateError(outcome.reason)
   }

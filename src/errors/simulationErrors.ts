@@ -5,11 +5,23 @@ import { PurserError } from './purserError.js'
  * or takes more work than one operation may. A node can still simulate it.
  */
 export class CannotSimulateError extends PurserError {
-  override readonly name = 'CannotSimulateError'
+  override readonly name: string = 'CannotSimulateError'
   constructor(reason: string) {
     super(`This operation cannot be simulated in-process: ${reason}.`, {
       code: -32500,
       status: 400,
     })
+  }
+}
+
+/**
+ * An operation takes more steps or memory than one operation may. A node is not asked to simulate it
+ * instead: it would take as much there.
+ */
+export class TooCostlyError extends CannotSimulateError {
+  override readonly name = 'TooCostlyError'
+  /** @param what it takes too much of: `steps` */
+  constructor(what: string) {
+    super(`it takes more ${what} than an operation may`)
   }
 }

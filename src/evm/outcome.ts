@@ -20,7 +20,7 @@ export type CallResult = {
   logs: EvmLog[]
   /** State to lay over the old one for the next message. After a failure only fees and nonce. */
   changes: Overrides
-  /** Present when the run was to be recorded. */
+  /** Present when the run was to be recorded and did not do too much for that. */
   record: ExecutionRecord | undefined
 }
 

@@ -8,6 +8,7 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { ConfigError } from '../errors/configError.js'
 import type { Metrics } from '../metrics/createMetrics.js'
 import { type ChainEngine, createChainEngine } from '../validation/chainEngine.js'
+import { ruleSettings } from '../validation/ruleSettings.js'
 
 /** A chain that answers: its node, its head, and the engine that validates on it. */
 export type OpenChain = {
@@ -71,6 +72,7 @@ async function followChain(
       entryPoints,
       choice: validationEngine,
       comparedShare,
+      rules: ruleSettings(definition),
       logger,
       onValidated: (by) => metrics.validated(chainId, by),
       onCompared: (outcome) => metrics.compared(chainId, outcome),

@@ -8,9 +8,10 @@ import {
   type StateProviderContext,
 } from '../chain/stateProvider.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { CannotSimulateError } from '../errors/simulationErrors.js'
+import { CannotSimulateError, TooCostlyError } from '../errors/simulationErrors.js'
 import { checkOperation, checkOverride } from './check/checkOperation.js'
 import { type CheckedBy, selfCheck } from './check/selfCheck.js'
+import type { RuleSettings } from './checkRules.js'
 import type { Engine } from './engine.js'
 import { createEngineOn, createInProcessEngine } from './inProcess/inProcessEngine.js'
 import { createNodeEngine } from './node/nodeEngine.js'
@@ -28,6 +29,8 @@ export type ChainEngineContext = StateProviderContext & {
   readonly onValidated: (by: ValidatedBy) => void
   /** Share (0 to 1) of our EVM's validations that the node repeats; see createNodeWatch. */
   readonly comparedShare: number
+  /** An operation that breaks these rules is not compared. */
+  readonly rules: Pick<RuleSettings, 'limits' | 'stakePolicy'>
   /** Called for each comparison of our EVM with the node. */
   readonly onCompared: (outcome: Compared) => void
   readonly logger: Logger
@@ -68,7 +71,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       share: context.comparedShare,
       onCompared: context.onCompared,
       newestEngine: createEngineOn(state.withNewestState),
-      onDifference: () => trusted.clear(),
+      rules: context.rules,
     })
 
   function validatorsOf(entryPoint: EntryPoint): Validator[] {
@@ -87,13 +90,14 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     for (const validator of validatorsOf(entryPoint)) {
       try {
         const result = await validator.validate(entryPoint, op, override)
-        onValidated(validator.by)
-        if (result.ok && validator.by === 'inProcess') {
-          if (watch) watch.compare(entryPoint, op, result.validation, override)
+        if (watch && result.ok && validator.by === 'inProcess') {
+          watch.compare(entryPoint, op, result.validation, override)
+          if (watch.isDoubted(result.validation)) throw new CannotSimulateError(DOUBTED)
         }
+        onValidated(validator.by)
         return result
       } catch (error) {
-        if (!(error instanceof CannotSimulateError)) throw error
+        if (!canNodeTry(error)) throw error
         logger.warn({ reason: error.message }, 'our EVM cannot validate an operation')
         refusal = error
       }
@@ -112,7 +116,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       }
       return await use(inProcess)
     } catch (error) {
-      if (!(error instanceof CannotSimulateError) || !entryPoint.hasSimulations) throw error
+      if (!canNodeTry(error) || !entryPoint.hasSimulations) throw error
       logger.warn({ reason: error.message }, 'the node simulates instead of our EVM')
       return use(simulating)
     }
@@ -130,6 +134,12 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
   }
 }
 
+/** Whether our EVM has failed at something that a node may have, and not because it takes too much. */
+function canNodeTry(error: unknown): error is CannotSimulateError {
+  return error instanceof CannotSimulateError && !(error instanceof TooCostlyError)
+}
+
+const DOUBTED = 'the node runs some of its code otherwise than our EVM'
 const UNTRUSTED = 'our EVM does not agree with the node of this chain'
 
 /** Undefined, with an alarm, on a chain whose rules our EVM does not have. */

@@ -1,12 +1,14 @@
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
-import { Lru } from '../base/lru.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { fromHex, keccak } from '../evm/index.js'
 import { compareOnNode, type NodeComparison } from './check/compareOnNode.js'
+import type { RuleSettings } from './checkRules.js'
+import { createDoubts } from './createDoubts.js'
 import type { Engine, ObservedRecord, StateOverride, Validation } from './engine.js'
+import { applyRules } from './erc7562/index.js'
 
 /** The end of a comparison; `skipped`: too many were under way. */
 export type Compared = NodeComparison['outcome'] | 'skipped'
@@ -19,8 +21,8 @@ export type NodeWatchContext = {
   readonly share: number
   /** Called for each comparison that was due. */
   readonly onCompared: (outcome: Compared) => void
-  /** Called for a difference that a second comparison confirmed. */
-  readonly onDifference: () => void
+  /** The rules: an operation that breaks one is refused, so its validation need not be right. */
+  readonly rules: Pick<RuleSettings, 'limits' | 'stakePolicy'>
   readonly logger: Logger
 }
 
@@ -32,21 +34,22 @@ export type NodeWatch = {
     validation: Validation,
     override?: StateOverride,
   ): void
+  /** Whether the node is to be believed about this validation, because it runs the code otherwise. */
+  isDoubted(validation: Validation): boolean
 }
 
-/** Hashes of code that are remembered because the node was seen to run it as we do. */
-const CODES = 16_384
 /** Comparisons under way at most: the node's other work must not wait for them. */
 const AT_ONCE = 4
 
 /**
  * A watch that compares validations of our EVM with the node in the background: all that use code which
- * was not compared before, and a share of the others. A difference is compared once more on state that
- * is read anew, as a development chain changes state without a block; only a second difference counts.
+ * was not compared before, and a share of the others, if they break no rule. A difference is compared once
+ * more on state that is read anew, as a development chain changes state without a block; only a second
+ * difference counts. The code is then doubted (see `createDoubts`).
  */
 export function createNodeWatch(context: NodeWatchContext): NodeWatch {
-  const { node, newestEngine, share, onCompared, onDifference, logger } = context
-  const codes = new Lru<Hex, true>(CODES)
+  const { node, newestEngine, rules, share, onCompared, logger } = context
+  const doubts = createDoubts(Date.now)
   let underWay = 0
 
   async function compareInBackground(
@@ -61,10 +64,10 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
     const place = { entryPoint: entryPoint.address, op: toJson(op), override, blockHash }
     if (comparison.outcome === 'differs') {
       logger.error({ ...place, ...comparison }, 'our EVM DIFFERS from the node')
-      onDifference()
+      doubts.differs(entryPoint.address, validation.observed.codeHashes)
     } else if (comparison.outcome === 'unanswered') {
       logger.debug({ ...place, ...comparison }, 'the node cannot be compared with')
-    } else for (const hash of validation.observed.codeHashes.values()) codes.set(hash, true)
+    } else doubts.agrees(validation.observed.codeHashes)
   }
 
   async function compareAgain(entryPoint: EntryPoint, op: Operation, override?: StateOverride) {
@@ -82,9 +85,11 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
     compare(entryPoint, op, validation, override) {
       if (validation.accountSignatureFailed || validation.paymasterSignatureFailed) return
       if (!isRecorded(validation)) return
-      const hashes = [...validation.observed.codeHashes.values()]
-      const isNew = hashes.some((hash) => codes.get(hash) === undefined)
-      if (!isNew && !isSampled(entryPoint.encodeOperation(op), share)) return
+      const { observed } = validation
+      const isDue =
+        doubts.isDue(observed.codeHashes) || isSampled(entryPoint.encodeOperation(op), share)
+      if (!isDue) return
+      if (applyRules({ ...observed, entryPoint, op, ...rules }).violations.length > 0) return
       if (underWay >= AT_ONCE) return onCompared('skipped')
       underWay++
       compareInBackground(entryPoint, op, validation, override)
@@ -96,6 +101,8 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
           underWay--
         })
     },
+    isDoubted: (validation) =>
+      isRecorded(validation) && doubts.isDoubted(validation.observed.codeHashes),
   }
 }
 

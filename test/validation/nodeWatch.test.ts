@@ -1,7 +1,9 @@
-import { type Hex, numberToHex } from 'viem'
+import { concatHex, type Hex, numberToHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { depositSlot } from '../../src/encoding/storageLayout.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
 import type { ValidationResult } from '../../src/validation/engine.js'
+import { HANDLER } from '../../src/validation/inProcess/simulateOperation.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
 import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
 import { alarms, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'
@@ -36,6 +38,13 @@ function gasOf(result: ValidationResult) {
   return result.validation.verificationGasUsed
 }
 
+/** The operation of an account that pretends to be `code`, and has paid. */
+async function withCode(op: Operation, code: Hex) {
+  await chain.deposit(op.sender, chain.entryPoint.requiredPrefund(op))
+  const existing = { ...op, factory: undefined, factoryData: '0x' as const }
+  return [chain.entryPoint, existing, { [op.sender]: { code } }] as const
+}
+
 type Traced = { calls?: { input: string }[] }
 
 /** A node on which each validation that ends costs one unit of gas more. */
@@ -57,14 +66,10 @@ describe('validations of our EVM, compared with the node', () => {
     const engine = await start()
     const validate = async (seed: string, code?: Hex) => {
       const op = await fundedOperation(chain, seed)
-      if (code === undefined) {
-        expect(await engine.engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
-        return
-      }
-      await chain.deposit(op.sender, chain.entryPoint.requiredPrefund(op))
-      const existing = { ...op, factory: undefined, factoryData: '0x' as const }
-      const override = { [op.sender]: { code } }
-      const result = await engine.engine.validate(chain.entryPoint, existing, override)
+      const result =
+        code === undefined
+          ? await engine.engine.validate(chain.entryPoint, op)
+          : await engine.engine.validate(...(await withCode(op, code)))
       expect(result).toMatchObject({ ok: true })
     }
     await validate('first')
@@ -85,7 +90,7 @@ describe('validations of our EVM, compared with the node', () => {
     }
   })
 
-  test('that differ raise an alarm with all that reproduces it; the node validates from then on', async () => {
+  test('that differ raise an alarm with all that reproduces it; the node validates such code from then on', async () => {
     const node = await startChangedNode(chain.anvil.rpcUrl, dearerInside)
     open.push(() => node.stop())
     const engine = await start({ url: node.url })
@@ -101,9 +106,15 @@ describe('validations of our EVM, compared with the node', () => {
       ours: expect.stringContaining(`gas ${ours},`),
       node: expect.stringContaining(`gas ${ours + 1n},`),
     })
-    expect(engine.engine.trouble()).toMatch(/does not agree/)
+    expect(engine.engine.trouble()).toBeUndefined()
     expect(gasOf(await engine.engine.validate(chain.entryPoint, op))).toBe(ours)
-    expect(engine.ran).toEqual(['inProcess', 'trace'])
+    const otherCode = await withCode(op, '0x5f5f5260205ff3')
+    await engine.engine.validate(...otherCode)
+    expect(engine.ran).toEqual(['inProcess', 'trace', 'inProcess'])
+    expect(await outcomes(engine, 2)).toEqual(['differs', 'differs'])
+    await engine.engine.validate(...otherCode)
+    expect(engine.ran.at(-1)).toBe('trace')
+    expect(engine.compared).toHaveLength(2)
   })
 
   test('on state that changed without a block are no difference', async () => {
@@ -121,14 +132,22 @@ describe('validations of our EVM, compared with the node', () => {
     expect(alarms(engine.logged)).toEqual([])
   })
 
-  test('that look at the block, which nodes pretend in calls, are not compared', async () => {
+  test('that look at the block, which no operation may and nodes pretend in calls, are not compared', async () => {
     const engine = await start()
     const op = await fundedOperation(chain)
-    await chain.deposit(op.sender, chain.entryPoint.requiredPrefund(op))
-    const existing = { ...op, factory: undefined, factoryData: '0x' as const }
-    const override = { [op.sender]: { code: '0x48505f5f5260205ff3' } } as const // BASEFEE POP
-    await engine.engine.validate(chain.entryPoint, existing, override)
-    expect(await outcomes(engine, 1)).toEqual(['unanswered'])
-    expect(engine.engine.trouble()).toBeUndefined()
+    await engine.engine.validate(...(await withCode(op, '0x48505f5f5260205ff3'))) // BASEFEE POP
+    await engine.engine.validate(...(await withCode(op, '0x5f5f5260205ff3')))
+    expect(await outcomes(engine, 1)).toEqual(['agrees'])
+    expect(engine.compared).toHaveLength(1)
+  })
+
+  test('agree although somebody paid the address from which they run', async () => {
+    const engine = await start()
+    await chain.fund(HANDLER)
+    const op = await fundedOperation(chain)
+    // BALANCE of it, and one more instruction where there is one.
+    const code = concatHex(['0x73', HANDLER, '0x31601c575f505b5f5f5260205ff3'])
+    await engine.engine.validate(...(await withCode(op, code)))
+    expect(await outcomes(engine, 1)).toEqual(['agrees'])
   })
 })

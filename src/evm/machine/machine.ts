@@ -7,7 +7,12 @@ import type { EvmAccount } from '../state/account.js'
 import type { State } from '../state/state.js'
 import { type OnMiss, World } from '../state/world.js'
 import { Frame } from './frame.js'
-import type { ExecutionRecord, FrameRecord, Preimage } from './record.js'
+import {
+  type ExecutionRecord,
+  type FrameRecord,
+  MAX_RECORD_BYTES,
+  type Preimage,
+} from './record.js'
 import type { Signal } from './signal.js'
 import type { Watcher } from './watcher.js'
 
@@ -65,11 +70,13 @@ export class Machine {
   depth = -1
   stepsLeft: number
   logs: EvmLog[] = []
-  readonly recording: boolean
+  /** False from the start, or once the record has grown too large: there is none then. */
+  recording: boolean
   readonly watcher: Watcher | undefined
   root: FrameRecord | undefined
   preimages: Preimage[] = []
   outOfGas = false
+  #recordLeft = MAX_RECORD_BYTES
   end: MessageEnd | undefined
 
   constructor(
@@ -119,6 +126,17 @@ export class Machine {
     const view = new DataView(delegate.buffer, delegate.byteOffset)
     for (let i = 0; i < 5; i++) limbs[i] = view.getUint32(16 - 4 * i)
     return this.world.at(limbs, 0)
+  }
+
+  /** Whether there is a record that may grow by `bytes`. One that may not is given up. */
+  canRecord(bytes: number): boolean {
+    if (!this.recording) return false
+    this.#recordLeft -= bytes
+    if (this.#recordLeft >= 0) return true
+    this.recording = false
+    this.root = undefined
+    this.preimages = []
+    return false
   }
 
   executionRecord(): ExecutionRecord | undefined {

@@ -6,7 +6,7 @@ import type { Frame } from './frame.js'
 import { execute } from './interpreter.js'
 import type { Machine } from './machine.js'
 import type { Message } from './message.js'
-import type { FrameRecord } from './record.js'
+import { FRAME_BYTES, type FrameRecord, inputKept, outputKept } from './record.js'
 import {
   CODE_REJECTED,
   CODE_TOO_LARGE,
@@ -203,7 +203,8 @@ function settle(
   if (record !== undefined) {
     record.gasUsed = message.gas - gas
     record.error = errorOf(signal)
-    record.output = output.slice()
+    const kept = outputKept(record.depth, output.length)
+    if (machine.canRecord(kept)) record.output = output.slice(0, kept)
   }
   if (parent === undefined) {
     machine.end = { signal, gas, output: output.slice() }
@@ -260,17 +261,20 @@ function begin(
   message: Message,
 ): FrameRecord | undefined {
   machine.stepsLeft -= STEPS_PER_MESSAGE
-  if (!machine.recording) return undefined
+  const depth = machine.depth + 1
+  const kept = inputKept(depth, message.input.length)
+  if (!machine.canRecord(FRAME_BYTES + kept)) return undefined
   const record: FrameRecord = {
     kind: message.kind,
-    depth: machine.depth + 1,
+    depth,
     from: message.from.address,
     to: message.to.address,
     storageAddress: message.self.address,
     value: message.value,
     gas: message.gas,
     gasUsed: 0,
-    input: message.input.slice(),
+    input: message.input.slice(0, kept),
+    inputSize: message.input.length,
     output: emptyBytes,
     error: undefined,
     opcodes: new Uint32Array(8),

@@ -30,8 +30,14 @@ export type FrameRecord = {
   value: bigint
   gas: number
   gasUsed: number
-  /** Calldata, or initcode. */
+  /**
+   * Calldata, or initcode. Below the frames that the outermost one calls only its first 36 bytes, a
+   * selector and an argument: all that the rules read there.
+   */
   input: Uint8Array
+  /** Bytes of the whole calldata or initcode. */
+  inputSize: number
+  /** Empty below the frames that the outermost one calls. */
   output: Uint8Array
   error: FrameError | undefined
   /** Set of opcodes, one bit each: ask `usesOpcode` and `opcodesOf`. */
@@ -56,6 +62,31 @@ export type ExecutionRecord = {
   preimages: Preimage[]
   /** Whether any frame ran out of gas, the SSTORE sentry included (OP-020). */
   outOfGas: boolean
+}
+
+/** The deepest frames whose input and output are kept: those that the EntryPoint calls. */
+const DEPTH_KEPT = 1
+/** Bytes of an input that are kept of deeper frames. */
+const INPUT_KEPT = 36
+
+/**
+ * Bytes that a record may take; it is given up beyond them. A validation that is honest records some
+ * 100 kB. Instructions that record something are cheap, so gas alone would allow gigabytes, and many
+ * validations are under way at once.
+ */
+export const MAX_RECORD_BYTES = 8 << 20
+/** Bytes that a frame takes without its bytes fields, and an entry of one of its sets, roughly. */
+export const FRAME_BYTES = 1_200
+export const ENTRY_BYTES = 150
+
+/** The number of bytes that a record keeps of the input of a frame. */
+export function inputKept(depth: number, size: number): number {
+  return depth <= DEPTH_KEPT ? size : Math.min(size, INPUT_KEPT)
+}
+
+/** The number of bytes that a record keeps of the output of a frame. */
+export function outputKept(depth: number, size: number): number {
+  return depth <= DEPTH_KEPT ? size : 0
 }
 
 const PREIMAGE_MIN = 32

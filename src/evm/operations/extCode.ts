@@ -1,6 +1,7 @@
 import { COPY_WORD, wordCount } from '../gasCosts.js'
 import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
+import { ENTRY_BYTES } from '../machine/record.js'
 import { CONTINUE, OUT_OF_GAS, type Signal } from '../machine/signal.js'
 import type { EvmAccount } from '../state/account.js'
 import { copyTo } from './context.js'
@@ -42,7 +43,7 @@ export function extCodeHash(machine: Machine, frame: Frame, op: number): Signal 
 
 /** Records a touch of another account's code, with what was there at that moment. */
 export function noteAccess(machine: Machine, frame: Frame, op: number, account: EvmAccount): void {
-  if (frame.record === undefined) return
+  if (frame.record === undefined || !machine.canRecord(ENTRY_BYTES)) return
   const delegate = account.precompile === undefined ? machine.delegateOf(account) : undefined
   frame.record.accesses.push({
     opcode: op,

@@ -4,7 +4,7 @@ import { hexOfLimbs } from '../bytes/limbs.js'
 import { COPY_WORD, KECCAK_WORD, wordCount } from '../gasCosts.js'
 import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
-import { keepsPreimage } from '../machine/record.js'
+import { ENTRY_BYTES, keepsPreimage } from '../machine/record.js'
 import {
   CONTINUE,
   OUT_OF_GAS,
@@ -45,7 +45,7 @@ export function hash(machine: Machine, frame: Frame): Signal {
   machine.stepsLeft -= size / HASH_BYTES_PER_STEP
   const input = frame.view(from, size)
   const digest = keccak(input)
-  if (machine.recording && keepsPreimage(size)) {
+  if (keepsPreimage(size) && machine.canRecord(ENTRY_BYTES + size)) {
     machine.preimages.push({ input: input.slice(), hash: digest })
   }
   frame.pushBytes(digest, 0)

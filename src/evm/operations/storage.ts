@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { hexOfLimbs, slotKey } from '../bytes/limbs.js'
 import {
   COLD_SLOT,
@@ -9,6 +10,7 @@ import {
 } from '../gasCosts.js'
 import type { Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
+import { ENTRY_BYTES } from '../machine/record.js'
 import { CONTINUE, OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
 
 export function sload(machine: Machine, frame: Frame): Signal {
@@ -19,7 +21,8 @@ export function sload(machine: Machine, frame: Frame): Signal {
   world.warm(slot)
   const value = world.read(frame.self, slot)
   const reads = frame.record?.reads
-  if (reads !== undefined && !reads.has(slot.key)) reads.set(slot.key, value)
+  if (reads !== undefined && !reads.has(slot.key) && machine.canRecord(ENTRY_BYTES))
+    reads.set(slot.key, value)
   frame.pushBig(value)
   return CONTINUE
 }
@@ -39,7 +42,8 @@ export function sstore(machine: Machine, frame: Frame): Signal {
   world.warm(slot)
   world.addRefund(writeRefund(original, current, next))
   const writes = frame.record?.writes
-  if (writes !== undefined) writes.set(slot.key, (writes.get(slot.key) ?? 0) + 1)
+  if (writes !== undefined && machine.canRecord(ENTRY_BYTES))
+    writes.set(slot.key, (writes.get(slot.key) ?? 0) + 1)
   if (current !== next) world.write(slot, next)
   return CONTINUE
 }
@@ -61,7 +65,7 @@ function writeRefund(original: bigint, current: bigint, next: bigint): number {
 
 export function tload(machine: Machine, frame: Frame): Signal {
   const at = frame.popLimbs()
-  frame.record?.transientReads.add(hexOfLimbs(frame.stack, at, 8))
+  noteTransient(machine, frame.record?.transientReads, frame, at)
   frame.pushBig(machine.world.readTransient(frame.self, slotKey(frame.stack, at)))
   return CONTINUE
 }
@@ -69,8 +73,19 @@ export function tload(machine: Machine, frame: Frame): Signal {
 export function tstore(machine: Machine, frame: Frame): Signal {
   if (frame.isStatic) return STATIC_VIOLATION
   const at = frame.popLimbs()
-  frame.record?.transientWrites.add(hexOfLimbs(frame.stack, at, 8))
+  noteTransient(machine, frame.record?.transientWrites, frame, at)
   const key = slotKey(frame.stack, at)
   machine.world.writeTransient(frame.self, key, frame.popBig())
   return CONTINUE
+}
+
+/** Adds the slot whose limbs are at `at` to the recorded ones, if there is a record. */
+function noteTransient(
+  machine: Machine,
+  slots: Set<Hex> | undefined,
+  frame: Frame,
+  at: number,
+): void {
+  if (slots !== undefined && machine.canRecord(ENTRY_BYTES))
+    slots.add(hexOfLimbs(frame.stack, at, 8))
 }

@@ -11,7 +11,8 @@ const MIN_INPUT = 64
  * 32 bytes or more and n from 0 to 128, as Solidity places mappings by address (their values may be
  * structs) and accounts their linked lists (Alchemy's Modular Account hashes 128 bytes).
  * `preimages` are all inputs that the run hashed; a slot whose hash it never computed is not seen as
- * associated.
+ * associated. A run may hash and use tens of thousands: the hashes of an owner are sorted once, and each
+ * slot is looked up among them.
  */
 export function createAssociation(
   preimages: readonly Preimage[],
@@ -23,6 +24,7 @@ export function createAssociation(
       bases = preimages
         .filter(({ input }) => input.length >= MIN_INPUT && startsWith(input, owner))
         .map(({ hash }) => BigInt(toHex(hash)))
+        .sort((a, b) => (a < b ? -1 : 1))
       basesByOwner.set(owner, bases)
     }
     return bases
@@ -30,8 +32,23 @@ export function createAssociation(
   return (owner, slot) => {
     const value = BigInt(slot)
     if (value === BigInt(owner)) return true
-    return basesOf(owner).some((base) => BigInt.asUintN(256, value - base) <= MAX_OFFSET)
+    const base = lastUpTo(basesOf(owner), value)
+    return base !== undefined && BigInt.asUintN(256, value - base) <= MAX_OFFSET
   }
+}
+
+/**
+ * The greatest of the ascending `numbers` that is not above `limit`; the greatest of all when all are, as
+ * slots run over at 2^256.
+ */
+function lastUpTo(numbers: readonly bigint[], limit: bigint): bigint | undefined {
+  let [low, high] = [0, numbers.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (numbers[middle]! <= limit) low = middle + 1
+    else high = middle
+  }
+  return numbers.at(low - 1)
 }
 
 function startsWith(input: Uint8Array, owner: Address): boolean {

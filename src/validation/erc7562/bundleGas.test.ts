@@ -31,6 +31,7 @@ function call(to: Address, input: Hex, fields: Partial<FrameRecord> = {}): Frame
     gas: 1_000_000,
     gasUsed: 10_000,
     input: fromHex(input),
+    inputSize: fromHex(input).length,
     output: new Uint8Array(),
     error: undefined,
     opcodes: new Uint32Array(8),

@@ -23,15 +23,15 @@ const EXTCODEHASH = 0x3f
 export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, frame) => {
   const isOfSender = frame.storageAddress === op.sender || frame.from === op.sender
   const mayLook = limits.readsMissingCode && name === 'deployment' && isOfSender
+  // A tracer may tell only the first of several accesses of an address.
+  const called = new Set(frame.calls.map(({ to }) => to))
   return frame.accesses
     .filter(({ address, codeSize, precompile }) => {
       return codeSize === 0 && !precompile && address !== op.sender
     })
     .filter(({ address, opcode }) => {
       if (!mayLook) return true
-      // A tracer may tell only the first of several accesses of an address.
-      const isCalled = frame.calls.some(({ to }) => to === address)
-      return isCalled || (opcode !== EXTCODESIZE && opcode !== EXTCODEHASH)
+      return called.has(address) || (opcode !== EXTCODESIZE && opcode !== EXTCODEHASH)
     })
     .map(({ address, opcode }) => {
       const message = `${entity.role} accesses ${address}, which has no code`

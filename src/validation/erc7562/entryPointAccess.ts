@@ -17,9 +17,9 @@ const opcodes: Readonly<Partial<Record<FrameKind, number>>> = {
 export const entryPointCalls: FrameRule = (context, phase, frame) =>
   frame.calls
     .filter((call) => call.to === context.entryPoint.address && !isAllowed(context, phase, call))
-    .map(({ kind, to, input }) => {
+    .map(({ kind, to, input, inputSize }) => {
       const { entity } = phase
-      const callee = input.length < 4 ? 'its fallback' : toHex(input.subarray(0, 4))
+      const callee = inputSize < 4 ? 'its fallback' : toHex(input.subarray(0, 4))
       const message = `${entity.role} may not call the EntryPoint (${kind} of ${callee}) in validation`
       return violation('OP-054', entity, message, { opcode: opcodes[kind]!, contract: to })
     })
@@ -63,8 +63,12 @@ function depositTo(account: string): string {
 }
 
 /** OP-053: the fallback from the sender, or from contracts that it calls in its own validation. */
-function paysFallback({ op }: RuleContext, phase: Phase, { from, input }: FrameRecord): boolean {
-  return input.length === 0 && (phase.entity.role === 'account' || from === op.sender)
+function paysFallback(
+  { op }: RuleContext,
+  phase: Phase,
+  { from, inputSize }: FrameRecord,
+): boolean {
+  return inputSize === 0 && (phase.entity.role === 'account' || from === op.sender)
 }
 
 /** OP-055: incrementNonce() from the sender: it raises the caller's nonce. */

@@ -44,8 +44,12 @@ export type PhaseRule = (context: RuleContext, phase: Phase) => readonly Violati
 
 /** The frames of a phase, callers before what they call. */
 export function* framesOf(root: FrameRecord): Generator<FrameRecord> {
-  yield root
-  for (const call of root.calls) yield* framesOf(call)
+  // Generators within generators would pass each frame on once for every caller of it.
+  const waiting = [root]
+  for (let frame = waiting.pop(); frame !== undefined; frame = waiting.pop()) {
+    yield frame
+    for (let index = frame.calls.length - 1; index >= 0; index--) waiting.push(frame.calls[index]!)
+  }
 }
 
 /** Whether the frame runs the EntryPoint on its own storage: its code is trusted, no rule applies. */

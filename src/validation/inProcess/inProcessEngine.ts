@@ -5,6 +5,7 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { splitValidationData } from '../../entrypoint/validationData.js'
 import { OperationLimitError } from '../../errors/operationErrors.js'
+import { TooCostlyError } from '../../errors/simulationErrors.js'
 import { type Fork, forks, type State } from '../../evm/index.js'
 import type { Engine, StateOverride, Validation } from '../engine.js'
 import { aggregated } from '../refusals.js'
@@ -84,8 +85,8 @@ export function createEngineOn(withState: WithState): Engine {
     },
 
     measure(entryPoint, op, bounds, override) {
-      const simulateLimited = (limited: Operation, extent: Extent) =>
-        simulate(withState, entryPoint, limited, extent, override)
+      const simulateLimited = async (limited: Operation, extent: Extent) =>
+        withoutRecord(await simulate(withState, entryPoint, limited, extent, override))
       return measureOperation(simulateLimited, entryPoint, op, bounds)
     },
   }
@@ -116,9 +117,14 @@ async function simulate(
   return { result, ...last, blockHash: view.head.hash, readMore }
 }
 
+/** A search keeps its first runs for long, and nobody judges them. */
+function withoutRecord(simulated: SimulatedOperation): SimulatedOperation {
+  return { ...simulated, result: { ...simulated.result, record: undefined } }
+}
+
 function recordedExecution(simulated: SimulatedOperation): RecordedExecution {
   const { result, state, block, blockHash } = simulated
-  if (result.record === undefined) throw new Error('the execution was not recorded')
+  if (result.record === undefined) throw new TooCostlyError('memory for its record')
   return { record: result.record, state, fork: block.fork, blockHash }
 }
 

@@ -20,7 +20,9 @@ import { type Extent, type Observation, observeOperation } from './observeOperat
 export const HANDLER: Address = '0x0000000000000000000000000000707572736572'
 
 /** The handler's account is known to be empty, so it need not be read. */
-const handlerOverride: StateOverride = { [HANDLER]: { nonce: '0x0', balance: '0x0', code: '0x' } }
+export const handlerOverride: StateOverride = {
+  [HANDLER]: { nonce: '0x0', balance: '0x0', code: '0x' },
+}
 
 /**
  * Instructions that one simulation may execute. Some more of the cheapest would fit into 16.7 million

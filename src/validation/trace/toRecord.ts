@@ -51,6 +51,7 @@ function toFrame(
     gas: Number(traced.gas),
     gasUsed: Number(traced.gasUsed),
     input: fromHex(traced.input),
+    inputSize: (traced.input.length - 2) / 2,
     output: fromHex(traced.output ?? '0x'),
     error: errorOf(traced),
     opcodes: new Uint32Array(8),

@@ -5,7 +5,8 @@ import type { StateOverride } from '../../chain/stateOverride.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { type Fork, toHex } from '../../evm/index.js'
-import { handleOpsCall } from '../inProcess/simulateOperation.js'
+import { handleOpsCall, handlerOverride } from '../inProcess/simulateOperation.js'
+import { mergeOverrides } from '../mergeOverrides.js'
 
 export type TraceOptions = {
   /** A tracer's name or source. */
@@ -35,7 +36,7 @@ export function traceRequest(
   const options = {
     tracer,
     ...(tracerConfig === undefined ? {} : { tracerConfig }),
-    stateOverrides: override,
+    stateOverrides: mergeOverrides(handlerOverride, override),
     ...(time === undefined ? {} : { blockOverrides: { time: `0x${time.toString(16)}` } }),
   }
   return { method: 'debug_traceCall', params: [message, at, options] }

@@ -107,11 +107,12 @@ let accounts = 0
 
 /** Without rules nothing but the node's own word. */
 async function openEngine(
-  { chainId, rules, validationEngine: choice, comparedShare }: ChainDefinition,
+  definition: ChainDefinition,
   entryPoint: EntryPoint,
   node: NodeClient,
   heads: HeadFollower,
 ): Promise<{ engine: Engine; close: () => void }> {
+  const { chainId, rules, validationEngine: choice, comparedShare } = definition
   if (rules === 'off') return { engine: createNodeEngine({ node }), close: () => {} }
   const context = {
     node,
@@ -120,6 +121,7 @@ async function openEngine(
     entryPoints: [entryPoint],
     choice,
     comparedShare,
+    rules: ruleSettings(definition),
     logger: silent,
     onValidated: () => {},
     onCompared: () => {},

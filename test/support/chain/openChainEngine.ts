@@ -4,6 +4,7 @@ import { startHeadFollower } from '../../../src/chain/headFollower.js'
 import { createNodeClient } from '../../../src/chain/nodeClient.js'
 import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
 import { createChainEngine, type ValidatedBy } from '../../../src/validation/chainEngine.js'
+import { limitProfiles } from '../../../src/validation/erc7562/index.js'
 import type { Compared } from '../../../src/validation/nodeWatch.js'
 import type { EngineChain } from './engineChain.js'
 
@@ -36,6 +37,10 @@ export async function openChainEngine(
     onBatch,
     onValidated,
     comparedShare,
+    rules: {
+      limits: limitProfiles.lenient,
+      stakePolicy: { minimumStake: 0n, minimumUnstakeDelay: 0n },
+    },
     onCompared: (outcome) => compared.push(outcome),
   })
   asked.length = 0
