@@ -61,7 +61,8 @@ const limitFields = [
   'verificationGasLimit',
   'paymasterVerificationGasLimit',
 ] as const
-const range = { validUntil: 0, validAfter: 0 }
+/** As a sponsorship has one: the EntryPoint works less where there is none. */
+const range = { validUntil: 4_000_000_000, validAfter: 0 }
 
 async function estimate(chain: EngineChain, draft: Draft, bundleSize: number) {
   const { node, heads } = chain.engine
@@ -104,7 +105,7 @@ async function prepare(
   const draft = { ...drafted, ...unsetGas, ...(payer === 'itself' ? {} : stub) }
   const gas = await estimate(chain, draft, bundleSize)
   const sign = async (op: Operation) =>
-    chain.sign(payer === 'itself' ? op : await chain.sponsor(op, tank), seed)
+    chain.sign(payer === 'itself' ? op : await chain.sponsor(op, tank, range), seed)
   return { op: complete(draft, gas), sign }
 }
 

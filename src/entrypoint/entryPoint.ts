@@ -58,7 +58,10 @@ export type Failure = {
  */
 export type Overhead = {
   readonly fixed: number
+  /** Without any validity range: the EntryPoint returns early from validation data that are 0. */
   readonly perOp: number
+  /** More for the validity range that an account, or a paymaster, returned; measured with both bounds. */
+  readonly range: number
   /** More for an operation that is passed to executeUserOp, and for each word of its encoding. */
   readonly executeUserOp?: { readonly fixed: number; readonly perWord: number }
 }

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { greatest, smallest } from '../base/bigints.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { COLD_BENEFICIARY } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
@@ -20,6 +21,13 @@ const OFFSET_TOKENS = 2 * 3
 const GAS_PER_CALL_DATA_WORD = 10
 /** EIP-7702: PER_EMPTY_ACCOUNT_COST of each authorization. */
 const AUTHORIZATION_GAS = 25_000
+/**
+ * The refund on which `overhead.perOp` counts where a sender pays: its deposit in the EntryPoint goes from
+ * nothing to the prefund and back, before it gets the rest of the prefund.
+ */
+const DEPOSIT_REFUND = 19_900n
+/** Gas that is metered at least with such a refund: the deposit from nothing to the prefund, the rest. */
+export const METERED_WITH_REFUND = 35_000n
 /** callData with this selector makes the EntryPoint pass the whole operation to the account (v0.7 and later). */
 const EXECUTE_USER_OP_SELECTOR = '0x8dd7712f'
 
@@ -53,7 +61,8 @@ type OperationEncoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
  * Gas that `op` causes in a bundle of `bundleSize` operations and that the EntryPoint cannot meter:
  * its calldata, the EntryPoint's own work on it, and its share of what a bundle costs anyway (21,000,
  * fixed work, envelope). Where the transaction would fall to the calldata floor of EIP-7623 it is
- * the share of that, less the validation gas that the operation pays for as well.
+ * the share of that, less the validation gas that the operation pays for as well. Where refunds would
+ * exceed the cap of EIP-3529 it is the share of four fifths of the gas before refunds (`cappedGas`).
  */
 export function preVerificationGas(
   entryPoint: OperationEncoder,
@@ -72,12 +81,14 @@ export function preVerificationGas(
   const floor =
     Math.ceil(sharedFloor / bundleSize) + tokens * FLOOR_GAS_PER_TOKEN - Number(verificationGasUsed)
 
-  return BigInt(Math.max(standard, floor))
+  const capped = Math.ceil((4 * standard - Number(cappedGas(op, verificationGasUsed))) / 5)
+
+  return BigInt(Math.max(standard, floor, capped))
 }
 
 /** The highest cost of a bundle's transaction. */
 export type BundleCost = {
-  /** Gas that the EntryPoint does not meter. */
+  /** Gas that the EntryPoint does not meter, less the refunds of its own work if no cap binds. */
   readonly unmetered: bigint
   /** The least gas of the transaction (EIP-7623). */
   readonly floor: bigint
@@ -101,6 +112,21 @@ export function bundleCost(
   }
 }
 
+/**
+ * EIP-3529 gives back at most a fifth of a transaction's gas. Of a bundle with prepaid gas P, unmetered
+ * gas U, metered gas M and refunds R, the charge P + M then covers the cost when it covers four fifths of
+ * U + R + M, so when 5 P + (M - 4 R) is at least 4 U. This is the operation's part of M - 4 R, with or
+ * without a refund, at the least metered gas.
+ */
+export function cappedGas(op: Pick<Operation, 'paymaster'>, metered: bigint): bigint {
+  return smallest(metered, greatest(metered, METERED_WITH_REFUND) - 4n * refundOf(op))
+}
+
+/** The highest refund that the EntryPoint's own work on the operation may bring. */
+export function refundOf({ paymaster }: Pick<Operation, 'paymaster'>): bigint {
+  return paymaster === undefined ? DEPOSIT_REFUND : 0n
+}
+
 const noOverhead = { fixed: 0, perWord: 0 }
 
 /** Gas for the EntryPoint's work on one operation that no limit meters, without its calldata. */
@@ -109,7 +135,10 @@ function workGas({ overhead }: OperationEncoder, op: Operation, encoded: Hex): n
   const passesOperation = op.callData.startsWith(EXECUTE_USER_OP_SELECTOR)
   const { fixed, perWord } = (passesOperation && overhead.executeUserOp) || noOverhead
   const execute = fixed + words(encoded) * perWord
-  return overhead.perOp + words(op.callData) * GAS_PER_CALL_DATA_WORD + authorization + execute
+  // Whether an account or a paymaster returns a range is theirs to decide with each validation.
+  const ranges = overhead.range * (op.paymaster === undefined ? 1 : 2)
+  const copying = words(op.callData) * GAS_PER_CALL_DATA_WORD
+  return overhead.perOp + ranges + copying + authorization + execute
 }
 
 function words(hex: Hex): number {

@@ -1,5 +1,6 @@
-import { encodeFunctionData, type Hex, parseEther } from 'viem'
+import { encodeFunctionData, type Hex, padHex, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { depositSlot } from '../../src/encoding/storageLayout.js'
 import { COLD_BENEFICIARY } from '../../src/entrypoint/bundleGas.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { preVerificationGas } from '../../src/gas/preVerificationGas.js'
@@ -18,9 +19,18 @@ let accounts: Account[]
 beforeAll(async () => {
   chain = await startV06Chain()
   accounts = []
-  for (let number = 1; number <= 5; number++) accounts.push(await chain.deployedAccount(number))
+  for (let number = 1; number <= 5; number++) accounts.push(await withoutDeposit(number))
 })
 afterAll(() => chain.stop())
+
+/** An account that pays from its balance, as most do; the EntryPoint returns the rest to its deposit. */
+async function withoutDeposit(number: number): Promise<Account> {
+  const account = await chain.deployedAccount(number)
+  const empty = padHex('0x')
+  const { address } = chain.entryPoint
+  await chain.anvil.request('anvil_setStorageAt', [address, depositSlot(account.address), empty])
+  return account
+}
 
 function bytes(length: number, byte: string): Hex {
   return `0x${byte.repeat(length)}`

@@ -5,7 +5,7 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { bundleCost } from '../../gas/preVerificationGas.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import type { Engine } from '../../validation/engine.js'
-import { paysForItself } from './paysForItself.js'
+import { coversGas, paysForItself } from './paysForItself.js'
 import { pricedOperation } from './pricedOperation.js'
 
 /** Gas that every EntryPoint meters for any operation: its nonce, its payment, the call of its account. */
@@ -13,8 +13,8 @@ const LEAST_METERED = 10_000n
 
 /**
  * Measures the cost and the income of a bundle; the returned function tells whether the bundle pays for
- * itself with given fees. Only where the calldata floor (EIP-7623) may bind does it matter how much gas
- * validation uses: then every operation is validated again.
+ * itself with given fees. Only where the calldata floor (EIP-7623) or the cap of refunds (EIP-3529) may
+ * bind does it matter how much gas validation uses: then every operation is validated again.
  */
 export async function assessBundle(
   engine: Pick<Engine, 'validate'>,
@@ -25,9 +25,12 @@ export async function assessBundle(
 ): Promise<(fees: Fees) => boolean> {
   const ops = operations.map(({ operation }) => operation)
   const cost = bundleCost(entryPoint, ops, data, beneficiaryGas)
-  const charged = ops.reduce((sum, op) => sum + op.preVerificationGas + LEAST_METERED, 0n)
+  const isCovered = coversGas(
+    ops.map((op) => ({ op, metered: LEAST_METERED })),
+    cost,
+  )
   const metered = async (op: Operation) =>
-    charged >= cost.floor ? LEAST_METERED : verificationGas(engine, entryPoint, op)
+    isCovered ? LEAST_METERED : verificationGas(engine, entryPoint, op)
   const paying = await Promise.all(
     operations.map(async (stored) => ({
       op: pricedOperation(entryPoint, stored),

@@ -5,6 +5,7 @@ import { smallest, sum } from '../../base/bigints.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import { cappedGas } from '../../gas/preVerificationGas.js'
 import { highestPrice, type Paying, paysForItself } from './paysForItself.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
@@ -64,7 +65,13 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
                 (op.preVerificationGas + metered[at]!) * entryPoint.gasPrice(op, baseFee),
               ),
             )
-            for (const gasUsed of [cost.unmetered + sum(metered), cost.floor]) {
+            // EIP-3529: a fifth of the gas comes back at most, and 19,900 of a deposit that was nothing.
+            const refunds = paying.map(({ op }, at) =>
+              op.paymaster === undefined && metered[at]! >= 35_000n ? 19_900n : 0n,
+            )
+            const gross = cost.unmetered + sum(metered) + sum(refunds)
+            const capped = gross - gross / 5n
+            for (const gasUsed of [cost.unmetered + sum(metered), capped, cost.floor]) {
               expect(sum(earned)).toBeGreaterThanOrEqual(gasUsed * price)
             }
           }
@@ -83,7 +90,8 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
         (paying, offer) => {
           const ops = paying.map(({ op }) => op)
           const prepaid = sum(ops.map((op) => op.preVerificationGas))
-          const cost = { unmetered: prepaid, floor: prepaid }
+          const capped = 5n * prepaid + sum(paying.map(({ op, metered }) => cappedGas(op, metered)))
+          const cost = { unmetered: smallest(prepaid, capped / 4n - 1n), floor: prepaid }
           const maxFeePerGas = smallest(
             offer.maxFeePerGas,
             ...ops.map((op) => highestPrice(entryPoint, op)),

@@ -1,8 +1,13 @@
-import { smallest, sum } from '../../base/bigints.js'
+import { greatest, smallest, sum } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import type { BundleCost } from '../../gas/preVerificationGas.js'
+import {
+  type BundleCost,
+  cappedGas,
+  METERED_WITH_REFUND,
+  refundOf,
+} from '../../gas/preVerificationGas.js'
 import type { PricedOperation } from './pricedOperation.js'
 
 /**
@@ -50,10 +55,9 @@ export function paysForItself({ entryPoint, paying, cost }: PricedBundle, fees: 
   const isUncovered = ({ highestBaseFee = fees.maxFeePerGas }: PricedOperation) =>
     fees.maxFeePerGas > highestBaseFee
   if (ops.some(isUncovered)) return false
-  const prepaid = sum(ops.map((op) => op.preVerificationGas))
-  const charged = prepaid + sum(paying.map(({ metered }) => metered))
+  const prepaid = prepaidGas(paying)
   // Where no gas costs more than each operation pays for it, enough gas is enough.
-  if (!outbids(entryPoint, ops, fees) && prepaid >= cost.unmetered && charged >= cost.floor) {
+  if (!outbids(entryPoint, ops, fees) && prepaid >= cost.unmetered && coversGas(paying, cost)) {
     return true
   }
   return breakpoints(entryPoint, ops, fees).every((baseFee) => {
@@ -67,8 +71,37 @@ export function paysForItself({ entryPoint, paying, cost }: PricedBundle, fees: 
     )
     const surplus = sum(margins) + (prepaid - cost.unmetered) * price
     const certain = paying.map(({ op, metered }) => earned(op, op.preVerificationGas + metered))
-    return surplus >= 0n && sum(certain) >= cost.floor * price
+    /** Five times the wei left of a charge when four fifths of its metered gas are paid. */
+    const fifths = (op: Operation, gas: bigint) =>
+      5n * earned(op, gas) - 4n * (gas - op.preVerificationGas) * price
+    const capped = paying.map(({ op, metered }) => {
+      const most = fifths(op, maxChargedGas(entryPoint, op))
+      const left = (least: bigint) => smallest(fifths(op, op.preVerificationGas + least), most)
+      const refunded = left(greatest(metered, METERED_WITH_REFUND)) - 4n * refundOf(op) * price
+      return smallest(left(metered), refunded)
+    })
+    // One gas more than the unmetered: the fifth that comes back is rounded down.
+    return (
+      surplus >= 0n &&
+      sum(certain) >= cost.floor * price &&
+      sum(capped) >= 4n * (cost.unmetered + 1n) * price
+    )
   })
+}
+
+/**
+ * Whether prepaid gas and gas that is sure to be metered cover the bundle where the floor of calldata or
+ * the cap of refunds binds, at one price for all gas.
+ */
+export function coversGas(paying: readonly Paying[], cost: BundleCost): boolean {
+  const prepaid = prepaidGas(paying)
+  const charged = prepaid + sum(paying.map(({ metered }) => metered))
+  const capped = 5n * prepaid + sum(paying.map(({ op, metered }) => cappedGas(op, metered)))
+  return charged >= cost.floor && capped >= 4n * cost.unmetered
+}
+
+function prepaidGas(paying: readonly Paying[]): bigint {
+  return sum(paying.map(({ op }) => op.preVerificationGas))
 }
 
 /** Whether gas of the transaction can cost more than one of the operations pays for it. */

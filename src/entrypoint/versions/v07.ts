@@ -10,7 +10,12 @@ export function createEntryPointV07(address: Address): EntryPointContract {
   return {
     ...packedEntryPoint(address, splitEntity),
     // Without MCOPY the operation is copied word by word for executeUserOp.
-    overhead: { fixed: 11_262, perOp: 7_836, executeUserOp: { fixed: 1_600, perWord: 69 } },
+    overhead: {
+      fixed: 11_262,
+      perOp: 7_836,
+      range: 365,
+      executeUserOp: { fixed: 1_600, perWord: 69 },
+    },
     hash: (op, chainId) => {
       const words = hashedWords(op, joinEntity(op.factory, op.factoryData), paymasterAndData(op))
       return boundHash(keccak(words), address, chainId)

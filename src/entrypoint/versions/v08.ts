@@ -9,7 +9,12 @@ export function createEntryPointV08(address: Address): EntryPointContract {
   const typedDataHash = createTypedDataHash(address)
   return {
     ...packedEntryPoint(address, splitDelegatedInitCode),
-    overhead: { fixed: 9_157, perOp: 7_601, executeUserOp: { fixed: 1_640, perWord: 7 } },
+    overhead: {
+      fixed: 9_157,
+      perOp: 7_601,
+      range: 370,
+      executeUserOp: { fixed: 1_640, perWord: 7 },
+    },
     hash: (op, chainId, delegate) =>
       typedDataHash(hashedWords(op, hashedInitCode(op, delegate), paymasterAndData(op)), chainId),
   }

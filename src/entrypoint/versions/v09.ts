@@ -10,7 +10,13 @@ export function createEntryPointV09(address: Address): EntryPointContract {
   const typedDataHash = createTypedDataHash(address)
   return {
     ...packedEntryPoint(address, splitDelegatedInitCode),
-    overhead: { fixed: 9_073, perOp: 7_749, executeUserOp: { fixed: 1_640, perWord: 7 } },
+    // A range of block numbers costs more than one of times.
+    overhead: {
+      fixed: 9_073,
+      perOp: 7_749,
+      range: 475,
+      executeUserOp: { fixed: 1_640, perWord: 7 },
+    },
     hash: (op, chainId, delegate) => {
       const initCode = hashedInitCode(op, delegate)
       const signedByUser = hashedPaymasterAndData(paymasterAndData(op))
