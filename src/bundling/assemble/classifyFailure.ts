@@ -28,8 +28,13 @@ export async function classifyFailure(
     case 'AA25':
       return classifyNonceFailure(context, entryPoint, head, stored, failure)
     case 'AA22':
-    case 'AA32': {
-      const hasExpired = stored.validUntil > 0 && stored.validUntil <= head.timestamp
+    case 'AA27':
+    case 'AA32':
+    case 'AA37': {
+      const { validUntil, validUntilBlock } = stored
+      const hasExpired =
+        (validUntil > 0 && validUntil <= head.timestamp) ||
+        (validUntilBlock > 0n && validUntilBlock <= head.number)
       return hasExpired
         ? { hash, code, reason: `${failure.message}: ${expiry(stored, head)}` }
         : undefined
@@ -69,8 +74,10 @@ async function classifyNonceFailure(
   return { hash, code, reason, nonceUsed: next > nonce }
 }
 
-function expiry({ validUntil }: StoredOperation, { timestamp }: Head): string {
-  return `valid until ${validUntil}, block time ${timestamp}`
+function expiry({ validUntil, validUntilBlock }: StoredOperation, head: Head): string {
+  return validUntil > 0 && validUntil <= head.timestamp
+    ? `valid until ${validUntil}, block time ${head.timestamp}`
+    : `valid until block ${validUntilBlock}, block ${head.number}`
 }
 
 /** The wei that the payer has and needs, in words. */

@@ -38,6 +38,8 @@ function bundle(nonce: number, fields: Partial<OpenBundle> = {}): OpenBundle {
     operationCount: 2,
     waitingCount: 2,
     cancelRequested: false,
+    validUntil: 0,
+    validUntilBlock: 0n,
     attempts: [attempt()],
     ...fields,
   }
@@ -51,8 +53,11 @@ function lane(mined: number, ...open: OpenBundle[]): Lane {
   }
 }
 
+/** A block in which all operations that end at all are valid no longer. */
+const soon = { number: 100n, timestamp: 1_000 }
+
 function plan(each: Lane, known: (attempt: BundleAttempt) => boolean = () => true): LanePlan {
-  return planLane(each, { isKnown: known, resubmitAfter: 100, fast, maxFillers: 4 })
+  return planLane(each, { isKnown: known, soon, resubmitAfter: 100, fast, maxFillers: 4 })
 }
 
 function kinds({ steps }: LanePlan) {
@@ -62,6 +67,16 @@ const late = { attempts: [attempt({ age: 100 })] as const }
 
 test('bundles that are known and young are left alone', () => {
   expect(plan(lane(5, bundle(5), bundle(6)))).toEqual({ steps: [], stuck: [] })
+})
+
+test('a bundle is cancelled, once, when one of its operations ends before it may be mined', () => {
+  for (const ends of [{ validUntil: 999 }, { validUntilBlock: 99n }]) {
+    expect(kinds(plan(lane(5, bundle(5, ends))))).toEqual(['cancel 5'])
+    const cancelled = bundle(5, { ...ends, attempts: [attempt({}), attempt({ noop: true })] })
+    expect(kinds(plan(lane(5, cancelled)))).toEqual([])
+  }
+  for (const ends of [{ validUntil: 1_000 }, { validUntilBlock: 100n }])
+    expect(kinds(plan(lane(5, bundle(5, ends))))).toEqual([])
 })
 
 test('a used nonce ends its bundle, whatever else is wrong with it', () => {

@@ -7,6 +7,13 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { type Fork, toHex } from '../../evm/index.js'
 import { handleOpsCall } from '../inProcess/simulateOperation.js'
 
+/** What a block pretends to be; absent = what it is. */
+export type PretendedBlock = {
+  /** Unix seconds */
+  readonly time?: number
+  readonly number?: bigint
+}
+
 export type TraceOptions = {
   /** A tracer's name or source. */
   readonly tracer: string
@@ -15,8 +22,8 @@ export type TraceOptions = {
   readonly fork: Fork
   /** The state to pretend, the operation's authorization included. */
   readonly override: StateOverride
-  /** Unix seconds that the block is to have; absent = its own. */
-  readonly time?: number | undefined
+  /** Absent = the block as it is. */
+  readonly pretended?: PretendedBlock | undefined
 }
 
 /**
@@ -26,7 +33,7 @@ export type TraceOptions = {
 export function traceRequest(
   entryPoint: EntryPoint,
   op: Operation,
-  { tracer, tracerConfig, block, fork, override, time }: TraceOptions,
+  { tracer, tracerConfig, block, fork, override, pretended }: TraceOptions,
 ): NodeCall {
   const { from, to, data, gas, accessList } = handleOpsCall(entryPoint, op, { fork })
   const call = { from, to, data: toHex(data), gas: BigInt(gas) }
@@ -36,7 +43,14 @@ export function traceRequest(
     tracer,
     ...(tracerConfig === undefined ? {} : { tracerConfig }),
     stateOverrides: override,
-    ...(time === undefined ? {} : { blockOverrides: { time: `0x${time.toString(16)}` } }),
+    ...(pretended && { blockOverrides: encodeBlock(pretended) }),
   }
   return { method: 'debug_traceCall', params: [message, at, options] }
+}
+
+function encodeBlock({ time, number }: PretendedBlock) {
+  return {
+    ...(time === undefined ? {} : { time: `0x${time.toString(16)}` }),
+    ...(number === undefined ? {} : { number: `0x${number.toString(16)}` }),
+  }
 }
