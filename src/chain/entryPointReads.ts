@@ -2,6 +2,7 @@ import type { Address, Hex } from 'viem'
 import { encodeAbiParameters, slice } from 'viem/utils'
 import type { StakeInfo } from '../entrypoint/entryPoint.js'
 import { ethCall } from './ethCall.js'
+import type { BlockId } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 
 const BALANCE_OF = '0x70a08231'
@@ -24,10 +25,11 @@ export function readNonce(
   entryPoint: Address,
   sender: Address,
   nonce: bigint,
+  block: BlockId = 'latest',
 ): Promise<bigint> {
   const parameters = [{ type: 'address' }, { type: 'uint192' }] as const
   const argument = encodeAbiParameters(parameters, [sender, nonce >> 64n])
-  return readWord(node, entryPoint, `${GET_NONCE}${argument.slice(2)}`)
+  return readWord(node, entryPoint, `${GET_NONCE}${argument.slice(2)}`, block)
 }
 
 /** The stake (wei, and seconds of delay) of `account` in the EntryPoint; zero once it was unlocked. */
@@ -47,8 +49,13 @@ export async function readStake(
     : { stake: word(2), unstakeDelay: word(3) }
 }
 
-async function readWord(node: NodeClient, entryPoint: Address, data: Hex): Promise<bigint> {
-  const outcome = await ethCall(node, { to: entryPoint, data })
+async function readWord(
+  node: NodeClient,
+  entryPoint: Address,
+  data: Hex,
+  block: BlockId = 'latest',
+): Promise<bigint> {
+  const outcome = await ethCall(node, { to: entryPoint, data }, block)
   if (!outcome.ok || outcome.data === '0x') {
     throw new Error(`there is no EntryPoint at ${entryPoint}`)
   }

@@ -1,6 +1,6 @@
 import { readDeposit, readNonce } from '../../chain/entryPointReads.js'
-import type { Head } from '../../chain/head.js'
-import { getBalance } from '../../chain/nodeReads.js'
+import type { BlockId, Head } from '../../chain/head.js'
+import { getBalance, readAtHead } from '../../chain/nodeReads.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
@@ -58,7 +58,11 @@ async function classifyNonceFailure(
   { code = 'AA25', message }: Failure,
 ): Promise<Drop | undefined> {
   const { sender, nonce } = operation
-  const next = await readNonce(context.node, entryPoint.address, sender, nonce)
+  const nonceAt = (block: BlockId) =>
+    readNonce(context.node, entryPoint.address, sender, nonce, block)
+  const [next, latest] = await Promise.all([readAtHead(head, nonceAt), nonceAt('latest')])
+  // A block that the index has not reached has used the nonce, with this operation perhaps.
+  if (next <= nonce && latest > nonce) return undefined
   // The account exists already, and this operation did not create it.
   if (code === 'AA10' && next <= nonce) return { hash, code, reason: message }
   if (next === nonce) return undefined

@@ -79,8 +79,10 @@ async function followLane(
   })
   let allTaken = true
   for (const step of steps) {
-    if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
-    else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
+    if (step.kind === 'abandon') {
+      if (!(await isKnownAnywhere(context, step.bundle)))
+        await abandon(context, step.bundle, step.reason)
+    } else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
     else if (!isTaken(await send(context, step.bundle))) allTaken = false
   }
   for (const bundle of stuck) if (await resubmit(context, head, bundle, fast)) break
@@ -107,12 +109,12 @@ export function isTaken({ kind }: BroadcastResult): boolean {
   return kind === 'sent' || kind === 'settled'
 }
 
-/** Hashes of the bundles' newest transactions, those that the node has in its pool or chain. */
+/** Hashes of the bundles' transactions, those that the node has in its pool or chain. */
 async function knownTransactions(
   { node }: BundlingContext,
   open: readonly OpenBundle[],
 ): Promise<ReadonlySet<Hex>> {
-  const hashes = open.map((bundle) => newestAttempt(bundle).hash)
+  const hashes = open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))
   const answers = await node.batch(
     hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
   )
@@ -123,6 +125,18 @@ async function knownTransactions(
       return answer?.result !== null
     }),
   )
+}
+
+/** Whether any endpoint has a transaction of the bundle in its pool or chain: it may still count. */
+async function isKnownAnywhere(
+  { node }: BundlingContext,
+  { attempts }: OpenBundle,
+): Promise<boolean> {
+  for (const { hash } of attempts) {
+    const answers = await node.survey<unknown>('eth_getTransactionByHash', [hash])
+    if (answers.some((answer) => answer !== null)) return true
+  }
+  return false
 }
 
 /** Ends a bundle that cannot be included any more; its operations try again. */

@@ -84,6 +84,13 @@ test('a used nonce ends its bundle, whatever else is wrong with it', () => {
   expect(kinds(plan(lane(6, odd, bundle(6)), () => false))).toEqual(['abandon 5', 'send 6'])
 })
 
+test('a used nonce does not end a bundle of which the node knows any transaction', () => {
+  const [first, second] = [attempt(), attempt()]
+  const raised = lane(6, bundle(5, { attempts: [first, second] }))
+  for (const { hash: known } of [first, second])
+    expect(plan(raised, ({ hash }) => hash === known)).toEqual({ steps: [], stuck: [] })
+})
+
 test('what the node does not know is sent again', () => {
   const [first, second] = [bundle(5), bundle(6)]
   expect(
@@ -111,7 +118,7 @@ test('of stuck bundles the first comes first; others only when their own fees ar
 
 test('few missing nonces are waited for, too many end what is stuck behind them', () => {
   expect(kinds(plan(lane(5, bundle(9, late))))).toEqual([])
-  expect(kinds(plan(lane(5, bundle(10, late))))).toEqual(['abandon 10'])
+  expect(kinds(plan(lane(5, bundle(10, late)), () => false))).toEqual(['abandon 10'])
   expect(kinds(plan(lane(5, bundle(10))))).toEqual([])
   expect(missingNonces(lane(5, bundle(6), bundle(8)))).toEqual([5n, 7n])
 })
@@ -119,7 +126,7 @@ test('few missing nonces are waited for, too many end what is stuck behind them'
 test('a node that answers an absurd nonce costs neither time nor transactions', () => {
   const far = lane(0, bundle(1_000_000_000, late))
   expect(missingNonces(far)).toHaveLength(100)
-  expect(kinds(plan(far))).toEqual(['abandon 1000000000'])
+  expect(kinds(plan(far, () => false))).toEqual(['abandon 1000000000'])
 })
 
 test('a nonce that was left out is taken first', () => {

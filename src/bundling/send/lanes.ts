@@ -49,8 +49,10 @@ type LaneConditions = {
 
 /**
  * The step for each bundle of a lane:
- * - its nonce is used although no receipt of ours was found: abandon it;
- * - too many nonces before it are missing for it ever to be mined: abandon it when it is stuck;
+ * - its nonce is used although no receipt of ours was found: abandon it, unless the node knows one of its
+ *   transactions, which may be in a block that the index has not reached;
+ * - too many nonces before it are missing for it ever to be mined: abandon it when it is stuck and the node
+ *   knows none of its transactions;
  * - the operator wants an operation back, or one of its operations is settled elsewhere or about to end,
  *   so that the bundle would revert: cancel it, once;
  * - the node does not know it (restart, reorg, lost): send it again;
@@ -68,9 +70,11 @@ export function planLane(lane: Lane, conditions: LaneConditions): LanePlan {
     const newest = newestAttempt(bundle)
     const late = newest.age >= resubmitAfter
     const reason = cancelReason(bundle, soon)
-    if (bundle.nonce < lane.mined)
-      steps.push({ kind: 'abandon', bundle, reason: 'its nonce was used by another transaction' })
-    else if (!reachable && late && firstMissing !== undefined && bundle.nonce > firstMissing)
+    const isForgotten = !bundle.attempts.some(isKnown)
+    if (bundle.nonce < lane.mined) {
+      const used = 'its nonce was used by another transaction'
+      if (isForgotten) steps.push({ kind: 'abandon', bundle, reason: used })
+    } else if (isForgotten && !reachable && late && bundle.nonce > (firstMissing ?? bundle.nonce))
       steps.push({ kind: 'abandon', bundle, reason: 'transactions before it are missing' })
     else if (reason !== undefined && !newest.noop) steps.push({ kind: 'cancel', bundle, reason })
     else if (!isKnown(newest)) steps.push({ kind: 'send', bundle })

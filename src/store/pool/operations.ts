@@ -325,16 +325,18 @@ export async function acceptedHashes(
   return new Set(rows.map((row) => row.hash))
 }
 
-/** Is any operation pooled or in an open bundle? */
-export async function hasLiveOperations(db: Database, chainId: number): Promise<boolean> {
-  const row = await db
-    .selectFrom('operations')
-    .select('hash')
-    .where('chain_id', '=', BigInt(chainId))
-    .where(sql<boolean>`state in ('pooled', 'bundled')`)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+/**
+ * Is any operation pooled, in an open bundle, or dropped within the last ten minutes? Somebody may still
+ * include a dropped one, or have included it in a block that its drop did not know.
+ */
+export async function mayBeIncluded(db: Database, chainId: number): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`select
+    exists (select from operations
+      where chain_id = ${chainId} and state in ('pooled', 'bundled'))
+    or exists (select from operations
+      where chain_id = ${chainId} and state = 'dropped'
+        and updated_at > now() - interval '10 minutes') as found`.execute(db)
+  return rows[0]?.found === true
 }
 
 /** Members that JSON leaves out when they are undefined. */
