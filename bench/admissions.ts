@@ -48,6 +48,7 @@ function nextAdmission(appId: string): Admission {
     factory: undefined,
     seenBlock: 0n,
     mostCharged: undefined,
+    validUntilBlock: 0n,
     firstValidation: undefined,
   }
   return { entry, deposit: 10n ** 18n, baseFee: 1n, entities: undefined }

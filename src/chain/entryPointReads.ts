@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { encodeAbiParameters, slice } from 'viem/utils'
 import type { StakeInfo } from '../entrypoint/entryPoint.js'
 import { ethCall } from './ethCall.js'
-import { blockParameter } from './head.js'
+import { type BlockId, blockParameter } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 
 const BALANCE_OF = '0x70a08231'
@@ -25,8 +25,9 @@ export function readNonce(
   entryPoint: Address,
   sender: Address,
   nonce: bigint,
+  block: BlockId = 'latest',
 ): Promise<bigint> {
-  return readWord(node, entryPoint, encodeGetNonce(sender, nonce))
+  return readWord(node, entryPoint, encodeGetNonce(sender, nonce), block)
 }
 
 /**
@@ -77,8 +78,13 @@ export async function readStake(
     : { stake: word(2), unstakeDelay: word(3) }
 }
 
-async function readWord(node: NodeClient, entryPoint: Address, data: Hex): Promise<bigint> {
-  const outcome = await ethCall(node, { to: entryPoint, data })
+async function readWord(
+  node: NodeClient,
+  entryPoint: Address,
+  data: Hex,
+  block: BlockId = 'latest',
+): Promise<bigint> {
+  const outcome = await ethCall(node, { to: entryPoint, data }, block)
   if (!outcome.ok || outcome.data === '0x') {
     throw new Error(`there is no EntryPoint at ${entryPoint}`)
   }

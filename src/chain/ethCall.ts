@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { Fees } from '../entrypoint/fees.js'
+import type { BlockOverride } from './comingBlock.js'
 import { type BlockId, blockParameter } from './head.js'
 import type { NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
@@ -23,7 +24,7 @@ export type CallOutcome =
   | { readonly ok: false; readonly revertData: Hex; readonly message: string }
 
 /**
- * eth_call at `block` with the state that `override` pretends. A revert or an exceptional halt is an
+ * eth_call at `block` with the state that `override` pretends, in the block that is `pretended`. A revert or an exceptional halt is an
  * outcome; anything else the node refuses (bad parameters, unknown block) is thrown as NodeRpcError.
  */
 export async function ethCall(
@@ -31,8 +32,9 @@ export async function ethCall(
   request: CallRequest,
   block: BlockId = 'latest',
   override?: StateOverride,
+  pretended?: BlockOverride,
 ): Promise<CallOutcome> {
-  const { method, params } = encodeEthCall(request, block, override)
+  const { method, params } = encodeEthCall(request, block, override, pretended)
   try {
     return { ok: true, data: await node.request<Hex>(method, params) }
   } catch (error) {
@@ -46,6 +48,7 @@ export function encodeEthCall(
   { to, data, from, gas, value, fees }: CallRequest,
   block: BlockId,
   override?: StateOverride,
+  pretended?: BlockOverride,
 ): NodeCall {
   const transaction = {
     to,
@@ -61,7 +64,9 @@ export function encodeEthCall(
         }),
   }
   const params = [transaction, blockParameter(block)]
-  return { method: 'eth_call', params: override === undefined ? params : [...params, override] }
+  if (pretended) params.push(override ?? {}, pretended)
+  else if (override) params.push(override)
+  return { method: 'eth_call', params }
 }
 
 function quantity(value: bigint): Hex {

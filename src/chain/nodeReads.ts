@@ -2,6 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { Log } from '../entrypoint/entryPoint.js'
 import { type BlockId, blockParameter, decodeHead, type Head, headRequest } from './head.js'
 import type { NodeClient } from './nodeClient.js'
+import { NodeRpcError } from './nodeErrors.js'
 import {
   decodeLog,
   decodeReceipt,
@@ -102,4 +103,20 @@ export async function getLogs(node: NodeClient, filter: LogFilter): Promise<read
         }
   const raw = await node.request<RawLog[]>('eth_getLogs', [{ address, topics, ...range }])
   return raw.map(decodeLog)
+}
+
+/** JSON-RPC: the parameters are invalid. Nodes answer so that cannot read by block hash (EIP-1898). */
+const INVALID_PARAMS = -32602
+
+/**
+ * A read of the state at `head`: by its hash, since a node that is building the next block may answer with
+ * that one's state when it is asked by number; by number on a node that cannot read by hash.
+ */
+export async function readAtHead<T>(head: Head, read: (block: BlockId) => Promise<T>): Promise<T> {
+  try {
+    return await read(head.hash)
+  } catch (error) {
+    if (error instanceof NodeRpcError && error.code === INVALID_PARAMS) return read(head.number)
+    throw error
+  }
 }

@@ -16,6 +16,8 @@ export type VersionFacts = {
   readonly knowsDelegationMarker: boolean
   /** Whether the account's signature leaves out that of the paymaster, which may so sign last. */
   readonly paymasterMaySignLate: boolean
+  /** Whether bounds of validity with their top bit set are block numbers. */
+  readonly hasBlockRanges: boolean
   /** Whether the deployed contract has simulateValidation and simulateHandleOp, for any node to run. */
   readonly hasSimulations: boolean
 }
@@ -39,21 +41,25 @@ const table = {
     knowsDelegationMarker: false,
     paymasterMaySignLate: false,
     hasSimulations: true,
+    hasBlockRanges: false,
   },
   '0.7': {
     ...packed,
     knowsDelegationMarker: false,
     paymasterMaySignLate: false,
+    hasBlockRanges: false,
   },
   '0.8': {
     ...packed,
     knowsDelegationMarker: true,
     paymasterMaySignLate: false,
+    hasBlockRanges: false,
   },
   '0.9': {
     ...packed,
     knowsDelegationMarker: true,
     paymasterMaySignLate: true,
+    hasBlockRanges: true,
   },
 } as const satisfies Readonly<Record<string, VersionFacts>>
 

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { createGroup } from '../base/createGroup.js'
 import { faultPoint } from '../base/faults.js'
 import { unixNow } from '../base/unixNow.js'
+import { admissionHorizon } from '../chain/comingBlock.js'
 import { delegateToHash, readDelegables } from '../chain/delegations.js'
 import { readDeposit } from '../chain/entryPointReads.js'
 import { adviseFees, requireFees } from '../chain/fees.js'
@@ -26,7 +27,7 @@ import {
 } from '../validation/authorization.js'
 import { checkRules, type RuleCheck, type RuleSettings } from '../validation/checkRules.js'
 import type { StateOverride, Validation } from '../validation/engine.js'
-import { requireTimeRange, toOperationError } from '../validation/operationFailure.js'
+import { requireValidity, toOperationError } from '../validation/operationFailure.js'
 import { requireRules } from '../validation/requireRules.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
 import { entitiesOf, factoryOf, firstValidation } from './admissionRecord.js'
@@ -188,12 +189,16 @@ async function requireValid(
   const { validation, ruleCheck, override } = await checkedValidation(context, entryPoint, op, tank)
   requireSignatures(validation)
   requireRules(context, op, ruleCheck)
-  requireTimeRange(validation, op, Math.max(head.timestamp, unixNow()))
+  const next = {
+    number: head.number + 1n,
+    timestamp: Math.max(head.timestamp, unixNow()),
+  }
+  requireValidity(validation, op, next, await admissionHorizon(node, head, context.definition))
   requirePreVerificationGas(context, entryPoint, op, validation)
   const mostCharged = requireCoverage(entryPoint, op, validation, head.baseFee)
   if (simulateExecution || tank?.chargesAfterwards === true)
     await requireExecution(context, entryPoint, op, override)
-  const { observed, validUntil } = validation
+  const { observed, validUntil, blocks } = validation
   const isRecorded = observed.kind === 'record'
   const { address } = entryPoint
   return {
@@ -208,6 +213,7 @@ async function requireValid(
       factory: factoryOf(op, observed),
       seenBlock: head.number,
       mostCharged,
+      validUntilBlock: blocks.until,
       firstValidation: firstValidation(observed, ruleCheck.verdict),
     },
   }

@@ -6,7 +6,7 @@ export const dropCodes = {
   EVICTED: 'The pool was full and another operation offered more.',
   PREDECESSOR_DROPPED:
     'The operation with the nonce before it was dropped; nothing of that key can go before it is sent again.',
-  EXPIRED: 'Its validity ended before it was bundled.',
+  EXPIRED: 'Its validity ended, or would end before a bundle with it is surely mined.',
   REVERTED: 'handleOps reverts with it alone, and the EntryPoint gives no code.',
   BUNDLE_FAILED: 'Bundles with it failed on the chain as often as may be.',
   BUNDLE_NOT_SHARED:

@@ -15,6 +15,8 @@ import { payers } from './migrations/0060-payers.js'
 import { oneAlarm } from './migrations/0061-one-alarm.js'
 import { appIndex } from './migrations/0062-app-index.js'
 import { mostCharged } from './migrations/0070-most-charged.js'
+import { validUntilBlock } from './migrations/0071-valid-until-block.js'
+import { watchedOperations } from './migrations/0072-watched-operations.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -33,6 +35,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0061-one-alarm': oneAlarm,
   '0062-app-index': appIndex,
   '0070-most-charged': mostCharged,
+  '0071-valid-until-block': validUntilBlock,
+  '0072-watched-operations': watchedOperations,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */

@@ -295,6 +295,8 @@ type OperationRow = {
   prefund: bigint
   /** Unix seconds; 0 = no end. */
   valid_until: bigint
+  /** The last block in which it is valid; 0 = no end. */
+  valid_until_block: Generated<bigint>
   operation: unknown
   state: OperationState
   reason_code: DropCode | null

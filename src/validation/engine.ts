@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
+import type { Validity } from '../entrypoint/validationData.js'
 import type { ExecutionRecord, Fork } from '../evm/index.js'
 import type { CodeHashes, Stakes } from './erc7562/index.js'
 
@@ -34,15 +35,12 @@ export type ObservedOutline = {
   readonly contextSize: number
 }
 
-/** The result of a validation that did not revert. */
-export type Validation = {
+/** The result of a validation that did not revert; its validity is that of account and paymaster together. */
+export type Validation = Validity & {
   /** The account refused its signature (AA24 when sent). */
   readonly accountSignatureFailed: boolean
   /** The paymaster refused its signature (AA34 when sent). */
   readonly paymasterSignatureFailed: boolean
-  /** Unix seconds over account and paymaster; 0 = no bound. */
-  readonly validAfter: number
-  readonly validUntil: number
   /** gas of validation without preVerificationGas (preOpGas - preVerificationGas) */
   readonly verificationGasUsed: bigint
   /** wei */

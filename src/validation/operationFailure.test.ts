@@ -6,7 +6,7 @@ import {
   TimeRangeError,
   ValidationRejectedError,
 } from '../errors/operationErrors.js'
-import { requireTimeRange, toOperationError } from './operationFailure.js'
+import { requireValidity, toOperationError } from './operationFailure.js'
 
 const paymaster = '0x00000000000000000000000000000000000000aa'
 function failure(code: AaCode | undefined) {
@@ -62,9 +62,13 @@ describe('toOperationError', () => {
   })
 })
 
-describe('requireTimeRange', () => {
-  const now = 1000
+describe('requireValidity', () => {
+  const next = { number: 11n, timestamp: 1_000 }
+  const last = { number: 14n, timestamp: 1_030 }
   const op = { paymaster: undefined }
+  const always = { after: 0n, until: 0n }
+  const require = (validAfter: number, validUntil: number, blocks = always, of = op) =>
+    requireValidity({ validAfter, validUntil, blocks }, of, next, last)
 
   test.each([
     [0, 0],
@@ -72,22 +76,39 @@ describe('requireTimeRange', () => {
     [0, 1030],
     [999, 5000],
   ])('valid after %i and until %i passes', (validAfter, validUntil) => {
-    expect(() => requireTimeRange({ validAfter, validUntil }, op, now)).not.toThrow()
+    expect(() => require(validAfter, validUntil)).not.toThrow()
   })
 
   test.each([
     ['not yet valid', 1001, 0],
     ['expired', 0, 999],
-    ['expiring within 30 s', 0, 1029],
+    ['ending before its last block', 0, 1029],
   ])('%s is refused', (_, validAfter, validUntil) => {
-    const check = () => requireTimeRange({ validAfter, validUntil }, op, now)
+    const check = () => require(validAfter, validUntil)
     expect(check).toThrow(TimeRangeError)
     expect(check).toThrow(/^AA22 expired or not due/)
   })
 
+  test.each([
+    [0n, 14n],
+    [10n, 5_000n],
+  ])('valid after block %i and until block %i passes', (after, until) => {
+    expect(() => require(0, 0, { after, until })).not.toThrow()
+  })
+
+  test.each([
+    ['not valid in the next block', 11n, 5_000n],
+    ['ending at the head', 0n, 10n],
+    ['ending before its last block', 0n, 13n],
+  ])('a range of blocks %s is refused', (_, after, until) => {
+    const check = () => require(0, 0, { after, until })
+    expect(check).toThrow(TimeRangeError)
+    expect(check).toThrow(/^AA27 outside valid block range/)
+  })
+
   test('a paymaster of the operation is named', () => {
     try {
-      requireTimeRange({ validAfter: 0, validUntil: 1 }, { paymaster }, now)
+      requireValidity({ validAfter: 0, validUntil: 1, blocks: always }, { paymaster }, next, last)
       expect.unreachable()
     } catch (error) {
       expect(error).toMatchObject({ code: -32503, data: { validUntil: 1, paymaster } })

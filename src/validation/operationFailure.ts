@@ -1,6 +1,7 @@
+import type { ComingBlock } from '../chain/comingBlock.js'
 import type { Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-import type { TimeRange } from '../entrypoint/validationData.js'
+import type { TimeRange, Validity } from '../entrypoint/validationData.js'
 import {
   PaymasterRejectedError,
   SignatureRejectedError,
@@ -8,9 +9,6 @@ import {
   ValidationRejectedError,
 } from '../errors/operationErrors.js'
 import type { PurserError } from '../errors/purserError.js'
-
-/** Seconds for which an operation must stay valid to be admitted (ERC-7769 -32503). */
-const MINIMUM_LIFE = 30
 
 const outOfTime = new Set(['AA22', 'AA27', 'AA32', 'AA37'])
 
@@ -34,28 +32,36 @@ export function toOperationError(
 }
 
 /**
- * Throws TimeRangeError when the operation is not valid at `now` (Unix seconds) or ends within 30
- * seconds, too soon to be included. The range is that of account and paymaster together; with a
- * paymaster in the operation it is named, as it is the one that usually sets a range.
+ * Throws TimeRangeError when the operation is not valid in the block `next`, or no longer in the block `last`:
+ * too soon to be included. The range is that of account and paymaster together; with a paymaster in the
+ * operation it is named, as it is the one that usually sets a range.
  */
-export function requireTimeRange(
-  { validAfter, validUntil }: TimeRange,
+export function requireValidity(
+  { validAfter, validUntil, blocks }: Validity,
   op: Pick<Operation, 'paymaster'>,
-  now: number,
+  next: ComingBlock,
+  last: ComingBlock,
 ): void {
   const { paymaster } = op
-  const range = { validAfter, validUntil, ...(paymaster && { paymaster }) }
-  const rule = paymaster ? 'AA32 paymaster' : 'AA22'
-  if (validAfter > now) {
-    throw new TimeRangeError(
-      `${rule} expired or not due: valid after ${validAfter}, now ${now}`,
-      range,
-    )
+  const refuse = (message: string, range: TimeRange) => {
+    throw new TimeRangeError(message, { ...range, ...(paymaster && { paymaster }) })
   }
-  if (validUntil !== 0 && validUntil < now + MINIMUM_LIFE) {
-    throw new TimeRangeError(
-      `${rule} expired or not due: valid until ${validUntil}, must be valid ${MINIMUM_LIFE} s beyond ${now}`,
-      range,
-    )
+  const { timestamp: now } = next
+  const times = `${paymaster ? 'AA32 paymaster' : 'AA22'} expired or not due`
+  if (validAfter > now)
+    refuse(`${times}: valid after ${validAfter}, now ${now}`, { validAfter, validUntil })
+  if (validUntil !== 0 && validUntil < last.timestamp) {
+    const life = last.timestamp - now
+    const message = `valid until ${validUntil}, must be valid ${life} s beyond ${now}`
+    refuse(`${times}: ${message}`, { validAfter, validUntil })
+  }
+  const { after, until } = blocks
+  const range = { validAfter: Number(after), validUntil: Number(until) }
+  const numbers = `${paymaster ? 'AA37 paymaster' : 'AA27'} outside valid block range`
+  if (after >= next.number)
+    refuse(`${numbers}: valid after block ${after}, the next block is ${next.number}`, range)
+  if (until !== 0n && until < last.number) {
+    const message = `valid until block ${until}, must be valid until block ${last.number}`
+    refuse(`${numbers}: ${message}`, range)
   }
 }

@@ -14,6 +14,7 @@ import {
   startBundlingChain,
 } from '../support/chain/bundlingChain.js'
 import { startHttpNode } from '../support/chain/httpNode.js'
+import { REFUSED } from '../support/chain/settableAccount.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 
@@ -43,24 +44,23 @@ describe('trouble with one operation, executor or node', () => {
   const states = async (hashes: readonly Hex[]) =>
     Promise.all(hashes.map(async (hash) => (await chain.stored(hash)).state))
 
-  const mineToEven = async (): Promise<void> => {
-    const head = await chain.heads.refresh()
-    if (head.number % 2n === 1n) await chain.anvil.request('evm_mine', [])
+  /** Mines what was sent in a block in which accounts refuse that `refusesOnChain`. */
+  const mineRefused = async (): Promise<void> => {
+    await chain.anvil.request('anvil_setCoinbase', [REFUSED])
+    await chain.anvil.request('evm_mine', [])
+    await chain.anvil.request('anvil_setCoinbase', [`0x${'0'.repeat(40)}`])
+    await chain.anvil.request('evm_mine', [])
   }
 
   test('an operation that fails only on the chain is isolated, tried alone twice and dropped', async () => {
     const sender = await chain.createAccount()
     const innocent = await admitFrom(4)
-    await chain.configure(sender, { refusesOdd: true })
-    await mineToEven()
+    await chain.configure(sender, { refusesOnChain: true })
     const poison = await chain.admit(chain.operation(sender))
-    await mineToEven()
     await chain.anvil.request('evm_setAutomine', [false])
     while ((await chain.stored(poison)).state !== 'dropped') {
-      // Simulated after an even block, mined in an odd one.
       await chain.round()
-      await chain.anvil.request('evm_mine', [])
-      await mineToEven()
+      await mineRefused()
     }
     await chain.anvil.request('evm_setAutomine', [true])
     await chain.settle()

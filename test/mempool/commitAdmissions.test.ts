@@ -63,6 +63,7 @@ function admissionOf(chainId: number, each: Shape): Admission {
       factory: undefined,
       seenBlock: 0n,
       mostCharged: undefined,
+      validUntilBlock: 0n,
       firstValidation: undefined,
     },
     entities: undefined,

@@ -1,6 +1,6 @@
 import { readDeposit, readNonce } from '../../chain/entryPointReads.js'
-import type { Head } from '../../chain/head.js'
-import { getBalance } from '../../chain/nodeReads.js'
+import type { BlockId, Head } from '../../chain/head.js'
+import { getBalance, readAtHead } from '../../chain/nodeReads.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
@@ -28,8 +28,13 @@ export async function classifyFailure(
     case 'AA25':
       return classifyNonceFailure(context, entryPoint, head, stored, failure)
     case 'AA22':
-    case 'AA32': {
-      const hasExpired = stored.validUntil > 0 && stored.validUntil <= head.timestamp
+    case 'AA27':
+    case 'AA32':
+    case 'AA37': {
+      const { validUntil, validUntilBlock } = stored
+      const hasExpired =
+        (validUntil > 0 && validUntil <= head.timestamp) ||
+        (validUntilBlock > 0n && validUntilBlock <= head.number)
       return hasExpired
         ? { hash, code, reason: `${failure.message}: ${expiry(stored, head)}` }
         : undefined
@@ -53,7 +58,11 @@ async function classifyNonceFailure(
   { code = 'AA25', message }: Failure,
 ): Promise<Drop | undefined> {
   const { sender, nonce } = operation
-  const next = await readNonce(context.node, entryPoint.address, sender, nonce)
+  const nonceAt = (block: BlockId) =>
+    readNonce(context.node, entryPoint.address, sender, nonce, block)
+  const [next, latest] = await Promise.all([readAtHead(head, nonceAt), nonceAt('latest')])
+  // A block that the index has not reached has used the nonce, with this operation perhaps.
+  if (next <= nonce && latest > nonce) return undefined
   // The account exists already, and this operation did not create it.
   if (code === 'AA10' && next <= nonce) return { hash, code, reason: message }
   if (next === nonce) return undefined
@@ -69,8 +78,10 @@ async function classifyNonceFailure(
   return { hash, code, reason, nonceUsed: next > nonce }
 }
 
-function expiry({ validUntil }: StoredOperation, { timestamp }: Head): string {
-  return `valid until ${validUntil}, block time ${timestamp}`
+function expiry({ validUntil, validUntilBlock }: StoredOperation, head: Head): string {
+  return validUntil > 0 && validUntil <= head.timestamp
+    ? `valid until ${validUntil}, block time ${head.timestamp}`
+    : `valid until block ${validUntilBlock}, block ${head.number}`
 }
 
 /** The wei that the payer has and needs, in words. */

@@ -1,3 +1,4 @@
+import { comingBlockOverride } from '../../chain/comingBlock.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -19,7 +20,8 @@ export async function passSimulation(
 ): Promise<readonly StoredOperation[]> {
   const { node, definition } = context
   const { beneficiary = executor } = definition
-  const simulation = { node, entryPoint, executor, beneficiary, fees }
+  const pretended = await comingBlockOverride(node, head)
+  const simulation = { node, entryPoint, executor, beneficiary, fees, pretended }
   const { kept, failed, conflicting } = await simulateBundle(simulation, valid)
   const failures: FailedOperation[] = []
   for (const { stored, failure } of failed) {

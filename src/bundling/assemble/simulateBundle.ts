@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import type { BlockOverride } from '../../chain/comingBlock.js'
 import { ethCall } from '../../chain/ethCall.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
@@ -13,6 +14,8 @@ export type BundleSimulation = {
   readonly executor: Address
   readonly beneficiary: Address
   readonly fees: Fees
+  /** The block in which it would run; undefined where the node cannot pretend one. */
+  readonly pretended: BlockOverride | undefined
 }
 
 export type SimulationResult = {
@@ -27,7 +30,7 @@ export type SimulationResult = {
 type Failed = { readonly stored: StoredOperation; readonly failure: Failure }
 
 /**
- * Runs handleOps as it would be sent, on the latest state, until it succeeds. An operation that the
+ * Runs handleOps as it would be sent, on the latest state and in the coming block, until it succeeds. An operation that the
  * EntryPoint names as the failed one is taken out and tried alone: if it succeeds alone it only
  * conflicts with another one, and waits in the pool. When no operation is named the bundle is halved;
  * the other half waits in the pool, so the cause is found in a few bundles while all others are
@@ -57,14 +60,14 @@ export async function simulateBundle(
 }
 
 async function simulate(
-  { node, entryPoint, executor, beneficiary, fees }: BundleSimulation,
+  { node, entryPoint, executor, beneficiary, fees, pretended }: BundleSimulation,
   bundle: readonly StoredOperation[],
 ): Promise<Failure | undefined> {
   const ops = bundle.map(({ operation }) => operation)
   const data = entryPoint.encodeHandleOps(ops, beneficiary)
   const gas = bundleGasLimit(entryPoint, ops, data)
   const request = { from: executor, to: entryPoint.address, data, gas, fees }
-  const outcome = await ethCall(node, request, 'latest', delegationOverride(ops))
+  const outcome = await ethCall(node, request, 'latest', delegationOverride(ops), pretended)
   if (outcome.ok) return undefined
   const { revertData, message } = outcome
   return (

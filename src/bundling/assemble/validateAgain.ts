@@ -1,7 +1,9 @@
 import type { Address, Hex } from 'viem'
+import { bundlingHorizon } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
 import type { AaCode, EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { highestBaseFee } from '../../entrypoint/highestBaseFee.js'
+import { endsBefore } from '../../entrypoint/validationData.js'
 import { CannotSimulateError } from '../../errors/simulationErrors.js'
 import { tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
@@ -60,11 +62,13 @@ export async function validateAgain(
     if (failure) return await failed(context, entryPoint, head, stored, failure)
     if (!validated.ok) throw new Error('a refusal has no failure')
     const { validation } = validated
-    const { validAfter, validUntil } = validation
+    const { validAfter, validUntil, blocks } = validation
     const observed = withStakedTank(validation.observed, tank, rules.stakePolicy)
-    if (validAfter > head.timestamp) return { kind: 'wait', stored }
-    if (validUntil !== 0 && validUntil <= head.timestamp) {
-      const reason = `valid until ${validUntil}, block time ${head.timestamp}`
+    if (validAfter > head.timestamp || blocks.after > head.number) return { kind: 'wait', stored }
+    const last = await bundlingHorizon(context.node, head, definition)
+    if (endsBefore(validation, last)) {
+      const ends = `valid until ${validUntil}, block ${blocks.until} (0 = no end)`
+      const reason = `${ends}, a bundle must be valid until ${last.timestamp}, block ${last.number}`
       return { kind: 'drop', stored, drop: { hash, code: 'AA22', reason }, responsible: undefined }
     }
     const { violations, verdict } = checkRules(entryPoint, operation, observed, rules)

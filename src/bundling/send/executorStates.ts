@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { blockParameter, type Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
+import { readAtHead } from '../../chain/nodeReads.js'
 
 /** The nonce and balance of an executor or the treasury at one head. */
 export type ExecutorState = {
@@ -18,16 +19,18 @@ export async function readExecutorStates(
   addresses: readonly Address[],
 ): Promise<ReadonlyMap<Address, ExecutorState>> {
   if (addresses.length === 0) return new Map()
-  const block = blockParameter(head.number)
-  const answers = await node.batch(
-    addresses.flatMap((address) => [
-      { method: 'eth_getTransactionCount', params: [address, block] },
-      { method: 'eth_getBalance', params: [address, block] },
-    ]),
-  )
-  const values = answers.map((answer) => {
-    if (!answer.ok) throw answer.error
-    return BigInt(answer.result as Hex)
+  const values = await readAtHead(head, async (block) => {
+    const at = blockParameter(block)
+    const answers = await node.batch(
+      addresses.flatMap((address) => [
+        { method: 'eth_getTransactionCount', params: [address, at] },
+        { method: 'eth_getBalance', params: [address, at] },
+      ]),
+    )
+    return answers.map((answer) => {
+      if (!answer.ok) throw answer.error
+      return BigInt(answer.result as Hex)
+    })
   })
   return new Map(
     addresses.map((address, i) => [

@@ -1,6 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import { faultPoint } from '../../base/faults.js'
+import { type ComingBlock, comingBlock, comingBlockOverride } from '../../chain/comingBlock.js'
+import { type CallRequest, ethCall } from '../../chain/ethCall.js'
 import { adviseFees } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
 import type { Fees } from '../../entrypoint/fees.js'
@@ -9,6 +11,7 @@ import type { ExecutorTransaction } from '../../signing/executorTransaction.js'
 import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
 import { abandonBundle, refuseBundle, storeAttempt } from '../../store/outbox/outbox.js'
 import { operationsInBundle } from '../../store/pool/operations.js'
+import { delegationOverride } from '../assemble/bundleAuthorizations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { assessBundle } from '../fees/assessBundle.js'
 import { resubmissionFees } from '../fees/bundleFees.js'
@@ -40,34 +43,49 @@ export async function followBundles(context: BundlingContext, head: Head): Promi
 
   const knownToNode = await knownTransactions(context, open)
   const { fast } = await adviseFees(node, head)
+  const at = { head, fast, soon: await comingBlock(node, head, SOON_BLOCKS), knownToNode }
   for (const { address: executor, mined } of states.values()) {
     const lane = { executor, mined, open: open.filter((bundle) => bundle.executor === executor) }
-    if (!(await followLane(context, lane, knownToNode, fast))) blocked.add(executor)
+    if (!(await followLane(context, lane, at))) blocked.add(executor)
   }
   return { head, states, blocked }
+}
+
+/** Blocks in which a transaction that the node has may be mined before it can be replaced. */
+const SOON_BLOCKS = 2
+
+/** The state of the chain and the node at which lanes are followed. */
+type Following = {
+  readonly head: Head
+  /** The advised fees of the tier `fast`. */
+  readonly fast: Fees
+  readonly soon: ComingBlock
+  readonly knownToNode: ReadonlySet<Hex>
 }
 
 /** Carries out the plan of a lane. Returns whether the node has taken all its transactions. */
 async function followLane(
   context: BundlingContext,
   lane: Lane,
-  knownToNode: ReadonlySet<Hex>,
-  fast: Fees,
+  { head, fast, soon, knownToNode }: Following,
 ): Promise<boolean> {
   const { resubmitAfter, maxBundlesPerExecutor } = context.definition
   const { steps, stuck } = planLane(lane, {
     isKnown: ({ hash }) => knownToNode.has(hash),
+    soon,
     resubmitAfter,
     fast,
     maxFillers: maxBundlesPerExecutor,
   })
   let allTaken = true
   for (const step of steps) {
-    if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
-    else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
+    if (step.kind === 'abandon') {
+      if (!(await isKnownAnywhere(context, step.bundle)))
+        await abandon(context, step.bundle, step.reason)
+    } else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
     else if (!isTaken(await send(context, step.bundle))) allTaken = false
   }
-  for (const bundle of stuck) if (await resubmit(context, bundle, fast)) break
+  for (const bundle of stuck) if (await resubmit(context, head, bundle, fast)) break
   return allTaken
 }
 
@@ -91,12 +109,12 @@ export function isTaken({ kind }: BroadcastResult): boolean {
   return kind === 'sent' || kind === 'settled'
 }
 
-/** Hashes of the bundles' newest transactions, those that the node has in its pool or chain. */
+/** Hashes of the bundles' transactions, those that the node has in its pool or chain. */
 async function knownTransactions(
   { node }: BundlingContext,
   open: readonly OpenBundle[],
 ): Promise<ReadonlySet<Hex>> {
-  const hashes = open.map((bundle) => newestAttempt(bundle).hash)
+  const hashes = open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))
   const answers = await node.batch(
     hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
   )
@@ -107,6 +125,18 @@ async function knownTransactions(
       return answer?.result !== null
     }),
   )
+}
+
+/** Whether any endpoint has a transaction of the bundle in its pool or chain: it may still count. */
+async function isKnownAnywhere(
+  { node }: BundlingContext,
+  { attempts }: OpenBundle,
+): Promise<boolean> {
+  for (const { hash } of attempts) {
+    const answers = await node.survey<unknown>('eth_getTransactionByHash', [hash])
+    if (answers.some((answer) => answer !== null)) return true
+  }
+  return false
 }
 
 /** Ends a bundle that cannot be included any more; its operations try again. */
@@ -155,9 +185,13 @@ async function cancel(
     logger.warn({ bundleId: id, executor, nonce, reason }, 'bundle is being cancelled')
 }
 
-/** Raises the fees of a stuck bundle. False when they cannot rise. */
+/**
+ * Raises the fees of a stuck bundle, if it still succeeds; one that would revert is cancelled. False when
+ * they cannot rise.
+ */
 async function resubmit(
   context: BundlingContext,
+  head: Head,
   bundle: OpenBundle,
   fast: Fees,
 ): Promise<boolean> {
@@ -166,11 +200,19 @@ async function resubmit(
   const { to, data = '0x', value = 0n, gas, authorizationList } = parseTransaction(previous.raw)
   if (!to || gas === undefined) throw new Error(`bundle ${id} holds no call`)
   const fees = await raisedFees(context, bundle, data, fast)
+  const call = { from: executor, to: lower(to), data, gas }
+  if (fees && !previous.noop && bundle.kind === 'operations') {
+    const failure = await failureOf(context, head, bundle, { ...call, fees })
+    if (failure !== undefined) {
+      await cancel(context, bundle, fast, `it would revert now: ${failure}`)
+      return true
+    }
+  }
   const { chainId } = context.definition
   const transaction = fees && {
     chainId,
     nonce: Number(nonce),
-    to: to.toLowerCase() as Address,
+    to: lower(to),
     data,
     value,
     gas,
@@ -181,6 +223,25 @@ async function resubmit(
   const facts = { bundleId: id, executor, nonce, fees: previous }
   context.logger.warn(facts, 'bundle is stuck at its highest fees')
   return false
+}
+
+/** The reason for which a bundle would revert after `head` with these fees; undefined when it succeeds. */
+async function failureOf(
+  { database, node, entryPoints }: BundlingContext,
+  head: Head,
+  bundle: OpenBundle,
+  call: CallRequest,
+): Promise<string | undefined> {
+  const ops = (await operationsInBundle(database, bundle.id)).map(({ operation }) => operation)
+  const pretended = await comingBlockOverride(node, head)
+  const outcome = await ethCall(node, call, head.number, delegationOverride(ops), pretended)
+  if (outcome.ok) return undefined
+  const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
+  return entryPoint?.decodeFailure(outcome.revertData)?.message ?? outcome.message
+}
+
+function lower(address: Address): Address {
+  return address.toLowerCase() as Address
 }
 
 /** The next fees of a stuck bundle; undefined when they cannot rise. */

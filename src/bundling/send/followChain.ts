@@ -1,3 +1,4 @@
+import { bundlingHorizon } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
 import { dropExpired } from '../../store/pool/operations.js'
 import { decayReputations } from '../../store/pool/reputations.js'
@@ -15,10 +16,11 @@ export async function followChain(
   context: BundlingContext,
   head: Head,
 ): Promise<Followed | undefined> {
-  const { database, definition, logger } = context
+  const { database, definition, node, logger } = context
   if (!(await indexBlocks(context, head))) return undefined
   const followed = await followBundles(context, head)
-  const expired = await dropExpired(database, definition.chainId, head.timestamp)
+  const last = await bundlingHorizon(node, head, definition)
+  const expired = await dropExpired(database, definition.chainId, last)
   if (expired.length > 0) logger.warn({ hashes: expired }, 'operations expired in the pool')
   await decayReputations(database, definition.chainId)
   return followed

@@ -38,6 +38,8 @@ function bundle(nonce: number, fields: Partial<OpenBundle> = {}): OpenBundle {
     operationCount: 2,
     waitingCount: 2,
     cancelRequested: false,
+    validUntil: 0,
+    validUntilBlock: 0n,
     attempts: [attempt()],
     ...fields,
   }
@@ -51,8 +53,11 @@ function lane(mined: number, ...open: OpenBundle[]): Lane {
   }
 }
 
+/** A block in which all operations that end at all are valid no longer. */
+const soon = { number: 100n, timestamp: 1_000 }
+
 function plan(each: Lane, known: (attempt: BundleAttempt) => boolean = () => true): LanePlan {
-  return planLane(each, { isKnown: known, resubmitAfter: 100, fast, maxFillers: 4 })
+  return planLane(each, { isKnown: known, soon, resubmitAfter: 100, fast, maxFillers: 4 })
 }
 
 function kinds({ steps }: LanePlan) {
@@ -64,9 +69,26 @@ test('bundles that are known and young are left alone', () => {
   expect(plan(lane(5, bundle(5), bundle(6)))).toEqual({ steps: [], stuck: [] })
 })
 
+test('a bundle is cancelled, once, when one of its operations ends before it may be mined', () => {
+  for (const ends of [{ validUntil: 999 }, { validUntilBlock: 99n }]) {
+    expect(kinds(plan(lane(5, bundle(5, ends))))).toEqual(['cancel 5'])
+    const cancelled = bundle(5, { ...ends, attempts: [attempt({}), attempt({ noop: true })] })
+    expect(kinds(plan(lane(5, cancelled)))).toEqual([])
+  }
+  for (const ends of [{ validUntil: 1_000 }, { validUntilBlock: 100n }])
+    expect(kinds(plan(lane(5, bundle(5, ends))))).toEqual([])
+})
+
 test('a used nonce ends its bundle, whatever else is wrong with it', () => {
   const odd = bundle(5, { cancelRequested: true })
   expect(kinds(plan(lane(6, odd, bundle(6)), () => false))).toEqual(['abandon 5', 'send 6'])
+})
+
+test('a used nonce does not end a bundle of which the node knows any transaction', () => {
+  const [first, second] = [attempt(), attempt()]
+  const raised = lane(6, bundle(5, { attempts: [first, second] }))
+  for (const { hash: known } of [first, second])
+    expect(plan(raised, ({ hash }) => hash === known)).toEqual({ steps: [], stuck: [] })
 })
 
 test('what the node does not know is sent again', () => {
@@ -96,7 +118,7 @@ test('of stuck bundles the first comes first; others only when their own fees ar
 
 test('few missing nonces are waited for, too many end what is stuck behind them', () => {
   expect(kinds(plan(lane(5, bundle(9, late))))).toEqual([])
-  expect(kinds(plan(lane(5, bundle(10, late))))).toEqual(['abandon 10'])
+  expect(kinds(plan(lane(5, bundle(10, late)), () => false))).toEqual(['abandon 10'])
   expect(kinds(plan(lane(5, bundle(10))))).toEqual([])
   expect(missingNonces(lane(5, bundle(6), bundle(8)))).toEqual([5n, 7n])
 })
@@ -104,7 +126,7 @@ test('few missing nonces are waited for, too many end what is stuck behind them'
 test('a node that answers an absurd nonce costs neither time nor transactions', () => {
   const far = lane(0, bundle(1_000_000_000, late))
   expect(missingNonces(far)).toHaveLength(100)
-  expect(kinds(plan(far))).toEqual(['abandon 1000000000'])
+  expect(kinds(plan(far, () => false))).toEqual(['abandon 1000000000'])
 })
 
 test('a nonce that was left out is taken first', () => {

@@ -1,6 +1,8 @@
 import type { Address } from 'viem'
 import { greatest } from '../../base/bigints.js'
+import type { ComingBlock } from '../../chain/comingBlock.js'
 import type { Fees } from '../../entrypoint/fees.js'
+import { endsBefore } from '../../entrypoint/validationData.js'
 import type { BundleAttempt, OpenBundle } from '../../store/outbox/bundles.js'
 
 /**
@@ -35,6 +37,8 @@ export type LanePlan = {
 type LaneConditions = {
   /** Whether this transaction is in the node's pool or chain. */
   readonly isKnown: (attempt: BundleAttempt) => boolean
+  /** The last block in which a transaction that is sent now may be mined. */
+  readonly soon: ComingBlock
   /** Milliseconds after which a transaction without inclusion is stuck. */
   readonly resubmitAfter: number
   /** The advised fees of the tier `fast`. */
@@ -45,16 +49,18 @@ type LaneConditions = {
 
 /**
  * The step for each bundle of a lane:
- * - its nonce is used although no receipt of ours was found: abandon it;
- * - too many nonces before it are missing for it ever to be mined: abandon it when it is stuck;
- * - the operator wants an operation back, or one of its operations is settled elsewhere, so that the
- *   bundle would revert: cancel it, once;
+ * - its nonce is used although no receipt of ours was found: abandon it, unless the node knows one of its
+ *   transactions, which may be in a block that the index has not reached;
+ * - too many nonces before it are missing for it ever to be mined: abandon it when it is stuck and the node
+ *   knows none of its transactions;
+ * - the operator wants an operation back, or one of its operations is settled elsewhere or about to end,
+ *   so that the bundle would revert: cancel it, once;
  * - the node does not know it (restart, reorg, lost): send it again;
  * - stuck: raise its fees when it is the first of the lane, or when it offers less than the `fast`
  *   fees; any other one only waits for those before it.
  */
 export function planLane(lane: Lane, conditions: LaneConditions): LanePlan {
-  const { isKnown, resubmitAfter, fast, maxFillers } = conditions
+  const { isKnown, soon, resubmitAfter, fast, maxFillers } = conditions
   const steps: LaneStep[] = []
   const stuck: OpenBundle[] = []
   const reachable = missingNonces(lane).length <= maxFillers
@@ -63,10 +69,12 @@ export function planLane(lane: Lane, conditions: LaneConditions): LanePlan {
   for (const bundle of lane.open) {
     const newest = newestAttempt(bundle)
     const late = newest.age >= resubmitAfter
-    const reason = cancelReason(bundle)
-    if (bundle.nonce < lane.mined)
-      steps.push({ kind: 'abandon', bundle, reason: 'its nonce was used by another transaction' })
-    else if (!reachable && late && firstMissing !== undefined && bundle.nonce > firstMissing)
+    const reason = cancelReason(bundle, soon)
+    const isForgotten = !bundle.attempts.some(isKnown)
+    if (bundle.nonce < lane.mined) {
+      const used = 'its nonce was used by another transaction'
+      if (isForgotten) steps.push({ kind: 'abandon', bundle, reason: used })
+    } else if (isForgotten && !reachable && late && bundle.nonce > (firstMissing ?? bundle.nonce))
       steps.push({ kind: 'abandon', bundle, reason: 'transactions before it are missing' })
     else if (reason !== undefined && !newest.noop) steps.push({ kind: 'cancel', bundle, reason })
     else if (!isKnown(newest)) steps.push({ kind: 'send', bundle })
@@ -107,8 +115,11 @@ export function newestAttempt({ attempts }: OpenBundle): BundleAttempt {
   return attempts.at(-1) ?? attempts[0]
 }
 
-function cancelReason(bundle: OpenBundle): string | undefined {
+function cancelReason(bundle: OpenBundle, soon: ComingBlock): string | undefined {
   if (bundle.cancelRequested) return 'the operator cancelled one of its operations'
+  const { validUntil, validUntilBlock } = bundle
+  const validity = { validAfter: 0, validUntil, blocks: { after: 0n, until: validUntilBlock } }
+  if (endsBefore(validity, soon)) return 'one of its operations is about to end'
   return bundle.waitingCount < bundle.operationCount
     ? 'one of its operations is settled without it'
     : undefined

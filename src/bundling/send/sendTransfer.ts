@@ -35,7 +35,14 @@ export async function sendTransfer(
   if (id === undefined) throw new Error('a transaction without operations was superseded')
   faultPoint('bundle:committed')
   const counts = { operationCount: 0, waitingCount: 0, cancelRequested: false }
-  const bundle: OpenBundle = { id, ...stored, ...counts, attempts: [{ ...attempt, age: 0 }] }
+  const ends = { validUntil: 0, validUntilBlock: 0n }
+  const bundle: OpenBundle = {
+    id,
+    ...stored,
+    ...counts,
+    ...ends,
+    attempts: [{ ...attempt, age: 0 }],
+  }
   await send(context, bundle)
   return bundle
 }

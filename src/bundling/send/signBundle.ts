@@ -29,5 +29,14 @@ export async function signBundle(
   const id = await storeBundle(database, { chainId, ...bundle }, attempt, hashes)
   if (id === undefined) return undefined
   const counts = { operationCount: hashes.length, waitingCount: hashes.length }
-  return { id, ...bundle, ...counts, cancelRequested: false, attempts: [{ ...attempt, age: 0 }] }
+  // The operations were valid long enough a moment ago; the database tells their end to the next round.
+  const ends = { validUntil: 0, validUntilBlock: 0n }
+  return {
+    id,
+    ...bundle,
+    ...counts,
+    ...ends,
+    cancelRequested: false,
+    attempts: [{ ...attempt, age: 0 }],
+  }
 }

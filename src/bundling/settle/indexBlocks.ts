@@ -18,11 +18,7 @@ import {
   putBlock,
 } from '../../store/outbox/chainBlocks.js'
 import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
-import {
-  hashesToSettle,
-  hasLiveOperations,
-  type SeenInclusion,
-} from '../../store/pool/operations.js'
+import { hashesToSettle, mayBeIncluded, type SeenInclusion } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { findForkPoint } from './findForkPoint.js'
 import { lookForExpired } from './lookForExpired.js'
@@ -133,7 +129,7 @@ async function readReceipts(
   const bundles = await openBundles(database, chainId)
   const awaited =
     bundles.length > 0 ||
-    (await hasLiveOperations(database, chainId)) ||
+    (await mayBeIncluded(database, chainId)) ||
     (await hasOpenReservations(database, chainId))
   if (!awaited && missed.length === 0) return []
   const attempts = bundles.flatMap((bundle) => bundle.attempts.map(({ hash }) => hash))

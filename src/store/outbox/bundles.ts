@@ -35,6 +35,9 @@ export type OpenBundle = {
   readonly waitingCount: number
   /** The operator wants one of its operations back. */
   readonly cancelRequested: boolean
+  /** The first end of its operations' validity: Unix seconds and a block, 0 = none. */
+  readonly validUntil: number
+  readonly validUntilBlock: bigint
   /** Oldest first, never empty. */
   readonly attempts: readonly [BundleAttempt, ...BundleAttempt[]]
 }
@@ -52,6 +55,8 @@ export async function openBundles(db: Database, chainId: number): Promise<OpenBu
           .selectFrom('operations as o')
           .select(sql<bigint>`count(*)`.as('waiting'))
           .select(sql<boolean>`bool_or(o.cancel_requested_at is not null)`.as('cancel'))
+          .select(sql<bigint>`min(nullif(o.valid_until, 0))`.as('valid_until'))
+          .select(sql<bigint>`min(nullif(o.valid_until_block, 0))`.as('valid_until_block'))
           .whereRef('o.bundle_id', '=', 'b.id')
           .where(sql<boolean>`o.state = 'bundled'`)
           .as('inside'),
@@ -59,6 +64,7 @@ export async function openBundles(db: Database, chainId: number): Promise<OpenBu
     )
     .select(['b.id', 'b.kind', 'b.entry_point', 'b.executor', 'b.nonce', 'b.operation_count'])
     .select(['inside.waiting', 'inside.cancel', 't.noop', 't.max_cost'])
+    .select(['inside.valid_until', 'inside.valid_until_block'])
     .select(['t.hash', 't.raw', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
     .select(sql<number>`extract(epoch from now() - t.created_at)::float8 * 1000`.as('age'))
     .where('b.chain_id', '=', BigInt(chainId))
@@ -86,6 +92,8 @@ export async function openBundles(db: Database, chainId: number): Promise<OpenBu
       operationCount: row.operation_count,
       waitingCount: Number(row.waiting ?? 0),
       cancelRequested: row.cancel ?? false,
+      validUntil: Number(row.valid_until ?? 0),
+      validUntilBlock: row.valid_until_block ?? 0n,
       entryPoint: row.entry_point,
       executor: row.executor,
       nonce: row.nonce,

@@ -30,6 +30,8 @@ export type StoredOperation = {
   readonly receivedAt: Date
   /** Unix seconds; 0 = no end. */
   readonly validUntil: number
+  /** Its last block; 0 = no end. */
+  readonly validUntilBlock: bigint
   /** Undefined where the sender existed. */
   readonly factory: Address | undefined
   /** Block of the head when it was taken into the pool. */
@@ -62,6 +64,8 @@ export type NewOperation = {
   readonly prefund: bigint
   /** Unix seconds; 0 = no end. */
   readonly validUntil: number
+  /** Its last block; 0 = no end. */
+  readonly validUntilBlock: bigint
   /** Undefined where the sender exists. */
   readonly factory: Address | undefined
   /** Entities whose reputation counts this operation. */
@@ -186,24 +190,32 @@ export async function dropOperations(
 }
 
 /**
- * Drops pooled operations that have expired at `now` (Unix seconds of the chain), and the operations
- * that wait behind them.
+ * Drops pooled operations whose validity ends before the block `last`, and the operations that wait behind
+ * them.
  */
-export async function dropExpired(db: Database, chainId: number, now: number): Promise<Hex[]> {
+export async function dropExpired(
+  db: Database,
+  chainId: number,
+  last: { readonly number: bigint; readonly timestamp: number },
+): Promise<Hex[]> {
   return inTransaction(db, async (trx) => {
+    const isLate = sql<boolean>`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
+    const isLateBlock = sql<boolean>`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
     const rows = await trx
       .updateTable('operations')
       .set({
         state: 'dropped',
         reason_code: 'EXPIRED',
-        reason: sql<string>`'expired before it was bundled: validUntil ' || valid_until
-        || ', block time ' || ${now}::bigint`,
+        reason: sql<string>`'ends too soon to be bundled: '
+        || case when ${isLate} then 'valid until ' || valid_until
+          || ', a bundle must be valid until ' || ${last.timestamp}::bigint
+        else 'valid until block ' || valid_until_block
+          || ', a bundle must be valid until block ' || ${last.number}::bigint end`,
         updated_at: sql<Date>`now()`,
       })
       .where('chain_id', '=', BigInt(chainId))
       .where(sql<boolean>`state = 'pooled'`)
-      .where(sql<boolean>`valid_until > 0`)
-      .where('valid_until', '<', BigInt(now))
+      .where(sql<boolean>`(${isLate} or ${isLateBlock})`)
       .returning('hash')
       .execute()
     const expired = rows.map((row) => row.hash)
@@ -313,16 +325,18 @@ export async function acceptedHashes(
   return new Set(rows.map((row) => row.hash))
 }
 
-/** Is any operation pooled or in an open bundle? */
-export async function hasLiveOperations(db: Database, chainId: number): Promise<boolean> {
-  const row = await db
-    .selectFrom('operations')
-    .select('hash')
-    .where('chain_id', '=', BigInt(chainId))
-    .where(sql<boolean>`state in ('pooled', 'bundled')`)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+/**
+ * Is any operation pooled, in an open bundle, or dropped within the last ten minutes? Somebody may still
+ * include a dropped one, or have included it in a block that its drop did not know.
+ */
+export async function mayBeIncluded(db: Database, chainId: number): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`select
+    exists (select from operations
+      where chain_id = ${chainId} and state in ('pooled', 'bundled'))
+    or exists (select from operations
+      where chain_id = ${chainId} and state = 'dropped'
+        and updated_at > now() - interval '10 minutes') as found`.execute(db)
+  return rows[0]?.found === true
 }
 
 /** Members that JSON leaves out when they are undefined. */
@@ -344,6 +358,7 @@ function toStored(row: Selectable<Schema['operations']>): StoredOperation {
     bundleId: row.bundle_id,
     receivedAt: row.received_at,
     validUntil: Number(row.valid_until),
+    validUntilBlock: row.valid_until_block,
     factory: row.factory ?? undefined,
     seenBlock: row.seen_block,
     mostCharged: row.most_charged ?? undefined,

@@ -5,7 +5,7 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { type FrameRecord, fromHex, usesOpcode } from '../../evm/index.js'
 import type { ObservedRecord, StateOverride, Validation } from '../engine.js'
 import { authorizationOverride } from '../evmOverrides.js'
-import { timeRangeOf } from '../inProcess/simulatedOperation.js'
+import { validityOf } from '../inProcess/simulatedOperation.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 import { observeCalls } from '../trace/observeCalls.js'
 import { traceRequest } from '../trace/traceRequest.js'
@@ -62,7 +62,7 @@ export async function compareOnNode(
     const reason = failure?.message ?? traced.error ?? 'nothing'
     return { outcome: 'differs', ours: 'validation succeeds', node: reason }
   }
-  const range = timeRangeOf(answers)
+  const range = validityOf(entryPoint, answers)
   const gas = validated.preOpGas - op.preVerificationGas
   const ours = describe({ gas: verificationGasUsed, prefund, validAfter, validUntil })
   const theirs = describe({ gas, prefund: validated.prefund, ...range })

@@ -67,7 +67,7 @@ export function createEngineOn(withState: WithState): Engine {
       const { authorizer } = splitValidationData(accountData ?? 0n)
       if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
       const validation = {
-        ...validationOf(simulated.observed, validated, op),
+        ...validationOf(entryPoint, simulated.observed, validated, op),
         observed: observeRecord(entryPoint, op, recordedExecution(simulated)),
       }
       return { ok: true, validation }
@@ -80,7 +80,7 @@ export function createEngineOn(withState: WithState): Engine {
       if (observed.validated === undefined || outcome === undefined) {
         return { ok: false, failure: refusal(entryPoint, op, simulated) }
       }
-      const validation = validationOf(observed, observed.validated, op)
+      const validation = validationOf(entryPoint, observed, observed.validated, op)
       return { ok: true, validation, success: outcome.success, revertData: outcome.reason }
     },
 

@@ -6,7 +6,7 @@ import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
 import { settleSearch } from './settleSearch.js'
-import { refusal, type SimulatedOperation, timeRangeOf } from './simulatedOperation.js'
+import { refusal, type SimulatedOperation, validityOf } from './simulatedOperation.js'
 import { simulateOperation } from './simulateOperation.js'
 import { type LimitSearch, smallestLimit } from './smallestLimit.js'
 
@@ -60,6 +60,7 @@ export async function measureOperation(
   const postOpGasLimit = isFixed
     ? postOp
     : await callLimit(subject, observed, 'postOp', verification, searched)
+  const { validAfter, validUntil } = validityOf(entryPoint, observed)
   return {
     outcome: 'measured',
     gas: {
@@ -68,7 +69,8 @@ export async function measureOperation(
       paymasterVerificationGasLimit: verificationGas.paymasterVerification,
       verificationGasUsed: realistic.used,
       postOpGasLimit,
-      ...timeRangeOf(observed),
+      validAfter,
+      validUntil,
     },
   }
 }

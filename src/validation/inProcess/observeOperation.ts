@@ -44,8 +44,8 @@ const MAX_RETURN_DATA = 2048
 
 /**
  * A watcher of a handleOps with this one operation, and the observation that it fills in. Failed
- * signatures and time ranges are noted and hidden from the EntryPoint, which would end there (AA24,
- * AA34, AA22, AA32); only ranges of block numbers are left to it. With the extent 'validation' the
+ * signatures and ranges of validity are noted and hidden from the EntryPoint, which would end there (AA24,
+ * AA34, AA22, AA27, AA32, AA37). With the extent 'validation' the
  * EntryPoint is told that execution ran out of gas: the whole call then reverts, and validation has
  * succeeded if `validated` is set.
  */
@@ -77,13 +77,13 @@ export function observeOperation(
       if (!success || output.length < 96) return undefined
       observed.paymasterData = wordAt(output, 32)
       observed.contextSize = contextSizeIn(output)
-      return withWord(output, 32, withoutRefusal(observed.paymasterData))
+      return withWord(output, 32, 0n)
     }
     observed.accountGas += gasUsed
     if (!isCall(call, op.sender, callLayout.validateUserOp)) return undefined
     if (!success || output.length < 32) return undefined
     observed.accountData = wordAt(output, 0)
-    return withWord(output, 0, withoutRefusal(observed.accountData))
+    return withWord(output, 0, 0n)
   }
 
   /** Calls out of innerHandleOp: first that of the account, if there is one, then postOp. */
@@ -113,14 +113,6 @@ export function observeOperation(
     },
   }
   return { observed, watcher }
-}
-
-const BLOCK_RANGE = (1n << 255n) | (1n << 207n)
-
-/** validationData without the parts that would end the run: the authorizer, and bounds that are times. */
-function withoutRefusal(data: bigint): bigint {
-  const isBlockRange = (data & BLOCK_RANGE) === BLOCK_RANGE
-  return isBlockRange ? (data >> 160n) << 160n : 0n
 }
 
 function wordAt(bytes: Uint8Array, at: number): bigint {

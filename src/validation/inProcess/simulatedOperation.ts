@@ -7,7 +7,11 @@ import type {
   OperationOutcome,
 } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { splitValidationData } from '../../entrypoint/validationData.js'
+import {
+  intersectValidity,
+  splitValidationData,
+  type Validity,
+} from '../../entrypoint/validationData.js'
 import { type CallResult, type EvmLog, toHex } from '../../evm/index.js'
 import type { Validation } from '../engine.js'
 import { unexplained } from '../refusals.js'
@@ -59,6 +63,7 @@ export function refusal(
 
 /** The validation that account and paymaster answered, with the gas and the prefund it took. */
 export function validationOf(
+  entryPoint: Pick<EntryPoint, 'hasBlockRanges'>,
   answers: ValidationAnswers & Pick<Observation, 'contextSize'>,
   { preOpGas, prefund }: NonNullable<Observation['validated']>,
   op: Operation,
@@ -67,7 +72,7 @@ export function validationOf(
   return {
     accountSignatureFailed: failed(answers.accountData),
     paymasterSignatureFailed: failed(answers.paymasterData),
-    ...timeRangeOf(answers),
+    ...validityOf(entryPoint, answers),
     verificationGasUsed: preOpGas - op.preVerificationGas,
     prefund,
     contextSize: answers.contextSize,
@@ -77,23 +82,12 @@ export function validationOf(
 /** The validationData of account and paymaster. */
 type ValidationAnswers = Pick<Observation, 'accountData' | 'paymasterData'>
 
-const BLOCK_FLAG = 2 ** 47
-
-/**
- * The time range (Unix seconds, 0 = no bound) in which account and paymaster are both valid. Ranges of
- * block numbers (v0.9) are left out: the EntryPoint checks them.
- */
-export function timeRangeOf({ accountData = 0n, paymasterData = 0n }: ValidationAnswers) {
-  let [validAfter, validUntil] = [0, 0]
-  for (const data of [accountData, paymasterData]) {
-    const range = splitValidationData(data)
-    if (range.validAfter >= BLOCK_FLAG && range.validUntil >= BLOCK_FLAG) continue
-    validAfter = Math.max(validAfter, range.validAfter)
-    if (range.validUntil !== 0 && (validUntil === 0 || range.validUntil < validUntil)) {
-      validUntil = range.validUntil
-    }
-  }
-  return { validAfter, validUntil }
+/** The validity of the operation by the answers of account and paymaster. */
+export function validityOf(
+  entryPoint: Pick<EntryPoint, 'hasBlockRanges'>,
+  { accountData = 0n, paymasterData = 0n }: ValidationAnswers,
+): Validity {
+  return intersectValidity(entryPoint, [accountData, paymasterData])
 }
 
 /** A log in the form of a mined one, with zeros for the block and transaction that it does not have. */

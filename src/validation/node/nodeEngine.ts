@@ -71,6 +71,7 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
           paymasterSignatureFailed: signer === 'paymaster',
           validAfter: simulated.validAfter,
           validUntil: simulated.validUntil,
+          blocks: { after: 0n, until: 0n },
           verificationGasUsed: simulated.preOpGas - op.preVerificationGas,
           prefund: simulated.prefund,
           contextSize,

@@ -4,7 +4,7 @@ import { splitValidationData } from '../../entrypoint/validationData.js'
 import { toHex } from '../../evm/index.js'
 import type { Engine } from '../engine.js'
 import { observeRecord } from '../inProcess/observeRecord.js'
-import { refusal, timeRangeOf, validationOf } from '../inProcess/simulatedOperation.js'
+import { refusal, validationOf, validityOf } from '../inProcess/simulatedOperation.js'
 import { aggregated } from '../refusals.js'
 import {
   type TracedOperation,
@@ -12,6 +12,7 @@ import {
   type TracingNode,
   traceOperation,
 } from './traceOperation.js'
+import type { PretendedBlock } from './traceRequest.js'
 
 export type TraceEngineContext = TracingNode & { readonly heads: Pick<HeadFollower, 'refresh'> }
 
@@ -19,7 +20,7 @@ export type TraceEngineContext = TracingNode & { readonly heads: Pick<HeadFollow
  * An engine that validates operations of any EntryPoint version on the node, by one debug_traceCall of
  * handleOps on the newest block. It gives the same facts as our EVM, so that every rule can be checked.
  * A wrong signature cannot be hidden from the EntryPoint there: it is a refusal (AA24, AA34). An operation
- * outside its time range is traced once more in a block of a time within it.
+ * outside its validity is traced once more in a block within it.
  */
 export function createTraceEngine(context: TraceEngineContext): Pick<Engine, 'validate'> {
   return {
@@ -28,15 +29,15 @@ export function createTraceEngine(context: TraceEngineContext): Pick<Engine, 'va
       let trace = await traceOperation(traced, await context.heads.refresh())
       const { authorizer } = splitValidationData(trace.observed.accountData ?? 0n)
       if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
-      const time = dueTime(entryPoint, trace)
-      if (time !== undefined) trace = await traceOperation(traced, trace.head, time)
+      const pretended = dueBlock(entryPoint, trace)
+      if (pretended) trace = await traceOperation(traced, trace.head, pretended)
       const { observed, state, output, record, fork, head } = trace
       if (observed.validated === undefined) {
         const failure = refusal(entryPoint, op, { result: { output }, state })
         return { ok: false, failure }
       }
       const validation = {
-        ...validationOf(observed, observed.validated, op),
+        ...validationOf(entryPoint, observed, observed.validated, op),
         observed: observeRecord(entryPoint, op, { record, state, fork, blockHash: head.hash }),
       }
       return { ok: true, validation }
@@ -45,14 +46,26 @@ export function createTraceEngine(context: TraceEngineContext): Pick<Engine, 'va
 }
 
 /**
- * A time (Unix seconds) within the range of an operation that was refused for its time; undefined when it
- * ended otherwise, or its range is empty.
+ * A block within the validity of an operation that was refused for it; undefined when it ended otherwise,
+ * or its range is empty.
  */
-function dueTime(entryPoint: EntryPoint, { observed, output }: TraceResult): number | undefined {
+function dueBlock(
+  entryPoint: EntryPoint,
+  { observed, output }: TraceResult,
+): PretendedBlock | undefined {
   if (observed.validated !== undefined) return undefined
   const code = entryPoint.decodeFailure(toHex(output))?.code
-  if (code !== 'AA22' && code !== 'AA32') return undefined
-  const { validAfter, validUntil } = timeRangeOf(observed)
-  if (validUntil === 0) return validAfter + 1
-  return validAfter < validUntil ? validUntil : undefined
+  if (code === undefined || !outOfRange.has(code)) return undefined
+  const { validAfter, validUntil, blocks } = validityOf(entryPoint, observed)
+  const isEmpty =
+    (validUntil !== 0 && validAfter >= validUntil) ||
+    (blocks.until !== 0n && blocks.after >= blocks.until)
+  if (isEmpty) return undefined
+  const time = validUntil === 0 ? validAfter + 1 : validUntil
+  return {
+    ...(validAfter === 0 && validUntil === 0 ? {} : { time }),
+    ...(blocks.until === 0n ? {} : { number: blocks.until }),
+  }
 }
+
+const outOfRange = new Set(['AA22', 'AA27', 'AA32', 'AA37'])

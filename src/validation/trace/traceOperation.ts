@@ -27,7 +27,7 @@ import { type Tracer, tracerParameter } from '../tracer.js'
 import { type ObservedCalls, observeCalls } from './observeCalls.js'
 import { toRecord } from './toRecord.js'
 import { isTrace, type TracedFrame, visitedAddresses } from './tracedFrame.js'
-import { traceRequest } from './traceRequest.js'
+import { type PretendedBlock, traceRequest } from './traceRequest.js'
 
 /** A node that traces, and the rules by which its chain runs contracts. */
 export type TracingNode = {
@@ -54,17 +54,16 @@ export type TraceResult = Omit<RecordedExecution, 'blockHash'> & {
 /**
  * A trace of handleOps with this one operation on the block `head`, and the state that the rules need:
  * two requests, three where the operation met a delegated account.
- * @param time Unix seconds that the block pretends to have
  */
 export async function traceOperation(
   context: TracedOperation,
   head: Head,
-  time?: number,
+  pretended?: PretendedBlock,
 ): Promise<TraceResult> {
   const { entryPoint, op, override } = context
   const rules = await context.state.rulesOf(head)
   const block = rules.readsByHash ? head.hash : head.number
-  const traced = await trace(context, rules, block, time)
+  const traced = await trace(context, rules, block, pretended)
   const known = await readState(context, traced, head, block)
   const state = stateFor(known, op, override)
   const record = recordOf(traced, state, rules)
@@ -76,12 +75,12 @@ async function trace(
   { node, tracer, entryPoint, op, override }: TracedOperation,
   { fork }: ChainRules,
   block: BlockId,
-  time: number | undefined,
+  pretended: PretendedBlock | undefined,
 ): Promise<TracedFrame> {
   const request = traceRequest(entryPoint, op, {
     block,
     fork,
-    time,
+    pretended,
     tracer: tracerParameter(tracer, entryPoint),
     override: mergeOverrides(authorizationOverride(op), override),
   })

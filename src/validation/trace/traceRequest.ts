@@ -8,6 +8,13 @@ import { type Fork, toHex } from '../../evm/index.js'
 import { handleOpsCall, handlerOverride } from '../inProcess/simulateOperation.js'
 import { mergeOverrides } from '../mergeOverrides.js'
 
+/** What a block pretends to be; absent = what it is. */
+export type PretendedBlock = {
+  /** Unix seconds */
+  readonly time?: number
+  readonly number?: bigint
+}
+
 export type TraceOptions = {
   /** A tracer's name or source. */
   readonly tracer: string
@@ -16,8 +23,8 @@ export type TraceOptions = {
   readonly fork: Fork
   /** The state to pretend, the operation's authorization included. */
   readonly override: StateOverride
-  /** Unix seconds that the block is to have; absent = its own. */
-  readonly time?: number | undefined
+  /** Absent = the block as it is. */
+  readonly pretended?: PretendedBlock | undefined
 }
 
 /**
@@ -27,7 +34,7 @@ export type TraceOptions = {
 export function traceRequest(
   entryPoint: EntryPoint,
   op: Operation,
-  { tracer, tracerConfig, block, fork, override, time }: TraceOptions,
+  { tracer, tracerConfig, block, fork, override, pretended }: TraceOptions,
 ): NodeCall {
   const { from, to, data, gas, accessList } = handleOpsCall(entryPoint, op, { fork })
   const call = { from, to, data: toHex(data), gas: BigInt(gas) }
@@ -37,7 +44,14 @@ export function traceRequest(
     tracer,
     ...(tracerConfig === undefined ? {} : { tracerConfig }),
     stateOverrides: mergeOverrides(handlerOverride, override),
-    ...(time === undefined ? {} : { blockOverrides: { time: `0x${time.toString(16)}` } }),
+    ...(pretended && { blockOverrides: encodeBlock(pretended) }),
   }
   return { method: 'debug_traceCall', params: [message, at, options] }
+}
+
+function encodeBlock({ time, number }: PretendedBlock) {
+  return {
+    ...(time === undefined ? {} : { time: `0x${time.toString(16)}` }),
+    ...(number === undefined ? {} : { number: `0x${number.toString(16)}` }),
+  }
 }

@@ -41,7 +41,7 @@ import { settableAccountCode } from './settableAccount.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
 
 export const settableAccountAbi = parseAbi([
-  'function set(bool refuses, bool refusesOdd, uint256 validationData)',
+  'function set(bool refuses, bool refusesOnChain, uint256 validationData)',
   'function touch()',
   'function poke(address other, bytes data)',
   'function fail(string reason)',
@@ -65,8 +65,8 @@ export const executorKeys: readonly Hex[] = [
 type AccountSettings = {
   /** Validation reverts. */
   readonly refuses?: boolean
-  /** Validation reverts in blocks with an odd number: after an even one it passes its simulation. */
-  readonly refusesOdd?: boolean
+  /** Validation reverts in blocks that REFUSED produces, so in no simulation. */
+  readonly refusesOnChain?: boolean
   readonly validationData?: bigint
 }
 
@@ -162,7 +162,7 @@ export async function startBundlingChain(
     maxOperationsPerSender: 4,
     maxOperationsPerApp: 1_000,
     maxOperations: 1_000,
-    // Settable accounts look at the block's number.
+    // Settable accounts look at the block.
     rules: 'off',
     validationEngine: 'auto',
     comparedShare: 0.01,
@@ -227,8 +227,8 @@ export async function startBundlingChain(
       await heads.refresh()
       return address
     },
-    async configure(account, { refuses = false, refusesOdd = false, validationData = 0n }) {
-      const args = [refuses, refusesOdd, validationData] as const
+    async configure(account, { refuses = false, refusesOnChain = false, validationData = 0n }) {
+      const args = [refuses, refusesOnChain, validationData] as const
       await anvil.send({
         to: account,
         data: encodeFunctionData({ abi: settableAccountAbi, functionName: 'set', args }),

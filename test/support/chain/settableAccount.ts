@@ -20,12 +20,14 @@ contract SettableAccount {
     event BeforeExecution();
     event Touched();
 
+    address constant REFUSED = 0x5be4DE5be4dE5bE4de5Be4De5BE4DE5BE4de5be4;
+
     bool public refuses;
-    bool public refusesOdd;
+    bool public refusesOnChain;
     uint256 public validationData;
 
-    function set(bool refuses_, bool refusesOdd_, uint256 validationData_) external {
-        (refuses, refusesOdd, validationData) = (refuses_, refusesOdd_, validationData_);
+    function set(bool refuses_, bool refusesOnChain_, uint256 validationData_) external {
+        (refuses, refusesOnChain, validationData) = (refuses_, refusesOnChain_, validationData_);
     }
     function touch() external { emit Touched(); }
     /** Does something to someone else, in its own name. */
@@ -42,14 +44,14 @@ contract SettableAccount {
     function validateUserOp(UserOperation calldata op, bytes32, uint256 missing)
         external returns (uint256)
     {
-        require(!refuses && !(refusesOdd && block.number % 2 == 1), "not in the mood");
+        require(!refuses && !(refusesOnChain && block.coinbase == REFUSED), "not in the mood");
         if (missing > 0) { (bool paid,) = msg.sender.call{value: missing}(""); paid; }
         return op.signature.length == 0 ? 1 : validationData;
     }
     function validatePaymasterUserOp(UserOperation calldata, bytes32, uint256)
         external returns (bytes memory, uint256)
     {
-        require(!refuses && !(refusesOdd && block.number % 2 == 1), "not in the mood");
+        require(!refuses && !(refusesOnChain && block.coinbase == REFUSED), "not in the mood");
         return ("", validationData);
     }
     receive() external payable {}
@@ -57,5 +59,8 @@ contract SettableAccount {
 `).SettableAccount
 
 if (!compiled) throw new Error('SettableAccount was not compiled')
+
+/** The block producer in whose blocks an account refuses that `refusesOnChain`. */
+export const REFUSED = '0x5be4de5be4de5be4de5be4de5be4de5be4de5be4'
 
 export const settableAccountCode: Hex = compiled.runtime
