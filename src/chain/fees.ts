@@ -3,10 +3,12 @@ import { compareBigints, greatest } from '../base/bigints.js'
 import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { FeeTooLowError } from '../errors/operationErrors.js'
-import type { FeeAdvice } from './feeAdvice.js'
 import type { Head } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
+
+/** Three levels of fees, the result of biconomy_getGasFeeValues before a dialect writes it. */
+export type FeeAdvice = { readonly slow: Fees; readonly standard: Fees; readonly fast: Fees }
 
 const HISTORY_BLOCKS = 10
 const percentiles = [25, 50, 75]

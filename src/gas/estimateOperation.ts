@@ -1,6 +1,6 @@
 import { greatest, smallest } from '../base/bigints.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import type { FeeAdvice } from '../chain/feeAdvice.js'
+import type { FeeAdvice } from '../chain/fees.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { Draft } from '../entrypoint/draft.js'

@@ -1,4 +1,4 @@
-import type { FeeAdvice } from '../chain/feeAdvice.js'
+import type { FeeAdvice } from '../chain/fees.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'

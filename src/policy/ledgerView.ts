@@ -1,12 +1,7 @@
-import {
-  type CounterChange,
-  type CounterKey,
-  type CounterQuery,
-  counterName,
-} from '../store/ledger/budgetCounters.js'
+import { type CounterQuery, counterName } from '../store/ledger/budgetCounters.js'
 import type { LedgerBooks, LedgerQuery } from '../store/ledger/ledgerBooks.js'
 import type { Moment } from '../store/ledger/payers.js'
-import type { ChargeMove, SponsorshipChanges } from '../store/ledger/recordSponsorships.js'
+import type { SponsorshipChanges } from '../store/ledger/recordSponsorships.js'
 import type {
   DepositAtHead,
   HeldBudget,
@@ -14,6 +9,7 @@ import type {
   ReservationSlot,
 } from '../store/ledger/reservations.js'
 import type { BudgetClaim } from './budget/budget.js'
+import { budgetName, createBudgetView, type HeldBudgets } from './budgetView.js'
 import type { Books, ClaimDecision, ReservationClaim } from './decideReservation.js'
 
 /** The request of a sponsorship to the ledger. */
@@ -43,7 +39,7 @@ type SlotState = {
   readonly id: bigint | undefined
   live: ViewedReservation | undefined
   isTaken: boolean
-  readonly held: Map<string, Omit<HeldBudget, 'reservationId'>>
+  readonly held: HeldBudgets
 }
 
 /** The query for these requests, everything once. */
@@ -87,55 +83,7 @@ export function createLedgerView(
   }
   const moments = [read.kept, ...read.locked]
   const locked = new Map(moments.map((moment) => [momentName(moment), moment]))
-  const budgets = new Map<string, { readonly oldest: bigint; used: bigint }[]>()
-  for (const [place, counter] of query.counters.entries()) {
-    const entry = { oldest: counter.oldest, used: read.used[place] ?? 0n }
-    budgets.set(budgetName(counter), [...(budgets.get(budgetName(counter)) ?? []), entry])
-  }
-  const added = new Map<string, CounterChange>()
-  const moves = new Map<string, ChargeMove>()
-
-  const decide = (claim: BudgetClaim, { held }: SlotState): ClaimDecision => {
-    const oldest = BigInt(claim.oldest)
-    const entry = budgets.get(budgetName(claim))?.find((each) => each.oldest === oldest)
-    if (entry === undefined) throw new Error(`budget ${claim.budget} was not read`)
-    const ofSlot = heldOf(claim, held)
-    const before = ofSlot.filter(({ bucket }) => bucket >= oldest).reduce(plusAmount, 0n)
-    const after = ofSlot.reduce((largest, each) => greater(largest, each.amount), claim.amount)
-    const newest = ofSlot.reduce((late, each) => greater(late, each.bucket), BigInt(claim.bucket))
-    return {
-      ...claim,
-      bucket: Number(newest),
-      used: entry.used,
-      added: greater(after - before, 0n),
-    }
-  }
-
-  const add = (key: CounterKey, more: bigint): void => {
-    const before = added.get(counterName(key))?.used ?? 0n
-    added.set(counterName(key), { ...key, used: before + more, settled: 0n })
-    for (const entry of budgets.get(budgetName(key)) ?? [])
-      if (key.bucket >= entry.oldest) entry.used += more
-  }
-
-  /**
-   * A slot counts once, in the bucket of its latest sponsorship: were it left in an older one, its
-   * amount would leave the window while the later sponsorship can still be used.
-   */
-  const charge = (charged: ClaimDecision, { slot, held }: SlotState): void => {
-    const { policyId, budget, subject } = charged
-    const key = { policyId, budget, subject, bucket: BigInt(charged.bucket) }
-    let { amount } = charged
-    for (const each of heldOf(charged, held)) {
-      add({ policyId, budget, subject, bucket: each.bucket }, -each.amount)
-      held.delete(counterName(each))
-      amount = greater(amount, each.amount)
-      if (each.bucket !== key.bucket)
-        moves.set(`${slotName(slot)} ${budgetName(key)}`, { slot, ...key })
-    }
-    add(key, amount)
-    held.set(counterName(key), { ...key, amount })
-  }
+  const budgets = createBudgetView(query.counters, read.used)
 
   return {
     hasPassed: read.locked.some((each) => each.locked !== read.kept.locked),
@@ -146,7 +94,7 @@ export function createLedgerView(
         deposit: head.deposit,
         locked: total - lockedBy(state.live, head),
         slot: state.live,
-        decide: (claim) => decide(claim, state),
+        decide: (claim) => budgets.decide(claim, state.held),
       }
     },
     take: ({ slot, claim, validUntil }, charges) => {
@@ -164,14 +112,13 @@ export function createLedgerView(
         const more = lockedBy(after, at) - lockedBy(before, at)
         locked.set(name, { ...at, locked: at.locked + more })
       }
-      for (const each of charges) charge(each, state)
+      for (const each of charges) budgets.charge(each, state)
     },
     changes: () => ({
       slots: [...slots.values()].flatMap(({ slot, id, live, isTaken }) =>
         isTaken && live ? { slot, id, maxCost: live.maxCost, validUntil: live.validUntil } : [],
       ),
-      counters: [...added.values()],
-      moves: [...moves.values()],
+      ...budgets.changes(),
       locked: [...locked.values()].reduce((latest, each) =>
         isLater(each, latest) ? each : latest,
       ),
@@ -202,18 +149,6 @@ function slotName({ appId, sender, nonce }: ReservationSlot): string {
 
 function momentName({ blockNumber, timestamp }: Moment): string {
   return `${blockNumber} ${timestamp}`
-}
-
-function budgetName({ policyId, budget, subject }: Omit<CounterQuery, 'oldest'>): string {
-  return `${policyId} ${budget} ${subject}`
-}
-
-function heldOf(claim: Omit<CounterQuery, 'oldest'>, held: SlotState['held']) {
-  return [...held.values()].filter((each) => budgetName(each) === budgetName(claim))
-}
-
-function plusAmount(sum: bigint, { amount }: { readonly amount: bigint }): bigint {
-  return sum + amount
 }
 
 function queryName(claim: BudgetClaim): string {

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { numberToHex } from 'viem/utils'
-import type { FeeAdvice } from '../../chain/feeAdvice.js'
+import type { FeeAdvice } from '../../chain/fees.js'
 import type { Fees } from '../../entrypoint/fees.js'
 
 /**

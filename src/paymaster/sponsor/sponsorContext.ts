@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Group } from '../../base/createGroup.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
-import type { FeeAdvice } from '../../chain/feeAdvice.js'
+import type { FeeAdvice } from '../../chain/fees.js'
 import type { HeadFollower } from '../../chain/headFollower.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { Draft } from '../../entrypoint/draft.js'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
-import type { FeeAdvice } from '../../chain/feeAdvice.js'
+import type { FeeAdvice } from '../../chain/fees.js'
 import type { HeadFollower } from '../../chain/headFollower.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { Draft } from '../../entrypoint/draft.js'

@@ -1,4 +1,4 @@
-import type { FeeAdvice } from '../../../chain/feeAdvice.js'
+import type { FeeAdvice } from '../../../chain/fees.js'
 
 /** Fees of a quiet chain, in wei per gas. */
 export const exampleFees: FeeAdvice = {
