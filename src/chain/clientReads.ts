@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import { callOutcome } from './ethCall.js'
+import { createReadPlaces } from './node/readPlaces.js'
 import { createNodeClient } from './nodeClient.js'
-import { CallRevertedError, NodeRpcError, ReadRefusedError, ReadsBusyError } from './nodeErrors.js'
+import { CallRevertedError, NodeRpcError, ReadRefusedError } from './nodeErrors.js'
 
 /** The reads that clients may ask of a chain's node. None changes anything. */
 export type ReadMethod =
@@ -42,10 +43,6 @@ export type ClientReadsOptions = {
 const DEADLINE = 5_000
 /** A full block of a large chain has less, and so have as many logs as anybody reads at once. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
-/** Reads under way at once, in all and of one app: no app takes all places from the others. */
-const MOST_IN_ALL = 64
-const MOST_OF_APP = 16
-
 /**
  * Reads over connections of their own: what clients ask never waits before, and never holds back, what
  * bundling asks of the same node.
@@ -62,24 +59,13 @@ export function createClientReads({
     deadline: DEADLINE,
     maxAnswerBytes: MAX_ANSWER_BYTES,
   })
-  const running = new Map<string, number>()
-  let runningInAll = 0
+  const places = createReadPlaces()
   return {
     async read(appId, method, params) {
-      const ofApp = running.get(appId) ?? 0
-      if (ofApp >= MOST_OF_APP) throw new ReadsBusyError(ofApp)
-      if (runningInAll >= MOST_IN_ALL) throw new ReadsBusyError(runningInAll)
-      running.set(appId, ofApp + 1)
-      runningInAll += 1
       try {
-        return await node.request<unknown>(method, params)
+        return await places.run(appId, () => node.request<unknown>(method, params))
       } catch (error) {
         throw error instanceof NodeRpcError ? readError(method, error) : error
-      } finally {
-        runningInAll -= 1
-        const remaining = (running.get(appId) ?? 1) - 1
-        if (remaining === 0) running.delete(appId)
-        else running.set(appId, remaining)
       }
     },
     head,

@@ -104,6 +104,13 @@ describe('ethers with one URL', () => {
     expect(nonce).toBe(0)
   })
 
+  test('sends more reads in one batch than are forwarded at once', async () => {
+    const balances = Array.from({ length: 90 }, (_, at) =>
+      provider.getBalance(toBeHex(at + 1, 20), 'latest'),
+    )
+    expect(await Promise.all(balances)).toHaveLength(90)
+  })
+
   test('shows the error by which a call reverts', async () => {
     const token = tokenNamed(info(), 'tUSD').address
     const abi = ['function transfer(address to, uint256 amount) returns (bool)']

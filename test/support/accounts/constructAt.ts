@@ -42,7 +42,8 @@ export async function constructAt(
   const call = { to: address, gas: CONSTRUCTION_GAS }
   const { data } = await client.call(call)
   if (data === undefined) throw new Error(`The constructor of ${address} gave no code.`)
-  const hash = await client.sendTransaction({ ...call, account: privateKeyToAccount(devKey(5)) })
+  const account = privateKeyToAccount(devKey(5))
+  const hash = await client.sendTransaction({ ...call, account, chain: null })
   const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: 20 })
   if (receipt.status !== 'success') throw new Error(`The constructor of ${address} failed.`)
   await client.setCode({ address, bytecode: data })
