@@ -77,15 +77,31 @@ describe('routes', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  test('health is live always, ready when the parts are', async () => {
+  test('health is live always, ready when the parts are; executors are for the operator', async () => {
+    const needMoney = "Executors need money; the operator's token shows more."
     const get = async (where: string) => {
       const response = await fetch(`${url()}${where}`)
       return { status: response.status, body: await response.json() }
     }
     expect(await get('/health/ready')).toEqual({
       status: 200,
-      body: { status: 'ok', checks: { database: true }, reasons: [], chains: {} },
+      body: {
+        status: 'ok',
+        checks: { database: true },
+        reasons: [needMoney],
+        chains: { 10: { head: 1, headAge: 2, bundlesHere: true, bundled: true } },
+      },
     })
+    const ofOperator = await fetch(`${url()}/health/ready`, {
+      headers: { authorization: `Bearer ${memory().operatorToken}` },
+    })
+    expect(await ofOperator.json()).toMatchObject({
+      reasons: [],
+      alarms: ['Chain 10, 0x11: send it money.'],
+      chains: { 10: { executors: [{ balance: '5' }] } },
+    })
+    const headers = { authorization: 'Bearer wrong' }
+    expect((await fetch(`${url()}/health/ready`, { headers })).status).toBe(401)
     memory().setReady(false)
     for (const where of ['/health', '/health/live', '/health/'])
       expect(await get(where)).toEqual({ status: 200, body: { status: 'ok' } })
@@ -94,8 +110,8 @@ describe('routes', () => {
       body: {
         status: 'unavailable',
         checks: { database: false },
-        chains: {},
-        reasons: ['The database does not answer.'],
+        chains: { 10: { head: 1, headAge: 2, bundlesHere: true, bundled: true } },
+        reasons: ['The database does not answer.', needMoney],
       },
     })
   })

@@ -103,12 +103,6 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
   })
   for (const mount of mounts) mount(app, shared)
 
-  app.on('GET', ['/health', '/health/live'], (c) => c.json({ status: 'ok' }))
-  app.get('/health/ready', async (c) => {
-    const { ready, ...found } = await services.readiness()
-    return c.json({ status: ready ? 'ok' : 'unavailable', ...found }, ready ? 200 : 503)
-  })
-
   app.notFound((c) => restError(c, new RouteNotFoundError(), shared))
   app.onError((thrown, c) => restError(c, thrown, shared))
   return app

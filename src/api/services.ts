@@ -100,6 +100,7 @@ export type Services = {
   authenticateKey(key: string): Promise<KeyIdentity | undefined>
   /** undefined = unknown or revoked. */
   authenticateToken(token: string): Promise<TokenIdentity | undefined>
+  isOperator(token: string): boolean
   readonly webhooks: (actor: Actor) => WebhookServices
   /** Whether every part that a request needs is able to work now. */
   readiness(): Promise<Readiness>
@@ -111,6 +112,8 @@ export type Readiness = {
   readonly checks: Readonly<Record<string, boolean>>
   /** A sentence for each thing that is not as it should be. */
   readonly reasons: readonly string[]
+  /** A sentence for each executor or treasury that needs something; for the operator only. */
+  readonly alarms: readonly string[]
   /** By chain id. */
   readonly chains: Readonly<Record<string, ChainReadiness>>
 }
@@ -122,7 +125,10 @@ export type ChainReadiness = {
   readonly bundlesHere: boolean
   /** Whether any process holds the right to bundle. */
   readonly bundled: boolean
-  /** The accounts that send bundles and that refill them; empty where this process never bundles. */
+  /**
+   * The accounts that send bundles and that refill them, for the operator only; empty where this process
+   * never bundles.
+   */
   readonly executors: readonly ExecutorReadiness[]
 }
 

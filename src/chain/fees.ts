@@ -28,6 +28,7 @@ const adviceByHead = new WeakMap<NodeClient, { hash: Hex; advice: Promise<FeeAdv
  * Tips are the medians, over the last ten blocks that are not empty, of the 25th, 50th and 75th
  * percentile of tips paid; without any such block, or without eth_feeHistory, the tip that the node
  * suggests (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Zero is a tip like any other.
+ * The lowest is at least the accepted tip, so that we take what we advise.
  * maxFeePerGas adds the coming block's base fee with room for it to grow: 5/4, 3/2 and 2 times, that
  * is 1, 3 and 5 full blocks. A chain without base fee counts as base fee 0; its tips are its prices.
  */
@@ -47,7 +48,11 @@ export function adviseFees(node: NodeClient, head: Head): Promise<FeeAdvice> {
  * 0. An operation must offer it, and no bundle is sent with less while its operations can wait.
  */
 export function acceptedTip({ standard }: Pick<FeeAdvice, 'standard'>): bigint {
-  return standard.maxPriorityFeePerGas / 2n
+  return leastTip(standard.maxPriorityFeePerGas)
+}
+
+function leastTip(standardTip: bigint): bigint {
+  return standardTip / 2n
 }
 
 /**
@@ -82,7 +87,8 @@ async function computeAdvice(node: NodeClient, head: Head): Promise<FeeAdvice> {
   ])
   const nextBaseFee = BigInt(history?.baseFeePerGas?.at(-1) ?? head.baseFee)
   const tips = (history && paidTips(history)) ?? (await suggestedTips(node, head))
-  const [slow = 0n, standard = slow, fast = standard] = tips
+  const [lowest = 0n, standard = lowest, fast = standard] = tips
+  const slow = greatest(lowest, leastTip(standard))
   return {
     slow: fees(slow, (nextBaseFee * 5n) / 4n),
     standard: fees(standard, (nextBaseFee * 3n) / 2n),

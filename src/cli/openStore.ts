@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { faultPoint } from '../base/faults.js'
 import type { Config } from '../config/options.js'
@@ -29,9 +30,18 @@ function placeOf({ databaseUrl, data }: Config): string {
   return host || (searchParams.get('host') ?? 'localhost')
 }
 
+/**
+ * Makes the data folder, which holds keys and the database, for its owner alone. One that an earlier
+ * version made open to others is closed; a folder that somebody else made is left as it is.
+ */
+function openDataFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (existsSync(join(folder, 'postgres'))) chmodSync(folder, 0o700)
+}
+
 function openFolder(config: Config): Buffer {
   try {
-    mkdirSync(config.data, { recursive: true })
+    openDataFolder(config.data)
     return loadMasterKey(config.masterKey, config.data)
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause

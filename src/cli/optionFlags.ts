@@ -1,7 +1,15 @@
 import { type Command, Option } from 'commander'
 import { loadConfig } from '../config/loadConfig.js'
-import { type Config, flagOf, type OptionName, options, variableOf } from '../config/options.js'
+import {
+  type Config,
+  flagOf,
+  isSecret,
+  type OptionName,
+  options,
+  variableOf,
+} from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
+import { warnOfSecret } from './warnOfSecret.js'
 
 /** The options of every command that serves. */
 export const serviceOptions: readonly OptionName[] = [
@@ -52,5 +60,9 @@ export function configOf(flags: Record<string, unknown>): Config {
   const { config: file } = flags
   if (file !== undefined && typeof file !== 'string')
     throw new ConfigError('--config takes one file.')
-  return loadConfig({ flags, environment: process.env, file })
+  const config = loadConfig({ flags, environment: process.env, file })
+  for (const name of Object.keys(options) as OptionName[])
+    if (isSecret(name) && flags[name] !== undefined)
+      warnOfSecret(flagOf(name), `${variableOf(name)} or ${variableOf(name)}_FILE`)
+  return config
 }

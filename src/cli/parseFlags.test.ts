@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { formatEther, getAddress, parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
@@ -56,12 +59,16 @@ describe('parseAmount', () => {
 describe('parseKey', () => {
   const key = `0x${'1f'.repeat(32)}`
 
-  test('takes a key or the name of its variable', () => {
+  test('takes a key, the name of its variable or the path of its file', () => {
     expect(parseKey(key, {})).toBe(key)
     expect(parseKey('env:PAYER', { PAYER: key })).toBe(key)
+    const folder = mkdtempSync(join(tmpdir(), 'purser-key-'))
+    writeFileSync(join(folder, 'key'), `${key}\n`)
+    expect(parseKey(`file:${join(folder, 'key')}`, {})).toBe(key)
+    rmSync(folder, { recursive: true })
   })
 
-  test.each([key.slice(2), `${key}0`, '0x12', '', 'env:', 'env:NONE', 'env:WRONG'])(
+  test.each([key.slice(2), `${key}0`, '0x12', '', 'env:', 'env:NONE', 'env:WRONG', 'file:/none'])(
     'refuses %s and does not show it',
     (given) => {
       const attempt = () => parseKey(given, { WRONG: '0xsecret' })

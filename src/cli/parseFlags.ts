@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import type { Address, Hex } from 'viem'
 import { isAddress, parseEther } from 'viem/utils'
 import { ConfigError } from '../errors/configError.js'
+import { warnOfSecret } from './warnOfSecret.js'
 
 /** A name for people; one that spans lines would break the lists. */
 export function parseName(text = '', flag = '--name'): string {
@@ -36,9 +38,31 @@ export function parseKey(
   value: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): Hex {
-  const text = value.startsWith('env:') ? (environment[value.slice('env:'.length)] ?? '') : value
+  const text = readSecret(value, environment)
   if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text as Hex
-  throw new ConfigError('--key must be a private key (0x and 64 hex digits) or env:NAME.')
+  throw new ConfigError(
+    '--key must be a private key (0x and 64 hex digits), env:NAME or file:PATH.',
+  )
+}
+
+function readSecret(
+  value: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  if (value.startsWith('env:')) return environment[value.slice('env:'.length)] ?? ''
+  if (!value.startsWith('file:')) return value
+  try {
+    return readFileSync(value.slice('file:'.length), 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
+
+/** The key that the flag `--key` names; a key that stands there itself is taken with a warning. */
+export function keyOfFlag(value: string): Hex {
+  const key = parseKey(value, process.env)
+  if (value === key) warnOfSecret('--key', 'env:NAME or file:PATH')
+  return key
 }
 
 /** Mixed case must be a right checksum: money goes there. */

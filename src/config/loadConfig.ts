@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { ConfigError } from '../errors/configError.js'
-import { type Config, flagOf, type OptionName, options, variableOf } from './options.js'
+import { type Config, flagOf, isSecret, type OptionName, options, variableOf } from './options.js'
 
 type Sources = {
   /** Raw values by option name, as the command line gave them. */
@@ -32,6 +32,18 @@ function readFile(path: string | undefined): Record<string, unknown> {
   throw new ConfigError(`Configuration file ${name} must be one JSON object.`)
 }
 
+/** A secret from the file that the option's variable with `_FILE` names. */
+function fileOf(name: OptionName, environment: Sources['environment']): [string, unknown] {
+  const variable = `${variableOf(name)}_FILE`
+  const path = environment[variable]
+  if (!path) return [variable, undefined]
+  try {
+    return [variable, readFileSync(path, 'utf8').trim()]
+  } catch {
+    throw new ConfigError(`${variable}: the file ${path} cannot be read.`)
+  }
+}
+
 /**
  * All settings: a flag wins over the environment, that over the file, that over the default.
  * @throws ConfigError naming the setting and where it came from
@@ -48,6 +60,7 @@ export function loadConfig({ flags, environment, file }: Sources): Config {
     const candidates: [string, unknown][] = [
       [flagOf(name), flags[name]],
       [variableOf(name), environment[variableOf(name)] || undefined],
+      ...(isSecret(name) ? [fileOf(name, environment)] : []),
       ...(name === 'databaseUrl'
         ? [['DATABASE_URL', environment.DATABASE_URL || undefined] as [string, unknown]]
         : []),

@@ -10,6 +10,8 @@ type OptionSpec<Schema extends z.ZodType> = {
   readonly argument?: string
   readonly help: string
   readonly schema: Schema
+  /** The value must not be read by others: it may be in a file that the variable `…_FILE` names. */
+  readonly isSecret?: boolean
 }
 
 function option<Schema extends z.ZodType>(spec: OptionSpec<Schema>): OptionSpec<Schema> {
@@ -69,11 +71,13 @@ export const options = {
     argument: '<url>',
     help: 'PostgreSQL server to use; absent = the embedded one in the data folder',
     schema: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    isSecret: true,
   }),
   masterKey: option({
     argument: '<key>',
     help: '32 bytes (hex or base64) that encrypt stored secrets; absent = a file in the data folder',
     schema: text.optional(),
+    isSecret: true,
   }),
   role: option({
     argument: '<list>',
@@ -142,6 +146,7 @@ export const options = {
       .string()
       .regex(/^[!-~]{32,200}$/, 'must be 32 to 200 printable characters without blanks')
       .optional(),
+    isSecret: true,
   }),
   trustedProxies: option({
     argument: '<list>',
@@ -203,6 +208,11 @@ function dashed(name: string): string {
 /** `blockTime` → `--block-time` */
 export function flagOf(name: OptionName): string {
   return `--${dashed(name)}`
+}
+
+/** Whether the value of an option is a secret. */
+export function isSecret(name: OptionName): boolean {
+  return 'isSecret' in options[name]
 }
 
 /** `blockTime` → `PURSER_BLOCK_TIME` */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ExecutorStatus } from '../bundling/executorStatus.js'
-import { executorReasons, recently } from './checkReadiness.js'
+import { executorAlarms, executorReasons, recently } from './checkReadiness.js'
 
 function status(more: Partial<ExecutorStatus>): ExecutorStatus {
   return {
@@ -23,11 +23,11 @@ test('executors that do well give no reason', () => {
 
 test('an executor that rests is alarm with its address, and when all do that nothing is sent', () => {
   const alarm = `Chain 10, 0x${'11'.repeat(20)}: the executor rests: send it money.`
-  expect(executorReasons(10, [status(poor), status({})])).toEqual([alarm])
+  expect(executorReasons(10, [status(poor), status({})])).toEqual([])
+  expect(executorAlarms(10, [status(poor), status({})])).toEqual([alarm])
   const treasury = status({ role: 'treasury' })
   expect(executorReasons(10, [status(poor), treasury])).toEqual([
     'All executors of chain 10 rest: nothing new is sent.',
-    alarm,
   ])
 })
 

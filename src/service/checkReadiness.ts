@@ -37,6 +37,7 @@ export async function checkReadiness(
   const reasons: string[] = []
   if (draining) reasons.push('This process is stopping.')
   if (!reachable) reasons.push('The database does not answer.')
+  const alarms: string[] = []
   const details: Record<string, ChainReadiness> = {}
   for (const [chainId, chain] of chains) {
     const { head, staleAfter, leads, trouble } = chain
@@ -52,6 +53,7 @@ export async function checkReadiness(
     if (note !== undefined) reasons.push(`Chain ${chainId}: ${note}.`)
     const executors = reachable && fresh ? await within(executorsOf(chain), undefined) : []
     reasons.push(...executorReasons(chainId, executors))
+    alarms.push(...executorAlarms(chainId, executors ?? []))
     details[chainId] = {
       head: Number(number),
       headAge: age,
@@ -66,7 +68,7 @@ export async function checkReadiness(
       })),
     }
   }
-  return { ready: Object.values(checks).every(Boolean), checks, reasons, chains: details }
+  return { ready: Object.values(checks).every(Boolean), checks, reasons, alarms, chains: details }
 }
 
 /** The reasons that the executors of a chain give; `executors` is undefined where they are not known. */
@@ -77,12 +79,17 @@ export function executorReasons(
   if (executors === undefined) return [`How the executors of chain ${chainId} do is not known now.`]
   const senders = executors.filter(({ role }) => role === 'executor')
   const allRest = senders.length > 0 && senders.every(({ state }) => state === 'resting')
-  return [
-    ...(allRest ? [`All executors of chain ${chainId} rest: nothing new is sent.`] : []),
-    ...executors.flatMap(({ address, alarm }) =>
-      alarm === undefined ? [] : [`Chain ${chainId}, ${address}: ${alarm}.`],
-    ),
-  ]
+  return allRest ? [`All executors of chain ${chainId} rest: nothing new is sent.`] : []
+}
+
+/** The needs of executors and treasury, by address. */
+export function executorAlarms(
+  chainId: number,
+  executors: readonly ExecutorStatus[],
+): readonly string[] {
+  return executors.flatMap(({ address, alarm }) =>
+    alarm === undefined ? [] : [`Chain ${chainId}, ${address}: ${alarm}.`],
+  )
 }
 
 /** The answer of `read`, or one that is at most 2 s old: everybody may ask for the readiness. */

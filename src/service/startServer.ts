@@ -4,6 +4,7 @@ import type { AdminContext } from '../api/adminContext.js'
 import { type ApiLimits, defaultLimits, gateLimits } from '../api/limits.js'
 import { mountAdmin } from '../api/mountAdmin.js'
 import { mountDashboard } from '../api/mountDashboard.js'
+import { mountHealth } from '../api/mountHealth.js'
 import { mountMetrics } from '../api/mountMetrics.js'
 import type { Services } from '../api/services.js'
 import { type Api, startApi } from '../api/startApi.js'
@@ -26,10 +27,10 @@ import { poolSizes } from '../store/poolSizes.js'
 import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
 import { type Approver, createApprover } from '../webhook/approve.js'
+import { createWebhookTests } from '../webhook/createWebhookTests.js'
 import { startEventDeliverer } from '../webhook/deliverEvents.js'
 import { createWebhooks } from '../webhook/manage.js'
 import { createSubscriptions } from '../webhook/subscriptions.js'
-import { testWebhook } from '../webhook/testWebhook.js'
 import { checkReadiness } from './checkReadiness.js'
 import { type RunningChain, startChain } from './startChain.js'
 
@@ -180,7 +181,7 @@ function startApiOf(
   const { config, database, logger, metrics } = shared
   const { host, port } = config
   const administration = administrationOf(shared, chains)
-  const { authenticateKey, authenticateToken, webhooks } = administration
+  const { authenticateKey, authenticateToken, isOperator, webhooks } = administration
   const health = new Map([...chains].map(([id, chain]) => [id, chain.health]))
   const isApi = config.role.includes('api')
   const services: Services = {
@@ -188,11 +189,13 @@ function startApiOf(
     chains: new Map(isApi ? [...chains].map(([id, { services }]) => [id, services]) : []),
     authenticateKey,
     authenticateToken,
+    isOperator,
     webhooks,
     readiness: () => checkReadiness(database, health, drain.isDraining),
   }
   const mounts = [
-    mountMetrics(administration.isOperator),
+    mountHealth(services),
+    mountMetrics(isOperator),
     ...(isApi ? [mountAdmin(administration), dashboardOf(shared, chains, administration)] : []),
   ]
   return startApi({ services, host, port, logger, limits: limitsOf(config), metrics, mounts })
@@ -208,7 +211,7 @@ function administrationOf(
     isOperator: createOperatorCheck(config.operatorToken),
     webhooks: (actor) => createWebhooks({ database, masterKey, guard, actor }),
     subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
-    testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
+    testWebhook: createWebhookTests({ masterKey, client }),
     depositOf: async (chainId, ...tank) => chains.get(chainId)?.depositOf(...tank),
     tokenBooks: async (appId) =>
       (await Promise.all([...chains.values()].map(({ books }) => books.list(appId)))).flat(),

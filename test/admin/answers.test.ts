@@ -51,9 +51,13 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(authToken).not.toBe(renewed.authToken)
     await as('DELETE', '/accounts/{accountId}', ids)
     expect((await as('GET', '/accounts/{accountId}', ids)).revokedAt).not.toBeNull()
+    const { account: own, authToken: ownToken } = await as('POST', '/accounts', {}, { name: 'B' })
+    const ofTenant = (await admin('GET', '/audit', ownToken)).body.items
+    expect(ofTenant).toMatchObject([{ action: 'account.create', accountId: own.id, ip: null }])
     const audit = await as('GET', '/audit')
+    expect(audit.items[0]).toMatchObject({ accountId: own.id, ip: expect.any(String) })
     const actions = audit.items.map((entry: Json) => [entry.action, entry.actor])
-    expect(actions.slice(0, 3)).toEqual([
+    expect(actions.slice(1, 4)).toEqual([
       ['account.revoke', 'operator'],
       ['account.rotate_token', 'operator'],
       ['account.create', 'operator'],

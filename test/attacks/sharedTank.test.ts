@@ -140,11 +140,11 @@ test('a tank with live reservations is emptied only when the operator says so', 
   if (app === undefined) throw new Error('there is no app')
   const account = await simpleSmartAccount(info, version, 'promised')
   await sponsoredBy(app, account)
-  const commands = commandsOn(dataFolder)
+  const commands = commandsOn(dataFolder, { FUNDER_KEY: funderKey })
   const tank = ['--shared', '--chain', String(info.chainId), '--entry-point', version]
   const shown = await commands.answer('tank', 'show', ...tank)
   const amount = /^deposit +([\d.]+) ETH$/m.exec(shown)?.[1] ?? ''
-  const withdraw = ['tank', 'withdraw', '--amount', amount, '--key', funderKey, ...tank]
+  const withdraw = ['tank', 'withdraw', '--amount', amount, '--key', 'env:FUNDER_KEY', ...tank]
   expect(await commands.refusal(...withdraw)).toMatch(/may still take \d+ of the \d+ wei/)
   expect(await commands.answer(...withdraw, '--reserved')).toMatch(/^deposit +0 ETH$/m)
 })

@@ -3,6 +3,7 @@ import { adviseFees, requireFees } from '../../src/chain/fees.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
 import { FeeTooLowError } from '../../src/errors/operationErrors.js'
+import { startChangedNode } from '../support/chain/changedNode.js'
 import { startNodeWithout } from '../support/chain/httpNode.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { silent } from '../support/logger.js'
@@ -104,6 +105,28 @@ describe('adviseFees', () => {
     const { standard } = await adviseFees(node, latest)
     expect(standard.maxFeePerGas).toBe(standard.maxPriorityFeePerGas)
     expect(standard.maxFeePerGas).toBeGreaterThan(0n)
+  })
+
+  test('of the tier slow is accepted at the base fee of now, however far apart the tips are', async () => {
+    const { url, node } = await chain()
+    await pay(node, gwei)
+    const uneven = await startChangedNode(url, (method, _, answer) =>
+      method === 'eth_feeHistory'
+        ? {
+            ...answer,
+            result: {
+              ...(answer.result as object),
+              gasUsedRatio: [0.5],
+              reward: [['0x1', '0x2540be400', '0x4a817c800']],
+            },
+          }
+        : answer,
+    )
+    cleanups.push(uneven.stop)
+    const latest = await head(node)
+    const advice = await adviseFees(client(uneven.url), latest)
+    expect(advice.slow.maxPriorityFeePerGas).toBe(5n * gwei)
+    expect(() => requireFees(advice.slow, latest, advice)).not.toThrow()
   })
 
   test('is computed once per head', async () => {

@@ -51,6 +51,8 @@ function environment(url = databaseUrl()) {
   return { DATABASE_URL: url, EXECUTOR: devKey(1) }
 }
 
+const operatorToken = 'an-operator-token-of-32-characters-or-more'
+
 describe('DATABASE_URL', () => {
   beforeEach(async () => {
     service ??= await startService([...serveArguments(), ...quick], environment())
@@ -116,16 +118,18 @@ describe('DATABASE_URL', () => {
     expect(await (await fetch(`${urlOf(api)}/health/ready`)).json()).toMatchObject({
       status: 'ok',
       reasons: [`Nobody bundles for chain ${chain.chainId}.`],
-      chains: { [chain.chainId]: { bundlesHere: false, bundled: false, executors: [] } },
+      chains: { [chain.chainId]: { bundlesHere: false, bundled: false } },
     })
     const other = makeDataFolder()
-    const bundler = await startService(
-      [...serveArguments(other), ...quick, '--role', 'bundler'],
-      environment(),
-    )
+    const bundler = await startService([...serveArguments(other), ...quick, '--role', 'bundler'], {
+      ...environment(),
+      PURSER_OPERATOR_TOKEN: operatorToken,
+    })
     try {
       expect((await receiptOf(view, hash)).success).toBe('true')
-      expect(await (await fetch(`${urlOf(bundler)}/health/ready`)).json()).toMatchObject({
+      const headers = { authorization: `Bearer ${operatorToken}` }
+      const ready = await fetch(`${urlOf(bundler)}/health/ready`, { headers })
+      expect(await ready.json()).toMatchObject({
         chains: {
           [chain.chainId]: {
             executors: [{ role: 'executor', balance: expect.stringMatching(/^[1-9]\d+$/) }],

@@ -1,5 +1,7 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { expectOneSentence } from '../support/service/cliAnswers.js'
 import { descendantsOf, isAlive } from '../support/service/processes.js'
@@ -78,7 +80,6 @@ describe('start and stop', () => {
     [['dev', '--port', 'many'], /--port/],
     [['dev', '--rpc-url', 'http://127.0.0.1:1'], /127\.0\.0\.1:1/],
     [['dev', '--config', '/no/such/file'], /cannot be read/],
-    [['dev', '--master-key', 'short'], /master/i],
     [['key', 'revoke', 'nonsense'], /nonsense/],
   ])('a missing or wrong setting ends with one sentence and exit code 1: %j', (args, text) =>
     withFolder(async (folder) => {
@@ -87,6 +88,30 @@ describe('start and stop', () => {
       expect(expectOneSentence(stderr)).toMatch(text)
     }),
   )
+
+  test('a secret that stands in a flag is warned about, one in a file is not', () =>
+    withFolder(async (folder) => {
+      const flag = await runCli(['account', 'list', '--master-key', 'short', '--data', folder])
+      const [warning = '', ...others] = flag.stderr.trim().split('\n')
+      expect(warning).toMatch(/^Warning: .*--master-key.*PURSER_MASTER_KEY_FILE/)
+      expect(expectOneSentence(others.join('\n'))).toMatch(/master/i)
+      const file = join(folder, 'secret')
+      writeFileSync(file, 'short\n')
+      const { stderr } = await runCli(['account', 'list', '--data', folder], {
+        PURSER_MASTER_KEY_FILE: file,
+      })
+      expect(expectOneSentence(stderr)).toMatch(/master/i)
+    }))
+
+  test('the data folder is closed to others, also one that was open before', () =>
+    withFolder(async (folder) => {
+      const known = join(folder, 'known')
+      mkdirSync(join(known, 'postgres'), { recursive: true, mode: 0o755 })
+      for (const data of [known, join(folder, 'new')]) {
+        await runCli(['account', 'list', '--data', data], { PURSER_MASTER_KEY: 'short' })
+        expect(statSync(data).mode & 0o777).toBe(0o700)
+      }
+    }))
 
   test.each([
     [],

@@ -1,4 +1,4 @@
-import { type Address, type Hex, parseEther } from 'viem'
+import { type Address, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/devnet/devKeys.js'
@@ -10,11 +10,12 @@ import { useRunningPurser } from '../support/service/usePurser.js'
 const purser = useRunningPurser()
 const OWNER_KEY = devKey(1)
 const STRANGER_KEY = devKey(2)
+const POOR_KEY = generatePrivateKey()
 const owner = privateKeyToAddress(OWNER_KEY)
 let appId = ''
 
 function commands() {
-  return commandsOn(purser().dataFolder, { OWNER_KEY, STRANGER_KEY })
+  return commandsOn(purser().dataFolder, { OWNER_KEY, STRANGER_KEY, POOR_KEY })
 }
 function chain() {
   return String(purser().info.chainId)
@@ -51,7 +52,7 @@ describe('purser tank', () => {
     expect(await deposited(address)).toBe(parseEther('1.5') + 1n)
 
     const to = privateKeyToAddress(generatePrivateKey())
-    await tank('withdraw', '--amount', '0.5', '--key', OWNER_KEY, '--to', to)
+    await tank('withdraw', '--amount', '0.5', '--key', 'env:OWNER_KEY', '--to', to)
     expect(await deposited(address)).toBe(parseEther('1') + 1n)
     expect(await balanceOf(purser().info.rpcUrl, to)).toBe(parseEther('0.5'))
     expect(labelled(await tank('show'), 'deposit')).toBe('1.000000000000000001 ETH')
@@ -64,9 +65,10 @@ describe('purser tank', () => {
       /only the owner/i,
     )
     expect(await refusal('withdraw', '--amount', '0.1')).toMatch(/only the owner/i)
-    expect(await refusal('withdraw', '--amount', '100', '--key', OWNER_KEY)).toMatch(/less than/)
-    const poor: Hex = generatePrivateKey()
-    expect(await refusal('deposit', '--amount', '0.1', '--key', poor)).toMatch(/funds/i)
+    expect(await refusal('withdraw', '--amount', '100', '--key', 'env:OWNER_KEY')).toMatch(
+      /less than/,
+    )
+    expect(await refusal('deposit', '--amount', '0.1', '--key', 'env:POOR_KEY')).toMatch(/funds/i)
     expect(await deposited(address)).toBe(before)
   })
 
@@ -74,7 +76,7 @@ describe('purser tank', () => {
     ['deposit', ['--amount', '0'], '--amount'],
     ['withdraw', ['--amount=-1'], '--amount'],
     ['deposit', ['--amount', '1', '--key', 'env:NO_SUCH_KEY'], '--key'],
-    ['withdraw', ['--amount', '1', '--key', OWNER_KEY, '--to', '0x12'], '--to'],
+    ['withdraw', ['--amount', '1', '--key', 'env:OWNER_KEY', '--to', '0x12'], '--to'],
     ['deposit', ['--amount', '1', '--entry-point', '0.5'], 'EntryPoint 0.5'],
   ])('%s %j ends with one sentence', async (command, flags, text) => {
     const sentence = await refusal(command, ...flags)

@@ -7,8 +7,10 @@ import { version } from '../../src/base/version.js'
 import { InvalidParamsError } from '../../src/errors/requestErrors.js'
 import { createOutboundClient, type OutboundClient } from '../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../src/outbound/networkGuard.js'
+import { findWebhook } from '../../src/store/tenants/webhooks.js'
 import type { Approval } from '../../src/webhook/approval.js'
 import { createApprover } from '../../src/webhook/approve.js'
+import { createWebhookTests } from '../../src/webhook/createWebhookTests.js'
 import {
   createWebhooks,
   type RequestType,
@@ -234,6 +236,22 @@ test('a webhook that is now forbidden by the allow list is not called', async ()
   expect(approved).toBe(false)
   expect(calls).toMatchObject([{ outcome: 'blocked_address', attempts: 0 }])
   expect(seen).toEqual([])
+})
+
+test('an app tests its webhooks once in five seconds, whichever of them', async () => {
+  const { url, seen } = await endpoint({ arePoliciesVerified: true })
+  const runTest = createWebhookTests({ masterKey, client })
+  const stored = []
+  for (let count = 0; count < 2; count++) {
+    const { webhookId } = await register(url)
+    stored.push(await findWebhook(database(), appId, webhookId))
+  }
+  const [first, second] = stored
+  if (first === undefined || second === undefined) throw new Error('nothing was stored')
+  expect(await runTest(first)).toMatchObject({ outcome: 'approved' })
+  for (const again of [first, second])
+    await expect(runTest(again)).rejects.toThrow(/tested a moment ago.*5 s/)
+  expect(seen).toHaveLength(1)
 })
 
 test("another app's webhooks are not asked", async () => {

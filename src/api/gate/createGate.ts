@@ -45,7 +45,11 @@ export function createGate(limits: GateLimits): Gate {
   const running = new Map<string, number>()
   let runningInAll = 0
 
-  const take = (limit: Exclude<LimitName, 'simulations'>, name: string, cost: number): void => {
+  const take = (
+    limit: Exclude<LimitName, 'simulations' | 'webhookTest'>,
+    name: string,
+    cost: number,
+  ): void => {
     const wait = buckets[limit].take(name, cost)
     if (wait > 0) throw new RateLimitError(limit, wait)
   }

@@ -23,11 +23,11 @@ import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import {
+  keyOfFlag,
   parseAddress,
   parseAmount,
   parseBound,
   parseDays,
-  parseKey,
   parseName,
 } from '../parseFlags.js'
 import { requireApp } from './accountCommands.js'
@@ -86,9 +86,9 @@ async function withTanks(flags: Flags, run: (tools: Tools) => Promise<void>): Pr
         kind: parseKind(flags.kind),
         entryPoint: createEntryPoint(configured.version, configured.address),
         keyOr: (development) => {
-          if (flags.key !== undefined) return parseKey(flags.key, process.env)
+          if (flags.key !== undefined) return keyOfFlag(flags.key)
           if (isDev) return development
-          throw new ConfigError('--key is required: a private key or env:NAME.')
+          throw new ConfigError('--key is required: a private key, env:NAME or file:PATH.')
         },
       })
     } finally {
@@ -194,7 +194,7 @@ export function defineTankCommand(tank: Command): void {
   add('show', 'address, deposit, owner and signer').action((flags: Flags) => withTanks(flags, show))
 
   add('create', 'make the tank and put it on the chain; what exists stays')
-    .option('--key <key>', 'private key that pays for it, or env:NAME')
+    .option('--key <key>', 'private key that pays for it, env:NAME or file:PATH')
     .option('--owner <address>', 'who may withdraw; default: who pays')
     .action((flags: Flags) =>
       withTanks(flags, async (tools) => {
@@ -205,7 +205,7 @@ export function defineTankCommand(tank: Command): void {
 
   add('deposit', 'fill the tank; makes and deploys it when there is none')
     .requiredOption('--amount <ether>', 'how much, in ether')
-    .option('--key <key>', 'private key that pays, or env:NAME')
+    .option('--key <key>', 'private key that pays, env:NAME or file:PATH')
     .option('--owner <address>', 'who may withdraw from a new tank; default: who pays')
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
@@ -218,7 +218,7 @@ export function defineTankCommand(tank: Command): void {
 
   add('withdraw', 'take from the tank; only its owner can')
     .requiredOption('--amount <ether>', 'how much, in ether')
-    .option('--key <key>', "the owner's private key, or env:NAME")
+    .option('--key <key>', "the owner's private key, env:NAME or file:PATH")
     .option('--to <address>', 'who receives it; default: the owner')
     .option('--reserved', 'also what signed sponsorships may still take, which then fail')
     .action((flags: Flags) => {

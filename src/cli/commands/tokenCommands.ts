@@ -14,7 +14,7 @@ import { createLogger } from '../createLogger.js'
 import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
-import { parseAddress, parseKey } from '../parseFlags.js'
+import { keyOfFlag, parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 import { chainOf, type TankChain } from './tankCommands.js'
 
@@ -86,9 +86,9 @@ function unknown(token: Address) {
 }
 
 function keyOf(flags: Flags, isDev: boolean): Hex {
-  if (flags.key !== undefined) return parseKey(flags.key, process.env)
+  if (flags.key !== undefined) return keyOfFlag(flags.key)
   if (isDev) return devKey(0)
-  throw new ConfigError("--key is required: the owner's private key or env:NAME.")
+  throw new ConfigError("--key is required: the owner's private key, env:NAME or file:PATH.")
 }
 
 function parseUnitsOf(text = '', { decimals, symbol }: TokenDefinition): bigint {
@@ -120,7 +120,7 @@ export function defineTokenCommand(token: Command): void {
     .requiredOption('--token <token>', 'address or symbol')
     .requiredOption('--amount <amount>', 'how much, in whole tokens')
     .option('--entry-point <version>', `version of the EntryPoint, default ${DEFAULT_VERSION}`)
-    .option('--key <key>', "the owner's private key, or env:NAME")
+    .option('--key <key>', "the owner's private key, env:NAME or file:PATH")
     .option('--to <address>', 'who receives them; default: the owner')
     .action((flags: Flags) =>
       withBooks(flags, async ({ chain, isDev, tanks, books }) => {

@@ -109,11 +109,18 @@ export async function spawnServer(cluster: Cluster): Promise<ClusterServer> {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0
   const start = size > LONGEST_LOG ? 0 : size
   const output = openSync(log, start === 0 ? 'w' : 'a', 0o600)
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const { access } = cluster
+  // Its user may not be able to walk to these files, so the server inherits them open.
+  const inherited = access ? [access.hba, access.ident].map((path) => openSync(path, 'r')) : []
+  const files = access && { hba_file: '/proc/self/fd/3', ident_file: '/proc/self/fd/4' }
+  const options = Object.entries({ ...settings, ...files }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ])
   try {
     const child = spawn(binaries.postgres, ['-D', here ?? folder, ...options], {
       ...spawnOptions(cluster, folder),
-      stdio: ['ignore', output, output],
+      stdio: ['ignore', output, output, ...inherited],
       // A group of its own: Ctrl-C in the terminal ends Purser, and Purser ends its database.
       detached: true,
     })
@@ -136,7 +143,7 @@ export async function spawnServer(cluster: Cluster): Promise<ClusterServer> {
       { cause: error },
     )
   } finally {
-    closeSync(output)
+    for (const descriptor of [output, ...inherited]) closeSync(descriptor)
   }
 }
 

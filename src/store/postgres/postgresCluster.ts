@@ -1,6 +1,6 @@
 import { execFile, type SpawnOptions } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { chmod, chown, mkdir } from 'node:fs/promises'
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { ConfigError } from '../../errors/configError.js'
@@ -15,6 +15,8 @@ export type Cluster = {
   readonly binaries: PostgresBinaries
   readonly links: string
   readonly runAs: { readonly uid: number; readonly gid: number } | undefined
+  /** The files that say who may connect; undefined = those of the cluster. */
+  readonly access: { readonly hba: string; readonly ident: string } | undefined
 }
 
 /** The superuser of the cluster, as whom Purser connects. */
@@ -102,6 +104,21 @@ function initialize(cluster: Cluster) {
 }
 
 /**
+ * Writes who may connect to a server that runs as another user than we do: root alone, whom the kernel
+ * names to PostgreSQL. The socket's folder belongs to the server's user, often `nobody`, and so is open
+ * to whatever else runs as that user. Where we are the server's user ourselves, the folder is closed to
+ * all others.
+ */
+async function writeAccess(root: string): Promise<Cluster['access']> {
+  if (!isLinux || process.getuid?.() !== 0) return undefined
+  const write = (name: string, line: string) =>
+    writeFile(join(root, name), `${line}\n`, { mode: 0o644 })
+  await write('pg_hba.conf', 'local all all peer map=purser')
+  await write('pg_ident.conf', `purser root ${CLUSTER_USER}`)
+  return { hba: join(root, 'pg_hba.conf'), ident: join(root, 'pg_ident.conf') }
+}
+
+/**
  * The cluster in `dataFolder`/postgres, created when there is none.
  * @throws ConfigError when it cannot be created or belongs to somebody else
  */
@@ -119,6 +136,7 @@ export async function prepareCluster(dataFolder: string): Promise<Cluster> {
     binaries: await preparePostgresBinaries(links),
     links,
     runAs: chooseUser(folder),
+    access: await writeAccess(root),
   }
   await createFolderOnce(folder, initialize(cluster))
   return cluster

@@ -204,11 +204,13 @@ export function createMemoryServices() {
     return webhook?.appId === appId ? webhook : undefined
   }
 
+  const operatorToken = 'operator'
   const services: Services = {
     clientVersion: 'purser/test',
     chains: new Map([[chain.chainId, chain]]),
     authenticateKey: async (key) => identities.get(key),
     authenticateToken: async (token) => accounts.get(token),
+    isOperator: (token) => token === operatorToken,
     webhooks: () => ({
       create: recorded('webhooks.create', (appId, webhook) => {
         const webhookId = randomUUID()
@@ -229,12 +231,24 @@ export function createMemoryServices() {
       ready: state.ready,
       checks: { database: state.ready },
       reasons: state.ready ? [] : ['The database does not answer.'],
-      chains: {},
+      alarms: ['Chain 10, 0x11: send it money.'],
+      chains: {
+        10: {
+          head: 1,
+          headAge: 2,
+          bundlesHere: true,
+          bundled: true,
+          executors: [
+            { role: 'executor', address: '0x11', state: 'resting', balance: '5', inFlight: 0 },
+          ],
+        },
+      },
     }),
   }
 
   return {
     services,
+    operatorToken,
     chain,
     calls,
     webhooks,

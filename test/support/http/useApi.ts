@@ -3,6 +3,7 @@ import { afterEach, beforeEach } from 'vitest'
 import { type ApiLimits, defaultLimits } from '../../../src/api/limits.js'
 import { commonErrors } from '../../../src/api/methods/methodErrors.js'
 import { isMethodName, methods } from '../../../src/api/methods/methodList.js'
+import { mountHealth } from '../../../src/api/mountHealth.js'
 import type { Services } from '../../../src/api/services.js'
 import { type Api, startApi } from '../../../src/api/startApi.js'
 import type { ErrorCode } from '../../../src/errors/errorCodes.js'
@@ -31,7 +32,7 @@ export function useApi() {
       logger: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }),
       limits,
       metrics: given.metrics ?? createMetrics(),
-      mounts: [],
+      mounts: [mountHealth(memory.services)],
     })
 
   beforeEach(async () => {

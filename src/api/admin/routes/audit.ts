@@ -17,6 +17,8 @@ export const auditRoutes: readonly Route[] = [
       const encoded = items.map((entry) => ({
         ...entry,
         actorId: entry.actor_id,
+        // The addresses of the operator's people are no business of a tenant.
+        ip: caller.accountId === undefined || entry.actor === 'account' ? entry.ip : null,
         requestId: entry.request_id,
         objectId: entry.object_id,
         accountId: entry.account_id,

@@ -1,0 +1,119 @@
+import {
+  type Address,
+  concatHex,
+  createTestClient,
+  createWalletClient,
+  erc20Abi,
+  type Hex,
+  http,
+  maxUint256,
+  numberToHex,
+  parseUnits,
+  sliceHex,
+  zeroHash,
+} from 'viem'
+import type { UserOperation } from 'viem/account-abstraction'
+import { foundry } from 'viem/chains'
+import { describe, expect, test } from 'vitest'
+import type { DevInfo } from '../../src/cli/devInfo.js'
+import { withBooks } from '../support/database/books.js'
+import { result } from '../support/http/jsonRpc.js'
+import { carryAsStranger } from '../support/service/carry.js'
+import { TARGET } from '../support/service/devAccount.js'
+import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
+import { fund, nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
+import { until } from '../support/until.js'
+
+/*
+ * The permit bytes of a token payment are not signed by the tank. The attacker, who has approved the tank
+ * before, asks with one permit and carries the operation with another: it gets another userOpHash. The
+ * tank takes the tokens; the books must have them, for the app that quoted.
+ */
+
+const purser = useRunningPurser()
+
+/** Bytes of the signature at the end of a permit. */
+const PERMIT_SIGNATURE_BYTES = 65
+
+/**
+ * Lets `sender`, which is still to be created, approve the tank, as an operation of a deployed account
+ * would. The nonce of a plain transaction is taken back, which would keep the factory from creating it.
+ */
+async function approve(info: DevInfo, sender: Address, token: Address, tank: Address) {
+  const transport = http(info.rpcUrl)
+  const tester = createTestClient({ mode: 'anvil', chain: foundry, transport })
+  await fund(info, sender)
+  await tester.impersonateAccount({ address: sender })
+  const wallet = createWalletClient({ account: sender, chain: foundry, transport })
+  const hash = await wallet.writeContract({
+    abi: erc20Abi,
+    address: token,
+    functionName: 'approve',
+    args: [tank, maxUint256],
+  })
+  await nodeClient(info).waitForTransactionReceipt({ hash })
+  await tester.setNonce({ address: sender, nonce: 0 })
+}
+
+describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
+  test('tokens that a tank took under a second hash are in the books', async () => {
+    const { info, dataFolder } = purser()
+    const token = tokenNamed(info, 'tUSD')
+    const tank = info.tokenTanks[version] as Address
+    const account = await simpleSmartAccount(info, version, `other permit ${version}`)
+    await giveTokens(info, token, account.address, parseUnits('100', 6))
+    await approve(info, account.address, token.address, tank)
+    const { factory, factoryData } = await account.getFactoryArgs()
+    const callData = await account.encodeCalls([{ to: TARGET, value: 0n, data: '0x' as Hex }])
+    const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+    const fields = { sender: account.address, factory, factoryData, callData }
+    const signature = concatHex([zeroHash, zeroHash, '0x1b'])
+    const answer = await result(info.standardUrl, 'pm_sponsorUserOperation', [
+      {
+        ...fields,
+        nonce: '0x0',
+        signature: await account.getStubSignature(),
+        maxFeePerGas: numberToHex(fees.maxFeePerGas),
+        maxPriorityFeePerGas: numberToHex(fees.maxPriorityFeePerGas),
+      },
+      info.entryPoints[version],
+      { token: token.address, permit: { value: '0x1', deadline: '0x1', signature } },
+    ])
+    const data = answer.paymasterData as Hex
+    const otherPermit = concatHex([
+      sliceHex(data, 0, -PERMIT_SIGNATURE_BYTES),
+      numberToHex(7n, { size: 32 }),
+      zeroHash,
+      '0x1b',
+    ])
+    const operation = {
+      ...fields,
+      ...fees,
+      nonce: 0n,
+      paymaster: tank,
+      paymasterData: otherPermit,
+      paymasterVerificationGasLimit: BigInt(answer.paymasterVerificationGasLimit),
+      paymasterPostOpGasLimit: BigInt(answer.paymasterPostOpGasLimit),
+      callGasLimit: BigInt(answer.callGasLimit),
+      verificationGasLimit: BigInt(answer.verificationGasLimit),
+      preVerificationGas: BigInt(answer.preVerificationGas),
+      signature: '0x' as Hex,
+    } as UserOperation<'0.7'>
+    const signed = { ...operation, signature: await account.signUserOperation(operation) }
+    const event = await carryAsStranger(info, signed, account.entryPoint.address)
+
+    const paid = parseUnits('100', 6) - (await tokensOf(info, token, account.address))
+    expect(paid).toBeGreaterThan(0n)
+    const payment = await until(() =>
+      withBooks(dataFolder, (database) =>
+        database
+          .selectFrom('token_payments')
+          .select(['charged', 'token', 'missed'])
+          .where('user_op_hash', '=', event.userOpHash)
+          .executeTakeFirst(),
+      ),
+    )
+    expect(payment).toEqual({ charged: paid, token: token.address.toLowerCase(), missed: false })
+  })
+})
