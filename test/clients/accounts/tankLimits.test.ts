@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
 import { placeSafe } from '../../support/accounts/placeSafe.js'
 import { placeThirdweb } from '../../support/accounts/placeThirdweb.js'
-import { type Json, result } from '../../support/http/jsonRpc.js'
+import { type Json, result, rpc } from '../../support/http/jsonRpc.js'
 import { TARGET } from '../../support/service/devAccount.js'
 import { giveTokens, tokenNamed } from '../../support/service/devTokens.js'
 import { nodeClient } from '../../support/service/smartAccounts.js'
@@ -169,4 +169,15 @@ describe('a client that sends limits of its own', () => {
     const answer = await call('pm_sponsorUserOperation', asJson(op), address, { type: 'payg' })
     expect(quantities(answer, ownLimits)).toEqual(ample)
   })
+})
+
+test('a call without the value that it sends is refused with the amounts', async () => {
+  const { address } = safe.entryPoint
+  const value = 10n ** 21n
+  const callData = await safe.encodeCalls([{ to: TARGET, value }])
+  const op = { ...(await prepare(safe, 0)), callData }
+  const params = [asJson(op), address]
+  const { body } = await rpc(info().standardUrl, 'eth_estimateUserOperationGas', params)
+  expect(body.error).toMatchObject({ code: -32521 })
+  expect(body.error?.message).toMatch(/its calls send 10{21} wei, the sender has \d+$/)
 })
