@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import {
   type Address,
   createPublicClient,
@@ -28,8 +29,10 @@ import type { Operation } from './entrypoint/operation.js'
 
 const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
 
+/** What `purser dev` wrote into its data folder: `--data`, as there, else PURSER_DATA, else `.purser`. */
 function readInfo(): DevInfo {
-  const file = join(process.env.PURSER_DATA ?? '.purser', 'dev.json')
+  const { values } = parseArgs({ options: { data: { type: 'string' } } })
+  const file = join(values.data ?? process.env.PURSER_DATA ?? '.purser', 'dev.json')
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as DevInfo
   } catch {

@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { Database } from '../store/database.js'
@@ -11,7 +12,7 @@ const MIN_DATA_BYTES = 158
 const AFTERWARDS = '01'
 
 /** The use of a token tank of ours by an operation. */
-export type TokenTankUse = { readonly chargesAfterwards: boolean }
+export type TokenTankUse = { readonly chargesAfterwards: boolean; readonly token: Address }
 
 /** The operation's use of a token tank of ours; undefined where its paymaster is none. */
 export async function tokenTankUse(
@@ -22,12 +23,15 @@ export async function tokenTankUse(
 ): Promise<TokenTankUse | undefined> {
   if (paymaster === undefined || paymasterData.length < 2 + 2 * MIN_DATA_BYTES) return undefined
   const isOurs = await isTokenTank(database, chainId, address, paymaster)
-  return isOurs ? { chargesAfterwards: paymasterData.slice(2, 4) === AFTERWARDS } : undefined
+  if (!isOurs) return undefined
+  const token: Address = `0x${paymasterData.slice(4, 44)}`
+  return { chargesAfterwards: paymasterData.slice(2, 4) === AFTERWARDS, token }
 }
 
 /**
  * A token tank of ours counts as staked: it writes to a token and returns a context, which only staked
- * paymasters may (STO-031, EREP-050), and the stake is against the harm that a stranger's could do.
+ * paymasters may (STO-031, EREP-050), and the stake is against the harm that a stranger's could do. The
+ * deployment may approve it for its token.
  */
 export function withStakedTank(
   observed: Observed,
@@ -36,5 +40,8 @@ export function withStakedTank(
 ): Observed {
   if (use === undefined) return observed
   const paymaster = { stake: minimumStake, unstakeDelay: minimumUnstakeDelay }
-  return { ...observed, stakes: { ...observed.stakes, paymaster } }
+  const stakes = { ...observed.stakes, paymaster }
+  return observed.kind === 'record'
+    ? { ...observed, stakes, paymentToken: use.token }
+    : { ...observed, stakes }
 }

@@ -20,13 +20,7 @@ import { quoteTokens } from './token/quoteTokens.js'
 import { rateTokens } from './token/rateTokens.js'
 import { reserveTokenPayment } from './token/reserveTokenPayment.js'
 import { signTokenPayment } from './token/signTokenPayment.js'
-import {
-  firstMode,
-  openTokenCase,
-  requireApproval,
-  requireToken,
-  stubFor,
-} from './token/tokenCase.js'
+import { firstMode, openTokenCase, requireToken, stubFor } from './token/tokenCase.js'
 import type { TokenParts, TokenPaymasterContext } from './token/tokenContext.js'
 import { chargeFails, tokenTankEmpty } from './token/tokenRefusals.js'
 import type {
@@ -48,7 +42,10 @@ export type TokenPaymaster = {
    * Signs, once the operation ran with its charge. Every outcome but bad parameters is recorded.
    */
   pay(request: TokenRequest): Promise<TokenPayment>
-  /** The paymaster's part to estimate with; records nothing. */
+  /**
+   * The paymaster's part to estimate with; records nothing. It needs no approval, because clients learn
+   * from it which tank to approve.
+   */
   stub(request: TokenRequest): Promise<PaymasterStub>
 }
 
@@ -104,9 +101,7 @@ async function pay(parts: TokenParts, request: TokenRequest): Promise<TokenPayme
 
 async function stubOf(parts: TokenParts, request: TokenRequest): Promise<PaymasterStub> {
   const payment = await openTokenCase(parts, request, requireToken(parts, request.token))
-  const mode = firstMode(payment)
-  if (mode === 'afterwards') requireApproval(payment, undefined)
-  return stubFor(payment, mode).stub
+  return stubFor(payment, firstMode(payment)).stub
 }
 
 function sign(
@@ -135,7 +130,9 @@ async function requireCharge(
 ): Promise<void> {
   const run = await engine.execute(entryPoint, signed)
   if (!run.ok) throw chargeFails(token, run.failure.message)
-  if (!run.success) throw chargeFails(token, describeRevert(run.revertData) ?? 'no reason given')
+  if (run.success) return
+  const silent = `the call reverted without a reason, as it does when callGasLimit ${signed.callGasLimit} is too low`
+  throw chargeFails(token, describeRevert(run.revertData) ?? silent)
 }
 
 async function recordRefusal(

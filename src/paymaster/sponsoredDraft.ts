@@ -13,21 +13,31 @@ export type PaymasterStub = Pick<
   'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
 > & { readonly paymaster: Address }
 
-/**
- * The stub of a tank that sponsors. Such a tank needs no postOp, and on v0.6 neither limit exists.
- * `isLate`: the tank signs after the account.
- */
+/** Gas. Such a tank has no postOp, but clients test for truth and take a limit of 0 for none. */
+const POST_OP_GAS = 1n
+
+/** The limits with which a tank that sponsors signs. On v0.6 neither exists. */
+export function tankLimits(
+  { hasPaymasterLimits }: Pick<EntryPoint, 'hasPaymasterLimits'>,
+  draft: Draft,
+): Pick<PaymasterStub, 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit'> {
+  return {
+    paymasterVerificationGasLimit: hasPaymasterLimits ? tankVerificationGas(draft) : 0n,
+    paymasterPostOpGasLimit: hasPaymasterLimits ? POST_OP_GAS : 0n,
+  }
+}
+
+/** The stub of a tank that sponsors. `isLate`: the tank signs after the account. */
 export function tankStub(
   paymaster: Address,
   range: TimeRange,
-  { hasPaymasterLimits }: Pick<EntryPoint, 'hasPaymasterLimits'>,
+  entryPoint: Pick<EntryPoint, 'hasPaymasterLimits'>,
   draft: Draft,
   isLate: boolean,
 ): PaymasterStub {
   return {
     paymaster,
-    paymasterVerificationGasLimit: hasPaymasterLimits ? tankVerificationGas(draft) : 0n,
-    paymasterPostOpGasLimit: 0n,
+    ...tankLimits(entryPoint, draft),
     paymasterData: (isLate ? encodeLateTankData : encodeTankData)(range, stubSignature),
   }
 }

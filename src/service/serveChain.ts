@@ -13,6 +13,7 @@ import { expectedShare } from '../gas/preVerificationGas.js'
 import { createMempool } from '../mempool/createMempool.js'
 import { createAppFees } from '../paymaster/appFees.js'
 import { createTokenPaymaster } from '../paymaster/createTokenPaymaster.js'
+import { explainRevert } from '../paymaster/explainRevert.js'
 import { createSponsor } from '../paymaster/sponsor.js'
 import { defaultTerms } from '../paymaster/sponsorshipTerms.js'
 import { configuredPrices, type PriceSource, parseUsd } from '../policy/price.js'
@@ -35,7 +36,9 @@ export function serveChain(
       entryPoint,
       draft,
       override,
-    )
+    ).catch(async (error: unknown) => {
+      throw await explainRevert(node, draft, error)
+    })
   const mempool = createMempool({
     definition,
     database,
@@ -76,7 +79,7 @@ export function serveChain(
   return {
     chainId,
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
-    ...createAppFees({ database, chainId, fees, estimate }),
+    ...createAppFees({ database, node, definition, fees, estimate }),
     admit: mempool.admit,
     status: (hash) => operationStatus(views, hash),
     receipt: (hash) => operationReceipt(views, hash),

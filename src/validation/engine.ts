@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import type { Address, Hex } from 'viem'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
@@ -25,6 +25,8 @@ export type ObservedRecord = {
   readonly codeHashes: CodeHashes
   /** wei that the paymaster has deposited; undefined without paymaster. */
   readonly deposit: bigint | undefined
+  /** The token that the paymaster takes, where it is a token tank of ours. */
+  readonly paymentToken?: Address
 }
 
 /** A validation of which a node told the result only: opcodes, storage and code are not known. */

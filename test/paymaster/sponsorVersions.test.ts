@@ -92,7 +92,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     const { seed, draft } = await draftOf(kind)
     const { decision, operation } = await ask(draft)
     expect(decision).toMatchObject({ sponsored: true, code: 'SPONSORED' })
-    expect(operation.paymasterPostOpGasLimit).toBe(0n)
+    expect(operation.paymasterPostOpGasLimit).toBe(1n)
     const { outcome } = await chain.send(await chain.sign(operation, seed))
     expect(outcome).toMatchObject({ success: true, paymaster: tank.address, sender: draft.sender })
     const left = (await world.tanks.show(appId, chain.entryPoint))?.deposit
@@ -110,7 +110,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     const { operation, paymasterAndData } = await ask((await draftOf('counterfactual')).draft)
     const limit = operation.paymasterVerificationGasLimit.toString(16).padStart(32, '0')
     expect(paymasterAndData).toBe(
-      tank.address + limit + '0'.repeat(32) + operation.paymasterData.slice(2),
+      tank.address + limit + '1'.padStart(32, '0') + operation.paymasterData.slice(2),
     )
   })
 
@@ -138,7 +138,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
       const { seed, draft } = await draftOf('deployed', `0x${'ab'.repeat(size)}`)
       const stub = await world.sponsor.stub(requestFor(draft))
       const { operation } = await ask(draft)
-      expect(stub).toMatchObject({ paymaster: tank.address, paymasterPostOpGasLimit: 0n })
+      expect(stub).toMatchObject({ paymaster: tank.address, paymasterPostOpGasLimit: 1n })
       expect(stub?.paymasterVerificationGasLimit).toBe(operation.paymasterVerificationGasLimit)
       expect(stub?.paymasterData).toHaveLength(operation.paymasterData.length)
       expect(await refusalOf(operation, seed)).toBeUndefined()

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { concat, numberToHex } from 'viem/utils'
 import type { Operation } from '../../entrypoint/operation.js'
+import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import { type Version, versionFacts } from '../../entrypoint/versionFacts.js'
 
 /** An operation in the JSON-RPC shape of its EntryPoint version; quantities are hex (ERC-7769). */
@@ -20,7 +21,7 @@ export function encodeOperation(op: Operation, version: Version) {
     maxPriorityFeePerGas: numberToHex(op.maxPriorityFeePerGas),
     ...(packsEntities
       ? { paymasterAndData: packEntity(op.paymaster, op.paymasterData) }
-      : encodePaymaster(op)),
+      : encodePayer(op, versionFacts[version].paymasterMaySignLate)),
     signature: op.signature,
     ...(op.authorization !== undefined && {
       eip7702Auth: {
@@ -55,4 +56,14 @@ export function encodePaymaster(op: PaymasterFields) {
       paymasterData: op.paymasterData,
     }
   )
+}
+
+/** The same; with `separateSignature` a late signature stands in a field of its own, as viem has it. */
+export function encodePayer(payer: PaymasterFields, separateSignature: boolean) {
+  const late = separateSignature ? splitPaymasterSignature(payer.paymasterData) : undefined
+  if (late === undefined) return encodePaymaster(payer)
+  return {
+    ...encodePaymaster({ ...payer, paymasterData: late.data }),
+    paymasterSignature: late.signature,
+  }
 }

@@ -1,11 +1,10 @@
 import { getAddress, numberToHex } from 'viem/utils'
-import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import { versionFacts } from '../../entrypoint/versionFacts.js'
 import { toFloatUp } from '../../paymaster/formatUnits.js'
 import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
 import type { FeeQuote, TokenPayment } from '../../paymaster/tokenPayment.js'
 import { encodeHexFees } from './feeValues.js'
-import { encodePaymaster, type PaymasterFields, packEntity } from './operationFields.js'
+import { encodePayer, packEntity } from './operationFields.js'
 import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from './paymasterAnswer.js'
 
 /**
@@ -78,15 +77,6 @@ export function encodeSponsor({
   return versionFacts[version].packsEntities
     ? { paymasterAndData }
     : encodePayer(operation, separateSignature)
-}
-
-function encodePayer(payer: PaymasterFields, separateSignature: boolean) {
-  const late = separateSignature ? splitPaymasterSignature(payer.paymasterData) : undefined
-  if (late === undefined) return encodePaymaster(payer)
-  return {
-    ...encodePaymaster({ ...payer, paymasterData: late.data }),
-    paymasterSignature: late.signature,
-  }
 }
 
 /** `mode` is what the SDKs read, `MODE` what the interface names; and additive, what was decided. */

@@ -132,6 +132,27 @@ test('an operation by its hash is nested, with null block fields while pending',
   })
 })
 
+test('an operation by its hash has a late signature of v0.9 in a field of its own', () => {
+  const signature = `0x${'5a'.repeat(65)}` as const
+  const late = { ...sponsored, paymasterData: joinPaymasterSignature('0xabcd', signature) }
+  const known = { entryPoint: receipt.entryPoint, blockNumber: 1n, blockHash: word('b') }
+  const byHash = (operation: typeof late, version: '0.8' | '0.9') =>
+    methods.eth_getUserOperationByHash.encode.standard({
+      ...known,
+      operation,
+      version,
+      transactionHash: word('c'),
+    })
+  expect(byHash(late, '0.9')).toMatchObject({
+    userOperation: { paymasterData: '0xabcd', paymasterSignature: signature },
+  })
+  const { userOperation } = byHash(sponsored as typeof late, '0.9') as { userOperation: object }
+  expect(userOperation).not.toHaveProperty('paymasterSignature')
+  expect(byHash(late, '0.8')).toMatchObject({
+    userOperation: { paymasterData: late.paymasterData },
+  })
+})
+
 test('a status carries the standard receipt', () => {
   const done = {
     state: 'CONFIRMED' as const,

@@ -24,6 +24,8 @@ const contractSignatures = [
   'ERC20InsufficientBalance(address,uint256,uint256)',
   'InsufficientBalance(uint256,uint256)',
   'OwnableUnauthorizedAccount(address)',
+  // Of our token tanks: token, sender, charge.
+  'PaymentRefused(address,address,uint256)',
   'PostOpReverted(bytes)',
 ]
 

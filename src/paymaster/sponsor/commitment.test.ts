@@ -9,7 +9,7 @@ const range = { validAfter: 0, validUntil: 1_000 }
 const stub = {
   paymaster: `0x${'7a'.repeat(20)}` as const,
   paymasterVerificationGasLimit: 30_000n,
-  paymasterPostOpGasLimit: 0n,
+  paymasterPostOpGasLimit: 1n,
   paymasterData: encodeLateTankData(range, stubSignature),
 }
 const bounds = { earliest: 900, latest: 1_100 }
@@ -38,7 +38,7 @@ describe('readCommitment', () => {
 
   test.each<[string, Partial<typeof stub>]>([
     ['another paymaster', { paymaster: `0x${'7b'.repeat(20)}` }],
-    ['gas for a postOp', { paymasterPostOpGasLimit: 1n }],
+    ['gas for a postOp', { paymasterPostOpGasLimit: 2n }],
     ['too little gas for the tank', { paymasterVerificationGasLimit: 29_999n }],
     [
       'data that the account would sign whole',
@@ -64,12 +64,12 @@ describe('checkCommittedGas', () => {
   }
   const estimate = gas as unknown as GasEstimate
 
-  test('passes what is enough, and any call limit: it is the client’s', () => {
+  test('passes what is enough', () => {
     expect(checkCommittedGas(gas, estimate)).toBeUndefined()
-    expect(checkCommittedGas({ ...gas, callGasLimit: 0n }, estimate)).toBeUndefined()
+    expect(checkCommittedGas({ ...gas, callGasLimit: 101n }, estimate)).toBeUndefined()
   })
 
-  test.each(['verificationGasLimit', 'preVerificationGas'] as const)(
+  test.each(['callGasLimit', 'verificationGasLimit', 'preVerificationGas'] as const)(
     'refuses one gas too little in %s with the numbers',
     (field) => {
       const refusal = checkCommittedGas({ ...gas, [field]: gas[field] - 1n }, estimate)

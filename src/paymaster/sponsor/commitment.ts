@@ -54,14 +54,14 @@ export function committedLimits(op: Draft): SponsoredLimits {
   }
 }
 
-const verified = ['verificationGasLimit', 'preVerificationGas'] as const
+const estimated = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas'] as const
 
 /**
  * The refusal of limits that are too low. Elsewhere they are raised (see `limitsToSign`), but an
  * account that has signed them would have to sign again.
  */
 export function checkCommittedGas(op: SponsoredLimits, estimate: GasEstimate): Refusal | undefined {
-  const field = verified.find((name) => op[name] < estimate[name])
+  const field = estimated.find((name) => op[name] < estimate[name])
   if (field === undefined) return undefined
   const message = `${field} is ${op[field]}, the operation needs ${estimate[field]}. Estimate it with the stub and let the account sign again.`
   return { code: 'GAS_TOO_LOW', message }

@@ -24,10 +24,9 @@ export function givenLimits(
 }
 
 /**
- * The limits to sign. A client's own limits are echoed; but clients estimate them before they know
- * the tank (their flow with calculateGasLimits false), so the verification and calldata that the
- * tank adds may not fit. Such limits are raised to those of `estimate`, which was made with the
- * tank.
+ * The limits to sign. A client's own limits are echoed, because some clients keep theirs whatever we
+ * answer. Only one that is below `estimate`, which was made with the tank, is raised: with it the
+ * operation would fail, and the tank would pay for that.
  */
 export function limitsToSign(
   requested: SponsoredLimits | undefined,
@@ -39,7 +38,7 @@ export function limitsToSign(
     return { callGasLimit, verificationGasLimit, preVerificationGas, paymasterVerificationGasLimit }
   }
   return {
-    callGasLimit: requested.callGasLimit,
+    callGasLimit: greatest(requested.callGasLimit, callGasLimit),
     verificationGasLimit: greatest(requested.verificationGasLimit, verificationGasLimit),
     preVerificationGas: greatest(requested.preVerificationGas, preVerificationGas),
     paymasterVerificationGasLimit: greatest(

@@ -9,10 +9,10 @@ import { lastMissed } from '../../store/ledger/tokenPayments.js'
 import { givenLimits, limitsToSign } from '../sponsor/sponsoredLimits.js'
 import { complete, withPaymaster } from '../sponsoredDraft.js'
 import type { TokenMode, TokenQuote } from '../tokenData.js'
-import { firstMode, requireApproval, stubFor, type TokenCase } from './tokenCase.js'
+import { firstMode, refusedCharge, requireApproval, stubFor, type TokenCase } from './tokenCase.js'
 import { maxTokenCharge } from './tokenCharge.js'
 import type { TokenParts } from './tokenContext.js'
-import { chargeFails, struck } from './tokenRefusals.js'
+import { struck } from './tokenRefusals.js'
 
 /** A quote for an operation whose gas is known, before anything is signed. */
 export type ProposedPayment = {
@@ -54,7 +54,7 @@ async function proposeIn(
   const { quote, stub } = stubFor(payment, mode)
   const stubbed = withPaymaster(draft, stub)
   const estimate = await parts.estimate(entryPoint, stubbed).catch((error: unknown) => {
-    throw isRefusedCharge(error) ? chargeFails(token, 'too little is left or approved') : error
+    throw isRefusedCharge(error) ? refusedCharge(payment) : error
   })
   const limits = limitsToSign(givenLimits(draft, calculateGasLimits), estimate)
   const unsigned = complete(stubbed, { ...estimate, ...limits })
@@ -75,10 +75,10 @@ async function requireNoStrike(
 }
 
 /** The error of the tank's postOp in mode `afterwards`, without `0x`. */
-const refusedCharge = toFunctionSelector('PaymentRefused(address,address,uint256)').slice(2)
+const paymentRefused = toFunctionSelector('PaymentRefused(address,address,uint256)').slice(2)
 
 function isRefusedCharge(error: unknown): boolean {
-  return error instanceof PurserError && String(error.data?.revertData).includes(refusedCharge)
+  return error instanceof PurserError && String(error.data?.revertData).includes(paymentRefused)
 }
 
 /**

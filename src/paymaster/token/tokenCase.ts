@@ -3,7 +3,11 @@ import { unixNow } from '../../base/unixNow.js'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import { zeroAddress } from '../../encoding/constants.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import { MissingTokenError, UnsupportedTokenError } from '../../errors/tokenErrors.js'
+import {
+  MissingTokenError,
+  type TokenPaymentError,
+  UnsupportedTokenError,
+} from '../../errors/tokenErrors.js'
 import type { StoredTank } from '../../store/ledger/tanks.js'
 import { durationOf, timeRange } from '../sponsorshipTerms.js'
 import type { TokenMode, TokenQuote } from '../tokenData.js'
@@ -12,7 +16,7 @@ import { approvedBy } from './approvals.js'
 import { type Holdings, readHoldings } from './holdings.js'
 import type { TokenParts } from './tokenContext.js'
 import { tokenPostOpGas } from './tokenGas.js'
-import { allowanceTooLow, noTokenTank } from './tokenRefusals.js'
+import { allowanceTooLow, chargeFails, noTokenTank } from './tokenRefusals.js'
 import { tokenStub } from './tokenStub.js'
 
 /** An operation with a token to pay for it, and the tank that would take the token. */
@@ -84,15 +88,31 @@ export function stubFor({ tank, terms, request, token }: TokenCase, mode: TokenM
 }
 
 /**
- * Requires that the operation's approvals suffice for `maxCharge` token units (undefined = not
- * known yet, so for anything at all), where its call data can be read. Throws TokenPaymentError
- * (TOKEN_ALLOWANCE_TOO_LOW).
+ * Requires that the approvals in the operation's calls suffice for `maxCharge` token units (undefined =
+ * not known yet, so for anything at all), where its call data can be read. An operation with init data
+ * and no approval in its calls is not judged: its deployment may approve the tank, as a Safe's setup
+ * does, which only a run shows. Throws TokenPaymentError (TOKEN_ALLOWANCE_TOO_LOW).
  */
-export function requireApproval(
-  { request: { draft }, token, tank, holdings: { allowance } }: TokenCase,
-  maxCharge: bigint | undefined,
-): void {
-  const approved = approvedBy(draft.callData, token.address, tank.address, allowance)
-  if (approved !== undefined && approved < (maxCharge ?? 1n))
-    throw allowanceTooLow(token, tank.address, approved, maxCharge)
+export function requireApproval(payment: TokenCase, maxCharge: bigint | undefined): void {
+  const { request, token, tank, holdings } = payment
+  const approved = approvedInCalls(payment)
+  if (approved === undefined || approved >= (maxCharge ?? 1n)) return
+  const mayBeApprovedBefore = request.draft.factoryData !== '0x'
+  if (mayBeApprovedBefore && approved === holdings.allowance) return
+  throw allowanceTooLow(token, tank.address, approved, maxCharge)
+}
+
+/**
+ * The refusal of an operation whose run left the tank no charge: for want of an approval, where its calls
+ * show none, else for another reason.
+ */
+export function refusedCharge(payment: TokenCase): TokenPaymentError {
+  const { token, tank } = payment
+  return approvedInCalls(payment) === 0n
+    ? allowanceTooLow(token, tank.address, 0n, undefined)
+    : chargeFails(token, 'too little is left or approved')
+}
+
+function approvedInCalls({ request: { draft }, token, tank, holdings }: TokenCase) {
+  return approvedBy(draft.callData, token.address, tank.address, holdings.allowance)
 }

@@ -44,6 +44,8 @@ export type Evidence = {
   readonly stakes: Stakes
   readonly stakePolicy: StakePolicy
   readonly limits: RuleLimits
+  /** The token that a token tank of ours takes: the deployment may approve the tank for it. */
+  readonly paymentToken?: Address
 }
 
 /** The result of the rules for one validation. */

@@ -28,6 +28,7 @@ export type RuleContext = {
   readonly limits: RuleLimits
   readonly senderExists: boolean
   readonly entities: { readonly [role in EntityRole]?: Entity }
+  readonly paymentToken?: Address
   /** Whether `slot`, in any contract, is associated with `owner`. */
   readonly isAssociated: (owner: Address, slot: Hex) => boolean
 }

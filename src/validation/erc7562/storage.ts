@@ -16,6 +16,7 @@ export const storage: FrameRule = (context, phase, frame) => {
   const violations: Violation[] = []
   for (const use of slotUses(frame)) {
     if (isAllowed(context, phase.entity, contract, use)) continue
+    if (isTokenApproval(context, phase, contract, use)) continue
     violations.push(explain(context, phase, contract, use))
   }
   return violations
@@ -41,6 +42,21 @@ function isAllowed(context: RuleContext, entity: Entity, contract: Address, use:
     isAccountAssociated(context, use) ||
     (entity.staked && (isEntityAssociated(context, entity, use) || isReadOnly(use)))
   )
+}
+
+/**
+ * No rule of the ERC: the setup of a Safe, say, may approve a token tank of ours in that tank's token. The
+ * deployment may read the token, as the tank does, and write the slots that are associated with the tank
+ * (allowances for it). What others could change there they can change for the tank's own validation too.
+ */
+function isTokenApproval(
+  { paymentToken, entities: { paymaster }, isAssociated }: RuleContext,
+  { name }: Phase,
+  contract: Address,
+  use: SlotUse,
+): boolean {
+  if (name !== 'deployment' || contract !== paymentToken || paymaster === undefined) return false
+  return isReadOnly(use) || isAssociated(paymaster.address, use.slot)
 }
 
 /** STO-010: the account's own storage is always open, to every entity. */

@@ -92,6 +92,7 @@ export function checkRun(
     stakes: Object.fromEntries(staked.map((role) => [role, STAKED])),
     stakePolicy: POLICY,
     limits: scenario.limits ?? limitProfiles.lenient,
+    ...(scenario.paymentToken && { paymentToken: scenario.paymentToken }),
   })
 }
 

@@ -16,6 +16,8 @@ export type Scenario = {
   readonly deploys?: Partial<Pick<Making, 'how' | 'via' | 'before'>>
   readonly staked?: readonly EntityRole[]
   readonly limits?: RuleLimits
+  /** The token of the paymaster, a token tank of ours. */
+  readonly paymentToken?: Address
   /** Default: when the operation has no factory. */
   readonly senderExists?: boolean
   readonly fields?: Partial<Operation>

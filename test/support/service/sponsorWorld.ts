@@ -93,7 +93,13 @@ export function sponsorWorld(parts: SponsorWorldParts) {
     tanks,
     webhooks: createWebhooks({ database, masterKey, guard, actor: testActor }),
     funds: createFunds({ database, chainId }),
-    appFees: createAppFees({ database, chainId, fees, estimate }),
+    appFees: createAppFees({
+      database,
+      node,
+      definition: { ...definition, tokens: [], beneficiary: undefined, expectedBundleSize: 1 },
+      fees,
+      estimate,
+    }),
     sponsor: createSponsor({
       database,
       masterKey,

@@ -53,6 +53,7 @@ export const exampleSponsored: Operation = {
   ...exampleOperation,
   paymaster: EXAMPLE_TANK,
   paymasterVerificationGasLimit: 30_000n,
+  paymasterPostOpGasLimit: 1n,
   paymasterData: `0x${'c4'.repeat(77)}`,
 }
 
