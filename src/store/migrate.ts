@@ -14,6 +14,7 @@ import { largePools } from './migrations/0050-large-pools.js'
 import { payers } from './migrations/0060-payers.js'
 import { oneAlarm } from './migrations/0061-one-alarm.js'
 import { appIndex } from './migrations/0062-app-index.js'
+import { assuredPrice } from './migrations/0080-assured-price.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -31,6 +32,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0060-payers': payers,
   '0061-one-alarm': oneAlarm,
   '0062-app-index': appIndex,
+  '0080-assured-price': assuredPrice,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */

@@ -2,7 +2,7 @@ import { greatest, smallest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { highestPrice } from './paysForItself.js'
+import { highestPrice } from '../../gas/highestPrice.js'
 import { raisedFee } from './takeoverFees.js'
 
 /**

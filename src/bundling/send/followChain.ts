@@ -18,7 +18,10 @@ export async function followChain(
   const { database, definition, logger } = context
   if (!(await indexBlocks(context, head))) return undefined
   const followed = await followBundles(context, head)
-  const expired = await dropExpired(database, definition.chainId, head.timestamp)
+  const expired = await dropExpired(database, definition.chainId, {
+    now: head.timestamp,
+    maxAge: definition.maxPoolAge,
+  })
   if (expired.length > 0) logger.warn({ hashes: expired }, 'operations expired in the pool')
   await decayReputations(database, definition.chainId)
   return followed
