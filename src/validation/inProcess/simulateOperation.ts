@@ -62,9 +62,10 @@ export function handleOpsCall(
     // An authorization makes its signer warm (EIP-7702).
     accessList: op.authorization && [{ address: op.sender, storageKeys: [] }],
   }
-  const { intrinsic } = intrinsicGas(fork, message)
+  const { intrinsic, floor } = intrinsicGas(fork, message)
   const needed = Number(entryPoint.bundleGas(op)) + intrinsic + HANDLE_OPS_GAS
-  return { ...message, gas: Math.min(needed, MAX_GAS) }
+  // Under the small limits of a gas search, call data can cost more than all that runs (EIP-7623).
+  return { ...message, gas: Math.min(Math.max(needed, floor), MAX_GAS) }
 }
 
 /**
