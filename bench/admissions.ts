@@ -44,6 +44,7 @@ function nextAdmission(appId: string): Admission {
     appId,
     operation,
     prefund: 1n,
+    assuredPrice: operation.maxFeePerGas,
     validUntil: 0,
     factory: undefined,
     seenBlock: 0n,

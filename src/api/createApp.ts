@@ -41,7 +41,7 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
   const { limits, metrics } = options
   const gate = createGate(limits.gate)
   const shared: RouteContext = { ...options, gate }
-  const bytesOf = (c: Context<Env>) => readBody(c.env.incoming, limits.bodyBytes)
+  const bytesOf = (c: Context<Env>, limit = limits.bodyBytes) => readBody(c.env.incoming, limit)
 
   const app = new Hono<Env>({ strict: false })
   app.use(
@@ -66,7 +66,7 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
     const dialect = c.req.query('dialect')
     const caller = c.get('caller')
     const answer = await answerRpc(
-      { version, chainId, key, dialect, caller, readBody: () => bytesOf(c) },
+      { version, chainId, key, dialect, caller, readBody: (limit) => bytesOf(c, limit) },
       services,
       shared,
     )

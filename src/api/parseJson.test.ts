@@ -13,7 +13,19 @@ test('reads JSON up to the depth and refuses deeper', () => {
 
 test('a million brackets are refused without running out of stack', () => {
   expect(() => parse('['.repeat(500_000) + ']'.repeat(500_000))).toThrow('nested deeper')
-  expect(() => parse('['.repeat(1_000_000))).toThrow('not valid JSON')
+  expect(() => parse('['.repeat(1_000_000))).toThrow('nested deeper')
+})
+
+test('more values than any request has are refused before they are made', () => {
+  expect(parse(`[${'0,'.repeat(49_990)}0]`)).toHaveLength(49_991)
+  expect(() => parse(`[${'0,'.repeat(50_000)}0]`)).toThrow('more than 50000 values')
+  expect(() => parse(`[${'[],'.repeat(25_000)}0]`)).toThrow('more than 50000 values')
+})
+
+test('commas and brackets in texts are no values, whatever is escaped in them', () => {
+  const text = `[[[["${'[{,'.repeat(60_000)}\\\\"]]]]`
+  expect(parse(text)).toHaveLength(1)
+  expect(parse('["\\\\\\"[[[[[[", "\\\\\\\\"]')).toHaveLength(2)
 })
 
 test.each([[''], ['{'], ['{"a":1,}'], ["{'a':1}"], ['NaN'], ['1 2'], ['undefined']])(

@@ -1,16 +1,9 @@
-import { InvalidRequestError, ParseError } from '../errors/requestErrors.js'
+import { ParseError } from '../errors/requestErrors.js'
+import { requireJsonSize } from './requireJsonSize.js'
 
 /** JSON from bytes that must be UTF-8, nested at most `maxDepth` levels. */
 export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
-  const value = parse(bytes)
-  if (isDeeperThan(value, maxDepth))
-    throw new InvalidRequestError(`the JSON is nested deeper than ${maxDepth} levels.`)
-  return value
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function parse(bytes: Uint8Array): unknown {
+  requireJsonSize(bytes, maxDepth)
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {
@@ -18,8 +11,4 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (levels === 0) return true
-  return Object.values(value).some((member) => isDeeperThan(member, levels - 1))
-}
+const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -3,6 +3,7 @@ import { readStake } from '../chain/entryPointReads.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { EntryPoint, StakeInfo } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
+import { highestPrice } from '../gas/highestPrice.js'
 import { type ReputationStatus, statusOf } from '../mempool/reputation.js'
 import { clearPool, poolOf } from '../store/pool/operations.js'
 import { putUnchecked } from '../store/pool/putOperations.js'
@@ -61,6 +62,7 @@ export function createDebugBundler(
         entryPoint: entryPoint.address,
         hash: entryPoint.hash(operation, chainId),
         prefund: entryPoint.requiredPrefund(operation),
+        assuredPrice: highestPrice(entryPoint, operation),
       }))
       await putUnchecked(database, chainId, operations)
     },

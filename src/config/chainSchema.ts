@@ -88,6 +88,7 @@ export const chainSchema = z.strictObject({
   maxOperationsPerSender: z.int().positive().default(16),
   maxOperationsPerApp: z.int().positive().default(20_000),
   maxOperations: z.int().positive().default(100_000),
+  maxPoolAge: z.int().min(60).max(31_536_000).default(86_400),
   rules: z.enum(ruleModes).default('full'),
   validationEngine: z.enum(engineChoices).default('auto'),
   comparedShare: z.number().min(0).max(1).default(0.01),

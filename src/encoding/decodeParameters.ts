@@ -1,4 +1,5 @@
-import type { AbiParameter, DecodeAbiParametersReturnType, Hex } from 'viem'
+import type { AbiParameter, Hex } from 'viem'
+import type { DecodeAbiParametersReturnType } from 'viem/utils'
 import { type AbiReader, malformed, readAbi } from './abiReader.js'
 
 /** A parameter with the bytes that it takes in the head of its tuple or array. */

@@ -15,6 +15,8 @@ export type CallResult = {
   gasUsed: number
   /** Gas used by the outermost frame alone, before any refund. */
   executionGas: number
+  /** Steps, as `EvmContext.maxSteps` counts them. */
+  steps: number
   /** Refund granted, already taken off `gasUsed`. */
   gasRefunded: number
   logs: EvmLog[]

@@ -8,6 +8,7 @@ import { readDeposit } from '../chain/entryPointReads.js'
 import { adviseFees, requireFees } from '../chain/fees.js'
 import { getTransactionCount } from '../chain/nodeReads.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { describeRevert } from '../entrypoint/revertReason.js'
 import {
@@ -17,6 +18,7 @@ import {
   SignatureRejectedError,
 } from '../errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
+import { highestPrice } from '../gas/highestPrice.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
 import { findGrant } from '../store/ledger/grants.js'
 import { acceptedHashes } from '../store/pool/operations.js'
@@ -125,6 +127,7 @@ export function createMempool(context: MempoolContext): Mempool {
         hash,
         appId,
         prefund,
+        assuredPrice: highestPrice(entryPoint, grant ? priced(op, grant) : op),
         ...record,
         entryPoint: entryPoint.address,
         operation: op,
@@ -163,6 +166,11 @@ function dependsOnDeposits(decision: AdmissionDecision): boolean {
 /** Whether an operation offers no fee and names no paymaster. */
 function isFree({ maxFeePerGas, paymaster }: Operation): boolean {
   return maxFeePerGas === 0n && paymaster === undefined
+}
+
+/** The operation with the fees that are paid for it. */
+function priced(op: Operation, { maxFeePerGas, maxPriorityFeePerGas }: Fees): Operation {
+  return { ...op, maxFeePerGas, maxPriorityFeePerGas }
 }
 
 /** The earlier of two ends in Unix seconds, of which the first may be 0 = no end. */

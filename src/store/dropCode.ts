@@ -7,6 +7,8 @@ export const dropCodes = {
   PREDECESSOR_DROPPED:
     'The operation with the nonce before it was dropped; nothing of that key can go before it is sent again.',
   EXPIRED: 'Its validity ended, or would end before a bundle with it is surely mined.',
+  WAITED_TOO_LONG: 'No bundle took it for as long as operations may wait.',
+  TOO_COSTLY: 'Validated again before its bundle, it took more work than an operation may.',
   REVERTED: 'handleOps reverts with it alone, and the EntryPoint gives no code.',
   BUNDLE_FAILED: 'Bundles with it failed on the chain as often as may be.',
   BUNDLE_NOT_SHARED:

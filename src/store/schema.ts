@@ -291,6 +291,8 @@ type OperationRow = {
   paymaster: Address | null
   max_fee_per_gas: bigint
   max_priority_fee_per_gas: bigint
+  /** wei per gas: the highest price that is sure to be paid; null in rows of versions before 0080. */
+  assured_price: bigint | null
   /** wei: EntryPoint.requiredPrefund, what the payer must cover while the operation is pending. */
   prefund: bigint
   /** Unix seconds; 0 = no end. */

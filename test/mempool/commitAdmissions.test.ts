@@ -59,6 +59,7 @@ function admissionOf(chainId: number, each: Shape): Admission {
       appId: apps[app]!,
       operation,
       prefund,
+      assuredPrice: fee,
       validUntil: 0,
       factory: undefined,
       seenBlock: 0n,

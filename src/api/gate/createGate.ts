@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import { Lru } from '../../base/lru.js'
 import { type LimitName, RateLimitError } from '../../errors/limitErrors.js'
 import { type MethodName, methods } from '../methods/methodList.js'
+import { networkOf } from './networkOf.js'
 import { createTokenBuckets, type Rate } from './tokenBuckets.js'
 
 export type GateLimits = {
   /** Units of `cost` of a method. */
   readonly key: Rate
+  /** Of IPv6 addresses per network, see `networkOf`; so is `failures`. */
   readonly ip: Rate
   /** Per key and sender, for methods that are about an operation. */
   readonly sender: Rate
@@ -55,16 +57,16 @@ export function createGate(limits: GateLimits): Gate {
   }
 
   return {
-    enter: (ip) => take('ip', ip, 1),
+    enter: (ip) => take('ip', networkOf(ip), 1),
     tryCredential(ip, credential) {
-      const wait = buckets.authentication.wait(ip)
+      const wait = buckets.authentication.wait(networkOf(ip))
       if (wait === 0 || (rightCredentials.get(fingerprint(credential)) ?? 0) > Date.now()) return
       throw new RateLimitError('authentication', wait)
     },
     call: (keyId, method) => take('key', keyId, methods[method].cost),
     about: (keyId, sender, method) => take('sender', `${keyId} ${sender}`, methods[method].cost),
     credentialWasWrong(ip) {
-      buckets.authentication.take(ip, 1)
+      buckets.authentication.take(networkOf(ip), 1)
     },
     credentialWasRight(credential) {
       rightCredentials.set(fingerprint(credential), Date.now() + REMEMBERED)

@@ -24,12 +24,14 @@ export type RpcRequest = {
   readonly key: string
   readonly dialect: string | undefined
   readonly caller: Caller
-  readonly readBody: () => Promise<Uint8Array>
+  /** Reads at most so many bytes. Called once. */
+  readonly readBody: (limit: number) => Promise<Uint8Array>
 }
 
 /**
  * From an HTTP request to an HTTP answer. Never throws. What is wrong with the request as a whole
- * is one JSON-RPC error; its id is the request's where it could be read.
+ * is one JSON-RPC error; its id is the request's where it could be read. The key comes first: of a
+ * request without a good one no more is read than an id takes.
  */
 export async function answerRpc(
   request: RpcRequest,
@@ -40,11 +42,14 @@ export async function answerRpc(
   let dialect = selectDialect(request.version, undefined)
   try {
     gate.enter(request.caller.ip)
-    const body = parseJson(await request.readBody(), limits.jsonDepth)
+    const identity = await identify(request, services, gate).catch(async (refusal) => {
+      if (refusal instanceof UnknownKeyError || refusal instanceof KeyRestrictedError)
+        id = await idOfStranger(request, limits)
+      throw refusal
+    })
+    const body = parseJson(await request.readBody(limits.bodyBytes), limits.jsonDepth)
     id = idOf(body)
     dialect = selectDialect(request.version, request.dialect)
-    const identity = await authenticate(request, services, gate)
-    requirePlace(identity, request.caller)
     const chain = findChain(request.chainId, services)
     const { clientVersion } = services
     const { batchLength } = limits
@@ -71,6 +76,28 @@ export async function answerRpc(
 
 /** Errors that have their HTTP status in every dialect: they concern the request, not a method. */
 const requestErrors = [UnknownKeyError, PayloadTooLargeError, RateLimitError, KeyRestrictedError]
+
+/** The most bytes that are read of a request without a good key, for its id. */
+const STRANGERS_BYTES = 4_096
+
+/** The id of a request that is refused for its key; null where its body is no small JSON. */
+async function idOfStranger(
+  { readBody }: RpcRequest,
+  { jsonDepth }: Pick<RouteContext['limits'], 'jsonDepth'>,
+): Promise<RequestId> {
+  try {
+    return idOf(parseJson(await readBody(STRANGERS_BYTES), jsonDepth))
+  } catch {
+    return null
+  }
+}
+
+/** The key of the request, which may be used from its place. */
+async function identify(request: RpcRequest, services: Services, gate: Gate): Promise<KeyIdentity> {
+  const identity = await authenticate(request, services, gate)
+  requirePlace(identity, request.caller)
+  return identity
+}
 
 async function authenticate(
   { key, caller }: RpcRequest,

@@ -120,7 +120,14 @@ async function selectPooled(
   const { database, definition, rules } = context
   const { chainId, maxBundleGas, maxBundleBytes } = definition
   const { baseFee } = head
-  const query = { chainId, entryPoint: entryPoint.address, baseFee, limit: CANDIDATE_LIMIT }
+  const query = {
+    chainId,
+    entryPoint: entryPoint.address,
+    baseFee,
+    leastTip,
+    without: waiting,
+    limit: CANDIDATE_LIMIT,
+  }
   let candidates: readonly StoredOperation[] = await pooledOperations(database, query)
   if (rules.mode !== 'off') {
     const reputations = await readReputations(database, chainId, entryPoint.address, true)
@@ -128,16 +135,13 @@ async function selectPooled(
     await dropFromPool(context, drops)
     candidates = allowed
   }
-  return selectOperations(
-    candidates.filter(({ hash }) => !waiting.has(hash)),
-    {
-      entryPoint,
-      baseFee,
-      target,
-      leastTip,
-      limits: { gas: maxBundleGas, bytes: maxBundleBytes, operations: OPERATION_LIMIT },
-    },
-  )
+  return selectOperations(candidates, {
+    entryPoint,
+    baseFee,
+    target,
+    leastTip,
+    limits: { gas: maxBundleGas, bytes: maxBundleBytes, operations: OPERATION_LIMIT },
+  })
 }
 
 /** Whether bundles would be simulated on the head's state at least, not on that of an older block. */

@@ -39,6 +39,7 @@ function operation(sender: number, fields: Partial<Operation>): Operation {
 
 function candidate(sender: number, fields: Partial<Operation> = {}, attempts = 0, age = 0) {
   return {
+    appId: 'app',
     operation: operation(sender, fields),
     offer: operation(sender, fields),
     attempts,
@@ -159,4 +160,12 @@ test('separating any culprit from 250 takes at most 22 further bundles, 5 of whi
       expect(bundles - 1).toBeLessThanOrEqual(22)
     }),
   )
+})
+
+test('apps take turns, so that one with many operations does not fill a bundle', () => {
+  const many = Array.from({ length: 30 }, (_, index) => candidate(index + 1))
+  const other = { ...candidate(100, { maxFeePerGas: gwei(9) }), appId: 'other' }
+  const chosen = selectOperations([...many, other], selection)
+  expect(chosen).toHaveLength(selection.limits.operations)
+  expect(chosen[1]).toBe(other)
 })

@@ -10,6 +10,7 @@ import { pricedOperation } from '../fees/pricedOperation.js'
 import { retryGroupSize } from '../settle/retryGroups.js'
 
 type BundleCandidate = {
+  readonly appId: string
   readonly operation: Operation
   /** wei per gas that is paid for it */
   readonly offer: Fees
@@ -32,12 +33,13 @@ export type Selection = {
 }
 
 /**
- * The operations of the next bundle, highest assured tip first, then the oldest; one per sender,
- * within the limits of gas, bytes and number.
+ * The operations of the next bundle, one per sender, within the limits of gas, bytes and number. The apps
+ * take turns; of an app go those with the highest assured tip first, then the oldest.
  *
  * An operation that cannot pay `leastTip` over the base fee waits. The first one sets the bundle's tip
  * (never more than that of `target`); others join only when they pay it too, so that none slows the
- * bundle down.
+ * bundle down. The bundle bids no more than that, so turns cost nothing: one app with many operations
+ * does not keep others waiting.
  * Operations whose bundles failed before go with those that failed as often, in ever smaller bundles,
  * so that they cannot take others down again.
  */
@@ -66,10 +68,13 @@ export function selectOperations<C extends BundleCandidate>(
   const chosen: C[] = []
   let gas = 21_000n + fixedBundleGas(entryPoint)
   let bytes = ENVELOPE_BYTES
-  for (const { candidate, tip } of ranked) {
+  const paying = ranked
+    .filter(({ candidate, tip }) => tip >= bundleTip && candidate.attempts === attempts)
+    .map(({ candidate }) => candidate)
+  for (const candidate of inTurns(paying)) {
     const { operation } = candidate
-    if (chosen.length === maxOperations || tip < bundleTip) break
-    if (candidate.attempts !== attempts || senders.has(operation.sender)) continue
+    if (chosen.length === maxOperations) break
+    if (senders.has(operation.sender)) continue
     const addedBytes = operationBytes(entryPoint, operation)
     const addedGas = entryPoint.bundleGas(operation) + authorizationGas(operation)
     const nextGas = gas + addedGas + BigInt(addedBytes) * GAS_PER_BYTE
@@ -81,6 +86,19 @@ export function selectOperations<C extends BundleCandidate>(
     bytes = nextBytes
   }
   return chosen
+}
+
+/** The first candidate of each app, then the second of each, and so on. */
+function inTurns<C extends BundleCandidate>(candidates: readonly C[]): C[] {
+  const counts = new Map<string, number>()
+  return candidates
+    .map((candidate) => {
+      const turn = counts.get(candidate.appId) ?? 0
+      counts.set(candidate.appId, turn + 1)
+      return { candidate, turn }
+    })
+    .sort((a, b) => a.turn - b.turn)
+    .map(({ candidate }) => candidate)
 }
 
 /** A non-zero byte of calldata. */

@@ -1,7 +1,7 @@
 import { greatest, smallest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
-import { highestPrice } from './paysForItself.js'
+import { highestPrice } from '../../gas/highestPrice.js'
 import type { PricedOperation } from './pricedOperation.js'
 import { raisedFee } from './takeoverFees.js'
 

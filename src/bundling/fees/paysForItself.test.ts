@@ -5,8 +5,9 @@ import { smallest, sum } from '../../base/bigints.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import { highestPrice } from '../../gas/highestPrice.js'
 import { cappedGas } from '../../gas/preVerificationGas.js'
-import { highestPrice, type Paying, paysForItself } from './paysForItself.js'
+import { type Paying, paysForItself } from './paysForItself.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 const wei = fc.bigInt({ min: 0n, max: 60n })

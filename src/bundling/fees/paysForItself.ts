@@ -2,6 +2,7 @@ import { greatest, smallest, sum } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import { highestPrice, maxChargedGas } from '../../gas/highestPrice.js'
 import {
   type BundleCost,
   cappedGas,
@@ -9,28 +10,6 @@ import {
   refundOf,
 } from '../../gas/preVerificationGas.js'
 import type { PricedOperation } from './pricedOperation.js'
-
-/**
- * Gas that the EntryPoint may charge an operation beyond the sum of its limits: it meters its own work
- * around the call, up to 2,048 bytes of revert reason (v0.7 and later: of postOp as well). The
- * EntryPoint collects nothing beyond the prefund.
- */
-const BEYOND_LIMITS = 25_000n
-const BEYOND_POST_OP_LIMIT = 25_000n
-
-/** The most gas that the EntryPoint may charge `op`, if its payer had the money. */
-function maxChargedGas(entryPoint: EntryPoint, op: Operation): bigint {
-  const postOp = op.paymaster === undefined ? 0n : BEYOND_POST_OP_LIMIT
-  return entryPoint.chargeableGas(op) + BEYOND_LIMITS + postOp
-}
-
-/**
- * The highest price (wei per gas) at which the operation's prefund pays for all the gas that it may
- * cause, whatever its contracts do.
- */
-export function highestPrice(entryPoint: EntryPoint, op: Operation): bigint {
-  return entryPoint.requiredPrefund(op) / maxChargedGas(entryPoint, op)
-}
 
 /** An operation of a bundle, with gas that it is sure to be charged beside preVerificationGas. */
 export type Paying = { readonly op: PricedOperation; readonly metered: bigint }

@@ -20,7 +20,7 @@ export async function followChain(
   if (!(await indexBlocks(context, head))) return undefined
   const followed = await followBundles(context, head)
   const last = await bundlingHorizon(node, head, definition)
-  const expired = await dropExpired(database, definition.chainId, last)
+  const expired = await dropExpired(database, definition.chainId, last, definition.maxPoolAge)
   if (expired.length > 0) logger.warn({ hashes: expired }, 'operations expired in the pool')
   await decayReputations(database, definition.chainId)
   return followed

@@ -71,6 +71,8 @@ export type PoolSettings = {
   readonly maxOperationsPerApp: number
   /** Pending operations in all at most. */
   readonly maxOperations: number
+  /** Seconds for which an operation waits for a bundle at most. */
+  readonly maxPoolAge: number
 }
 
 /** The tokens with which gas can be paid, and their prices. */

@@ -68,6 +68,7 @@ export class Machine {
   readonly frames: Frame[]
   /** Depth of the running frame; -1 when none runs. */
   depth = -1
+  readonly maxSteps: number
   stepsLeft: number
   logs: EvmLog[] = []
   /** False from the start, or once the record has grown too large: there is none then. */
@@ -95,6 +96,7 @@ export class Machine {
     this.gasPrice = gasPrice
     this.blobHashes = blobHashes
     this.coinbase = this.world.account(block.coinbase)
+    this.maxSteps = context.maxSteps
     this.stepsLeft = context.maxSteps
     this.recording = context.record
     this.watcher = context.watcher

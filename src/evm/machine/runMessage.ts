@@ -123,6 +123,7 @@ function resultOf(
     output,
     gasUsed: Math.max(spent - refund, needed.floor),
     executionGas: message.gas - gas,
+    steps: machine.maxSteps - machine.stepsLeft,
     gasRefunded: refund,
     logs: machine.logs,
     changes: machine.world.changes(),

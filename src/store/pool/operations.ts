@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
+import { compareBigints, smallest } from '../../base/bigints.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import type { Database } from '../database.js'
@@ -19,6 +20,7 @@ export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'oper
 export type StoredOperation = {
   readonly hash: Hex
   readonly entryPoint: Address
+  readonly appId: string
   readonly operation: Operation
   /** Fees per gas that are paid for it: its own, or those of its `Grant`. */
   readonly offer: Fees
@@ -62,6 +64,8 @@ export type NewOperation = {
   readonly offer?: Fees
   /** wei */
   readonly prefund: bigint
+  /** wei per gas: the highest price that is sure to be paid for all its gas */
+  readonly assuredPrice: bigint
   /** Unix seconds; 0 = no end. */
   readonly validUntil: number
   /** Its last block; 0 = no end. */
@@ -114,41 +118,71 @@ export async function operationsInBundle(
 }
 
 /**
- * Operations that a bundle may take now, the highest priority fee first: the lowest pending nonce
- * of each sender and nonce key, of senders that have nothing in an open bundle (a second bundle
- * could be mined before the first), and able to pay `baseFee` (wei per gas).
+ * Operations that a bundle may take now, those that pay the most first: the lowest pending nonce of each
+ * sender and nonce key, of senders that have nothing in an open bundle (a second bundle could be mined
+ * before the first), and sure to pay `leastTip` over `baseFee` (wei per gas). Whatever else they offer,
+ * operations that pay less do not take the places of these.
  */
-export async function pooledOperations(
-  db: Database,
-  { chainId, entryPoint, baseFee, limit }: PoolQuery,
-): Promise<StoredOperation[]> {
-  const rows = await db
-    .selectFrom('operations as o')
-    .selectAll('o')
-    .where('o.chain_id', '=', BigInt(chainId))
-    .where('o.entry_point', '=', entryPoint)
-    .where(sql<boolean>`o.state = 'pooled'`)
-    .where('o.max_fee_per_gas', '>=', baseFee)
-    // Not as a join, which the server may begin with all operations of the EntryPoint for each one.
-    .where(
-      sql<boolean>`(select 1 from operations other
+export async function pooledOperations(db: Database, query: PoolQuery): Promise<StoredOperation[]> {
+  const { baseFee, leastTip, limit } = query
+  const payingTip = readyOperations(db, query)
+    .where(sql<boolean>`${assuredPrice} - o.max_priority_fee_per_gas >= ${baseFee}`)
+    .where('o.max_priority_fee_per_gas', '>=', leastTip)
+    .orderBy('o.max_priority_fee_per_gas', 'desc')
+  const payingLess = readyOperations(db, query)
+    .where(sql<boolean>`${assuredPrice} - o.max_priority_fee_per_gas < ${baseFee}`)
+    .where(sql<boolean>`${assuredPrice} >= ${baseFee + leastTip}`)
+    .orderBy(sql`${assuredPrice} desc`)
+  const ranked = [payingTip, payingLess].map((kind) =>
+    kind.orderBy('o.received_at').limit(limit).execute(),
+  )
+  const rows = (await Promise.all(ranked)).flat()
+  const tipOf = ({ max_priority_fee_per_gas: tip, assured_price, max_fee_per_gas }: PooledRow) =>
+    smallest(tip, (assured_price ?? max_fee_per_gas) - baseFee)
+  return rows
+    .sort(
+      (a, b) =>
+        compareBigints(tipOf(b), tipOf(a)) || a.received_at.getTime() - b.received_at.getTime(),
+    )
+    .slice(0, limit)
+    .map(toStored)
+}
+
+type PooledRow = Selectable<Schema['operations']>
+
+/** The column, as the indexes have it. */
+const assuredPrice = sql`coalesce(o.assured_price, o.max_fee_per_gas)`
+
+/** Pooled operations that nothing of their sender keeps from being bundled. */
+function readyOperations(db: Database, { chainId, entryPoint, without }: PoolQuery) {
+  return (
+    db
+      .selectFrom('operations as o')
+      .selectAll('o')
+      .where('o.chain_id', '=', BigInt(chainId))
+      .where('o.entry_point', '=', entryPoint)
+      .where(sql<boolean>`o.state = 'pooled'`)
+      .where(sql<boolean>`o.hash <> all(${[...without]}::text[])`)
+      // Not as a join, which the server may begin with all operations of the EntryPoint for each one.
+      .where(
+        sql<boolean>`(select 1 from operations other
         where other.chain_id = o.chain_id and other.entry_point = o.entry_point
           and other.sender = o.sender and other.state in ('pooled', 'bundled')
           and (other.state = 'bundled' or (other.nonce < o.nonce
             and div(other.nonce, ${nonceKeyUnit}) = div(o.nonce, ${nonceKeyUnit})))
         limit 1) is null`,
-    )
-    .orderBy('o.max_priority_fee_per_gas', 'desc')
-    .orderBy('o.received_at')
-    .limit(limit)
-    .execute()
-  return rows.map(toStored)
+      )
+  )
 }
 
 type PoolQuery = {
   readonly chainId: number
   readonly entryPoint: Address
+  /** wei per gas */
   readonly baseFee: bigint
+  readonly leastTip: bigint
+  /** Hashes that are passed over. */
+  readonly without: ReadonlySet<Hex>
   readonly limit: number
 }
 
@@ -190,19 +224,25 @@ export async function dropOperations(
 }
 
 /**
- * Drops pooled operations whose validity ends before the block `last`, and the operations that wait behind
- * them.
+ * Drops pooled operations whose validity ends before the block `last` or that have been pooled for more than
+ * `maxAge` seconds, and the operations that wait behind them.
  */
 export async function dropExpired(
   db: Database,
   chainId: number,
   last: { readonly number: bigint; readonly timestamp: number },
+  maxAge: number,
 ): Promise<Hex[]> {
   return inTransaction(db, async (trx) => {
     const isLate = sql<boolean>`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
     const isLateBlock = sql<boolean>`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
-    const rows = await trx
-      .updateTable('operations')
+    const pooled = () =>
+      trx
+        .updateTable('operations')
+        .where('chain_id', '=', BigInt(chainId))
+        .where(sql<boolean>`state = 'pooled'`)
+        .returning('hash')
+    const ended = await pooled()
       .set({
         state: 'dropped',
         reason_code: 'EXPIRED',
@@ -213,12 +253,18 @@ export async function dropExpired(
           || ', a bundle must be valid until block ' || ${last.number}::bigint end`,
         updated_at: sql<Date>`now()`,
       })
-      .where('chain_id', '=', BigInt(chainId))
-      .where(sql<boolean>`state = 'pooled'`)
       .where(sql<boolean>`(${isLate} or ${isLateBlock})`)
-      .returning('hash')
       .execute()
-    const expired = rows.map((row) => row.hash)
+    const stale = await pooled()
+      .set({
+        state: 'dropped',
+        reason_code: 'WAITED_TOO_LONG',
+        reason: `no bundle took it in ${maxAge} seconds; send it again with higher fees`,
+        updated_at: sql<Date>`now()`,
+      })
+      .where(sql<boolean>`received_at < now() - make_interval(secs => ${maxAge})`)
+      .execute()
+    const expired = [...ended, ...stale].map((row) => row.hash)
     const hashes = [...expired, ...(await dropSuccessors(trx, chainId, expired))]
     await emitOperationEvents(trx, chainId, hashes)
     return hashes
@@ -346,6 +392,7 @@ function toStored(row: Selectable<Schema['operations']>): StoredOperation {
   return {
     hash: row.hash,
     entryPoint: row.entry_point,
+    appId: row.app_id,
     operation: { ...optionalMembers, ...(fromJson(row.operation) as Operation) },
     offer: {
       maxFeePerGas: row.max_fee_per_gas,

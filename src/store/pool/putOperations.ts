@@ -70,6 +70,11 @@ const columns: Readonly<Record<Exclude<keyof Schema['operations'], OtherColumn>,
     isRenewed: true,
   },
   prefund: { type: 'numeric', value: ({ entry }) => String(entry.prefund) },
+  assured_price: {
+    type: 'numeric',
+    value: ({ entry }) => String(entry.assuredPrice),
+    isRenewed: true,
+  },
   valid_until: { type: 'bigint', value: ({ entry }) => entry.validUntil, isRenewed: true },
   valid_until_block: {
     type: 'bigint',
@@ -142,7 +147,7 @@ export async function putOperations(
 /** A new operation of which only its app and its own members are known. */
 export type UncheckedOperation = Pick<
   NewOperation,
-  'hash' | 'entryPoint' | 'appId' | 'operation' | 'prefund' | 'seenBlock'
+  'hash' | 'entryPoint' | 'appId' | 'operation' | 'prefund' | 'assuredPrice' | 'seenBlock'
 >
 
 /**

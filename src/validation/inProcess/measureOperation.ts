@@ -2,12 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { greatest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import { TooCostlyError } from '../../errors/simulationErrors.js'
+import type { Outcome } from '../../evm/index.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
+import { takeHeavyTurn } from './heavyTurns.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
 import { settleSearch } from './settleSearch.js'
 import { refusal, type SimulatedOperation, validityOf } from './simulatedOperation.js'
-import { simulateOperation } from './simulateOperation.js'
+import { LIGHT_STEPS, MAX_STEPS, simulateOperation } from './simulateOperation.js'
 import { type LimitSearch, smallestLimit } from './smallestLimit.js'
 
 /** Gas limits of one trial. Those of the paymaster count where the version has them. */
@@ -43,7 +46,8 @@ export async function measureOperation(
   if (refused !== undefined) return refused
 
   const { observed } = first
-  const subject: Subject = { entryPoint, op, simulated: first }
+  const steps = { left: MEASURE_STEPS }
+  const subject: Subject = { entryPoint, op, simulated: first, steps }
   const callGasLimit = await callLimit(subject, observed, 'call', call, (limit) => ({
     ...ample,
     call: limit,
@@ -108,30 +112,62 @@ type Subject = {
   readonly entryPoint: EntryPoint
   readonly op: Operation
   readonly simulated: SimulatedOperation
+  /** The steps that trials may still take. */
+  readonly steps: { left: number }
 }
 
 /** One trial under `limits`; undefined when our EVM cannot run it. */
 type Attempt = (limits: TrialLimits, extent: Extent) => Promise<Observation | undefined>
 
+/**
+ * Steps that the trials of one measurement may take together. An operation that uses up a transaction's
+ * 16.7 million gas takes some 5 million in each of about ten trials.
+ */
+const MEASURE_STEPS = 3 * MAX_STEPS
 /** A trial of so much gas takes milliseconds; others get their turn after it. */
 const HEAVY_GAS = 1_000_000
 
 /** The limit that `search` finds by trials on the state of the simulated run. */
 function searchLimit(
-  { entryPoint, op, simulated }: Subject,
+  { entryPoint, op, simulated, steps }: Subject,
   search: (attempt: Attempt) => Promise<bigint>,
 ): Promise<bigint> {
-  const how = { onMiss: 'guess', record: false } as const
+  const likely = simulated.result.steps
+  const run = async (limited: Operation, extent: Extent) => {
+    const how = {
+      onMiss: 'guess',
+      record: false,
+      maxSteps: Math.min(steps.left, MAX_STEPS),
+    } as const
+    const simulation = simulateOperation(simulated, entryPoint, limited, extent, how)
+    steps.left -= stepsOf(simulation.outcome, likely, how.maxSteps)
+    if (steps.left <= 0) throw new TooCostlyError('steps')
+    return simulation
+  }
+  const inTurn = (limited: Operation, extent: Extent) =>
+    takeHeavyTurn(async (count) => {
+      const begin = performance.now()
+      const simulation = await run(limited, extent)
+      count(performance.now() - begin)
+      return simulation
+    })
+  const attempt = likely > LIGHT_STEPS ? inTurn : run
   return settleSearch(simulated.readMore, (onMisses) =>
     search(async (limits, extent) => {
       const limited = withLimits(entryPoint, op, limits)
-      const { outcome, observed } = simulateOperation(simulated, entryPoint, limited, extent, how)
+      const { outcome, observed } = await attempt(limited, extent)
       if (outcome.kind === 'missing') onMisses(outcome.misses)
       else if (outcome.kind !== 'done') return undefined
       if (outcome.kind === 'missing' || outcome.executionGas > HEAVY_GAS) await nextTurn()
       return observed
     }),
   )
+}
+
+/** The steps of a trial; `likely` where state was missing, all that it had where it ran out of them. */
+function stepsOf(outcome: Outcome, likely: number, most: number): number {
+  if (outcome.kind === 'done') return outcome.steps
+  return outcome.kind === 'exhausted' ? most : likely
 }
 
 /** The smallest limit of the account's call or of postOp, in gas; 0 when the call is not made. */
@@ -187,10 +223,10 @@ function verificationUsed({ validated }: Observation, op: Operation): bigint | u
 }
 
 async function verificationLimits(
-  { entryPoint, op }: Subject,
+  { entryPoint, op, steps }: Subject,
   { limits, simulated, used }: Verification,
 ): Promise<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
-  const subject: Subject = { entryPoint, op, simulated }
+  const subject: Subject = { entryPoint, op, simulated, steps }
   const smallest = (
     search: Omit<LimitSearch, 'tolerance'>,
     limitsAt: (limit: bigint) => TrialLimits,

@@ -5,9 +5,9 @@ import type { Operation } from '../../entrypoint/operation.js'
 import {
   type BlockEnv,
   call,
+  type EvmContext,
   fromHex,
   intrinsicGas,
-  type OnMiss,
   type Outcome,
   overlay,
   type State,
@@ -29,6 +29,8 @@ export const handlerOverride: StateOverride = {
  * gas, the most that a transaction may use. Bounds what an operation can cost us.
  */
 export const MAX_STEPS = 20_000_000
+/** Steps up to which a run is light: it may keep the thread whenever it comes. Honest operations do with less. */
+export const LIGHT_STEPS = 2_000_000
 /** Gas for the EntryPoint's own work beside that which `bundleGas` counts. */
 const HANDLE_OPS_GAS = 200_000
 /** The most gas: still an exact number when other amounts are added. */
@@ -75,9 +77,9 @@ export function simulateOperation(
   entryPoint: EntryPoint,
   op: Operation,
   extent: Extent,
-  { onMiss, record }: { readonly onMiss: OnMiss; readonly record: boolean },
+  { onMiss, record, maxSteps }: Pick<EvmContext, 'onMiss' | 'record' | 'maxSteps'>,
 ): Simulation {
   const { observed, watcher } = observeOperation(entryPoint, op, extent)
-  const context = { state, block, onMiss, record, maxSteps: MAX_STEPS, watcher }
+  const context = { state, block, onMiss, record, maxSteps, watcher }
   return { outcome: call(context, handleOpsCall(entryPoint, op, block)), observed }
 }

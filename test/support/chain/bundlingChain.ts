@@ -162,6 +162,7 @@ export async function startBundlingChain(
     maxOperationsPerSender: 4,
     maxOperationsPerApp: 1_000,
     maxOperations: 1_000,
+    maxPoolAge: 86_400,
     // Settable accounts look at the block.
     rules: 'off',
     validationEngine: 'auto',

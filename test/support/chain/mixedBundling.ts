@@ -72,6 +72,7 @@ export async function startMixedBundling(
     maxOperationsPerSender: 4,
     maxOperationsPerApp: 1_000,
     maxOperations: 1_000,
+    maxPoolAge: 86_400,
     rules: 'full',
     validationEngine: 'auto',
     comparedShare: 0.01,

@@ -11,13 +11,14 @@ import {
 import { foundry } from 'viem/chains'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { depositSlot } from '../../../src/encoding/storageLayout.js'
+import type { Version } from '../../../src/entrypoint/entryPoint.js'
 import { result } from '../http/jsonRpc.js'
 
-/** An operation of the interface, for EntryPoint v0.7. */
+/** An operation of the interface. */
 export type HostileOperation = Readonly<Record<string, string>>
 
 /**
- * An account that is `code` and has deposited an ether at the EntryPoint v0.7, and its operation with the service's own fees, whose limits
+ * An account that is `code` and has deposited an ether at the EntryPoint, and its operation with the service's own fees, whose limits
  * are generous. Its code is called for validation and, where there is call data, for execution.
  */
 export async function hostileAccount(
@@ -25,12 +26,13 @@ export async function hostileAccount(
   seed: string,
   code: Hex,
   callData: Hex = '0x',
+  version: Version = '0.7',
 ): Promise<{ readonly sender: Address; readonly operation: HostileOperation }> {
   const tester = createTestClient({ mode: 'anvil', chain: foundry, transport: http(info.rpcUrl) })
   const address = slice(keccak256(toHex(seed)), 12)
   await tester.setCode({ address, bytecode: code })
   await tester.setStorageAt({
-    address: info.entryPoints['0.7'] as Address,
+    address: info.entryPoints[version] as Address,
     index: depositSlot(address),
     value: toHex(parseEther('1'), { size: 32 }),
   })
@@ -45,6 +47,7 @@ export async function hostileAccount(
     maxFeePerGas: toHex(BigInt(fast.maxFeePerGas)),
     maxPriorityFeePerGas: toHex(BigInt(fast.maxPriorityFeePerGas)),
     signature: `0x${'11'.repeat(65)}` as Hex,
+    ...(version === '0.6' && { initCode: '0x', paymasterAndData: '0x' }),
   }
   return { sender: address, operation }
 }
