@@ -205,7 +205,7 @@ async function requireValid(
     record: {
       factory: factoryOf(op, observed),
       seenBlock: head.number,
-      firstValidation: firstValidation(observed, ruleCheck.verdict),
+      firstValidation: firstValidation(validation, ruleCheck.verdict),
     },
   }
 }
@@ -265,9 +265,9 @@ function requirePreVerificationGas(
   { bundleSize, beneficiaryGas }: MempoolContext,
   entryPoint: EntryPoint,
   op: Operation,
-  { verificationGasUsed }: Validation,
+  { verificationGasUsed, contextSize }: Validation,
 ): void {
-  const share = { bundleSize, beneficiaryGas, verificationGasUsed }
+  const share = { bundleSize, beneficiaryGas, verificationGasUsed, contextSize }
   const required = preVerificationGas(entryPoint, op, share)
   if (op.preVerificationGas < required) {
     throw new PreVerificationGasTooLowError(op.preVerificationGas, required)

@@ -67,6 +67,7 @@ export async function measureOperation(
       verificationGasLimit: verificationGas.verification,
       paymasterVerificationGasLimit: verificationGas.paymasterVerification,
       verificationGasUsed: realistic.used,
+      contextSize: realistic.simulated.observed.validated?.contextSize ?? 0,
       postOpGasLimit,
       ...timeRangeOf(observed),
     },

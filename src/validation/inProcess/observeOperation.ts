@@ -20,11 +20,31 @@ export type Observation = {
   accountGas: number
   /** Gas of the paymaster's validation. */
   paymasterGas: number
-  /** Gas of validation, preVerificationGas included, and prefund in wei; undefined until it ended. */
-  validated: { readonly preOpGas: bigint; readonly prefund: bigint } | undefined
+  /** The end of validation, undefined until it is reached. */
+  validated: ValidationEnd | undefined
   /** The end of the account's call, and that of the paymaster's postOp; undefined until they ended. */
   call: CallEnd | undefined
   postOp: CallEnd | undefined
+}
+
+/** The facts of a validation that the EntryPoint hands over to execution. */
+export type ValidationEnd = {
+  /** Gas of validation, preVerificationGas included. */
+  readonly preOpGas: bigint
+  /** wei */
+  readonly prefund: bigint
+  /** Bytes of the paymaster's context. */
+  readonly contextSize: number
+}
+
+/** The end of validation, as the input of innerHandleOp tells it. */
+export function validationEnd(input: Uint8Array, layout: EntryPoint['callLayout']): ValidationEnd {
+  const contextAt = 4 + Number(wordAt(input, layout.contextAt))
+  return {
+    preOpGas: wordAt(input, layout.preOpGasAt),
+    prefund: wordAt(input, layout.prefundAt),
+    contextSize: Number(wordAt(input, contextAt)),
+  }
 }
 
 /** How far an operation is run. */
@@ -93,10 +113,7 @@ export function observeOperation(
   const watcher: Watcher = {
     enter(call) {
       if (call.depth !== 1 || !isCall(call, address, callLayout.innerHandleOp)) return undefined
-      observed.validated = {
-        preOpGas: wordAt(call.input, callLayout.preOpGasAt),
-        prefund: wordAt(call.input, callLayout.prefundAt),
-      }
+      observed.validated = validationEnd(call.input, callLayout)
       return extent === 'validation' ? { success: false, output: outOfGas } : undefined
     },
     leave(call, end) {

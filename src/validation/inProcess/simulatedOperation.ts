@@ -60,7 +60,7 @@ export function refusal(
 /** The validation that account and paymaster answered, with the gas and the prefund it took. */
 export function validationOf(
   answers: ValidationAnswers,
-  { preOpGas, prefund }: NonNullable<Observation['validated']>,
+  { preOpGas, prefund, contextSize }: NonNullable<Observation['validated']>,
   op: Operation,
 ): Omit<Validation, 'observed'> {
   const failed = (data = 0n) => BigInt(splitValidationData(data).authorizer) !== 0n
@@ -69,6 +69,7 @@ export function validationOf(
     paymasterSignatureFailed: failed(answers.paymasterData),
     ...timeRangeOf(answers),
     verificationGasUsed: preOpGas - op.preVerificationGas,
+    contextSize,
     prefund,
   }
 }

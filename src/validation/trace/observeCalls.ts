@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { type FrameRecord, toHex } from '../../evm/index.js'
-import type { Observation } from '../inProcess/observeOperation.js'
+import { type Observation, validationEnd } from '../inProcess/observeOperation.js'
 
 /** The answers of account and paymaster, and the end of validation if it was reached. */
 export type ObservedCalls = Pick<Observation, 'accountData' | 'paymasterData' | 'validated'>
@@ -30,10 +30,7 @@ export function observeCalls(
   return {
     accountData: answerOf(find(sender, callLayout.validateUserOp), 0, 32),
     paymasterData: answerOf(find(paymaster, callLayout.validatePaymasterUserOp), 32, 96),
-    validated: inner && {
-      preOpGas: wordAt(inner.input, callLayout.preOpGasAt),
-      prefund: wordAt(inner.input, callLayout.prefundAt),
-    },
+    validated: inner && validationEnd(inner.input, callLayout),
   }
 }
 
