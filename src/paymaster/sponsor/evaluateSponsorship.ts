@@ -138,7 +138,7 @@ function boundGas(
   const limits = limitsToSign(requested, estimate)
   const unsigned = complete(stubbed, { ...estimate, ...limits })
   const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }
-  const refusal = checkGas(gas, estimate.preVerificationGas, definition)
+  const refusal = checkGas(gas, estimate, definition)
   if (refusal !== undefined) return { refusal }
   return { unsigned, offer: payer.tank === undefined ? fast : unsigned }
 }
