@@ -199,6 +199,7 @@ async function shareOf(chain: EngineChain, ops: readonly Operation[]) {
     ops.map((op) =>
       preVerificationGas(entryPoint, op, {
         bundleSize: ops.length,
+        contextSize: 0,
         verificationGasUsed: metered / count,
         beneficiaryGas: 0,
       }),

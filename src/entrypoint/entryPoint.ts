@@ -62,6 +62,8 @@ export type Overhead = {
   readonly perOp: number
   /** More for the validity range that an account, or a paymaster, returned; measured with both bounds. */
   readonly range: number
+  /** More for each word of the context that a paymaster returned, without the square of memory. */
+  readonly contextWord: number
   /** More for an operation that is passed to executeUserOp, and for each word of its encoding. */
   readonly executeUserOp?: { readonly fixed: number; readonly perWord: number }
 }

@@ -25,6 +25,7 @@ export const refusalCodes = {
   CHAIN_NOT_COVERED: 'The policy does not cover the chain.',
   SENDER_NOT_ALLOWED: 'The policy denies the sender, or does not list it.',
   NOT_A_DEPLOYMENT: 'The policy sponsors operations only that deploy their account.',
+  FACTORY_NOT_ALLOWED: 'The factory of the operation is none of those that the policy names.',
   CALL_DATA_UNKNOWN: 'The policy restricts calls, and those of the operation cannot be read.',
   DELEGATE_CALL_NOT_ALLOWED: 'The policy does not allow delegate calls.',
   NESTED_CALL_NOT_ALLOWED: 'The policy does not allow calls within calls.',

@@ -15,7 +15,7 @@ import { mergeOverrides } from '../validation/mergeOverrides.js'
 import { toOperationError } from '../validation/operationFailure.js'
 import { fundPayer } from './fundPayer.js'
 import type { GasEstimate } from './gasEstimate.js'
-import { type BundleShare, preVerificationGas } from './preVerificationGas.js'
+import { type ExpectedShare, preVerificationGas } from './preVerificationGas.js'
 import { widestOperation } from './widestOperation.js'
 import { withHeadroom } from './withHeadroom.js'
 
@@ -25,7 +25,7 @@ export type EstimateContext = {
   readonly definition: Pick<ChainDefinition, 'chainId' | 'maxBundleGas' | 'maxVerificationGas'>
   /** The fee advice at the current head. */
   readonly advice: FeeAdvice
-} & Omit<BundleShare, 'verificationGasUsed'>
+} & ExpectedShare
 
 /** LIM-030: gas by which a verification limit must exceed the gas used, or other bundlers refuse it. */
 const VALIDATION_GAS_SLACK = 4000n
@@ -84,14 +84,15 @@ export async function estimateOperation(
     paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? unset,
   }
   const widest = widestOperation(filled)
-  const share = (verificationGasUsed: bigint) =>
+  const share = (verificationGasUsed: bigint, contextSize: number) =>
     preVerificationGas(entryPoint, widest, {
       bundleSize,
-      verificationGasUsed,
       beneficiaryGas,
+      verificationGasUsed,
+      contextSize,
     })
 
-  const op = { ...filled, preVerificationGas: share(0n) }
+  const op = { ...filled, preVerificationGas: share(0n, 0) }
   const funds = await fundPayer(context.node, entryPoint, op)
   const overrides = override ? mergeOverrides(funds, override) : funds
   const measured = await engine.measure(entryPoint, op, bounds, overrides)
@@ -101,10 +102,11 @@ export async function estimateOperation(
     throw new ExecutionRevertedError(reason, measured.revertData)
   }
 
-  const { callGasLimit, verificationGasUsed, validAfter, validUntil } = measured.gas
+  const { callGasLimit, verificationGasUsed, contextSize, validAfter, validUntil } = measured.gas
+  const leastUsed = greatest(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)
   return {
     callGasLimit,
-    preVerificationGas: share(greatest(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)),
+    preVerificationGas: share(leastUsed, contextSize),
     ...(hasPaymasterLimits
       ? separateLimits(measured.gas, draft, bounds.verification)
       : sharedLimits(entryPoint, measured.gas, op, bounds.verification)),

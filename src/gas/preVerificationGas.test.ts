@@ -8,7 +8,7 @@ import { preVerificationGas } from './preVerificationGas.js'
 import { widestOperation } from './widestOperation.js'
 
 const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
-const share = { bundleSize: 1, verificationGasUsed: 0n, beneficiaryGas: 0 }
+const share = { bundleSize: 1, verificationGasUsed: 0n, beneficiaryGas: 0, contextSize: 0 }
 function gasOf(op: Operation, changes = {}) {
   return preVerificationGas(entryPoint, op, { ...share, ...changes })
 }

@@ -4,6 +4,7 @@ import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { COLD_BENEFICIARY } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
+import { type CarriedOperation, copyingGas } from './copyingGas.js'
 
 const TRANSACTION_GAS = 21_000
 /** EIP-2028 and EIP-7623: a byte is one token when zero and four when not. */
@@ -17,8 +18,6 @@ const FLOOR_GAS_PER_TOKEN = 10
 const ENVELOPE_TOKENS = 26 * 4 + 74
 /** An operation's offset in the array has up to three non-zero bytes, alone it has one. */
 const OFFSET_TOKENS = 2 * 3
-/** Copying a word of call data into the memory of handleOps and again of the inner call; measured 9.5. */
-const GAS_PER_CALL_DATA_WORD = 10
 /** EIP-7702: PER_EMPTY_ACCOUNT_COST of each authorization. */
 const AUTHORIZATION_GAS = 25_000
 /**
@@ -28,16 +27,20 @@ const AUTHORIZATION_GAS = 25_000
 const DEPOSIT_REFUND = 19_900n
 /** Gas that is metered at least with such a refund: the deposit from nothing to the prefund, the rest. */
 export const METERED_WITH_REFUND = 35_000n
-/** callData with this selector makes the EntryPoint pass the whole operation to the account (v0.7 and later). */
-const EXECUTE_USER_OP_SELECTOR = '0x8dd7712f'
 
-export type BundleShare = {
+/** The part of a bundle's fixed costs that operations of a chain owe. */
+export type ExpectedShare = {
   /** The number of operations that share a bundle's fixed costs, at least 1. */
   readonly bundleSize: number
-  /** Gas that validation is known to use, which counts towards the EIP-7623 floor; 0 is always safe. */
-  readonly verificationGasUsed: bigint
   /** Gas by which it costs more to pay the beneficiary than the executor. */
   readonly beneficiaryGas: number
+}
+
+export type BundleShare = ExpectedShare & {
+  /** Gas that validation is known to use, which counts towards the EIP-7623 floor; 0 is always safe. */
+  readonly verificationGasUsed: bigint
+  /** Bytes of the context that the paymaster returned; 0 without paymaster. */
+  readonly contextSize: number
 }
 
 /** Gas by which a bundle to the configured beneficiary costs more; 0 where bundles pay their executor. */
@@ -48,7 +51,7 @@ export function beneficiaryGas({ beneficiary }: Pick<ChainDefinition, 'beneficia
 /** The share that operations of this chain owe of a bundle of the expected size. */
 export function expectedShare(
   definition: Pick<ChainDefinition, 'beneficiary' | 'expectedBundleSize'>,
-): Omit<BundleShare, 'verificationGasUsed'> {
+): ExpectedShare {
   return {
     bundleSize: definition.expectedBundleSize,
     beneficiaryGas: beneficiaryGas(definition),
@@ -67,14 +70,16 @@ type OperationEncoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
 export function preVerificationGas(
   entryPoint: OperationEncoder,
   op: Operation,
-  { bundleSize, verificationGasUsed, beneficiaryGas }: BundleShare,
+  { bundleSize, beneficiaryGas, verificationGasUsed, contextSize }: BundleShare,
 ): bigint {
   const encoded = entryPoint.encodeOperation(op)
   const tokens = countTokens(encoded) + OFFSET_TOKENS
 
   const fixed = entryPoint.overhead.fixed + beneficiaryGas
   const shared = TRANSACTION_GAS + fixed + ENVELOPE_TOKENS * GAS_PER_TOKEN
-  const perOperation = workGas(entryPoint, op, encoded) + tokens * GAS_PER_TOKEN
+  const copied = { op, contextSize, encoded }
+  const perOperation =
+    workGas(entryPoint, op) + copyingGas(entryPoint.overhead, [copied]) + tokens * GAS_PER_TOKEN
   const standard = Math.ceil(shared / bundleSize) + perOperation
 
   const sharedFloor = TRANSACTION_GAS + ENVELOPE_TOKENS * FLOOR_GAS_PER_TOKEN
@@ -97,14 +102,18 @@ export type BundleCost = {
 /** The cost of a whole bundle with `data` as its calldata. */
 export function bundleCost(
   entryPoint: OperationEncoder,
-  ops: readonly Operation[],
+  carried: readonly CarriedOperation[],
   data: Hex,
   beneficiaryGas: number,
 ): BundleCost {
+  const { overhead } = entryPoint
   const tokens = countTokens(data)
-  const work = ops.reduce(
-    (sum, op) => sum + workGas(entryPoint, op, entryPoint.encodeOperation(op)),
-    entryPoint.overhead.fixed + beneficiaryGas,
+  const copied = carried.map((each) => {
+    return { ...each, encoded: entryPoint.encodeOperation(each.op) }
+  })
+  const work = carried.reduce(
+    (sum, { op }) => sum + workGas(entryPoint, op),
+    overhead.fixed + beneficiaryGas + copyingGas(overhead, copied),
   )
   return {
     unmetered: BigInt(TRANSACTION_GAS + tokens * GAS_PER_TOKEN + work),
@@ -127,22 +136,12 @@ export function refundOf({ paymaster }: Pick<Operation, 'paymaster'>): bigint {
   return paymaster === undefined ? DEPOSIT_REFUND : 0n
 }
 
-const noOverhead = { fixed: 0, perWord: 0 }
-
-/** Gas for the EntryPoint's work on one operation that no limit meters, without its calldata. */
-function workGas({ overhead }: OperationEncoder, op: Operation, encoded: Hex): number {
+/** Gas for the EntryPoint's work on one operation that no limit meters, without calldata and copying. */
+function workGas({ overhead }: OperationEncoder, op: Operation): number {
   const authorization = op.authorization === undefined ? 0 : AUTHORIZATION_GAS
-  const passesOperation = op.callData.startsWith(EXECUTE_USER_OP_SELECTOR)
-  const { fixed, perWord } = (passesOperation && overhead.executeUserOp) || noOverhead
-  const execute = fixed + words(encoded) * perWord
   // Whether an account or a paymaster returns a range is theirs to decide with each validation.
   const ranges = overhead.range * (op.paymaster === undefined ? 1 : 2)
-  const copying = words(op.callData) * GAS_PER_CALL_DATA_WORD
-  return overhead.perOp + ranges + copying + authorization + execute
-}
-
-function words(hex: Hex): number {
-  return Math.ceil((hex.length - 2) / 64)
+  return overhead.perOp + ranges + authorization
 }
 
 function countTokens(hex: Hex): number {

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import type { FirstValidation } from '../store/pool/operations.js'
-import type { Observed } from '../validation/engine.js'
+import type { Observed, Validation } from '../validation/engine.js'
 import { isStaked, type StakePolicy, type Verdict } from '../validation/erc7562/index.js'
 import type { AdmittedEntities } from './createEntityView.js'
 
@@ -33,16 +33,19 @@ export function factoryOf(op: Operation, observed: Observed): Address | undefine
   return observed.kind === 'record' && observed.senderExists ? undefined : op.factory
 }
 
-/** The facts of the first validation with which the second one is compared. */
+/**
+ * The facts of the first validation with which the second one is compared. Code hashes are known only
+ * where the rules were checked on a record.
+ */
 export function firstValidation(
-  observed: Observed,
+  { observed, contextSize }: Pick<Validation, 'observed' | 'contextSize'>,
   verdict: Verdict | undefined,
-): FirstValidation | undefined {
-  if (observed.kind !== 'record' || verdict === undefined) return undefined
-  const { blockHash, codeHashes } = observed
+): FirstValidation {
+  if (observed.kind !== 'record' || verdict === undefined) return { contextSize, codeHashes: {} }
+  const { codeHashes } = observed
   const visited = [...verdict.visitedCode.keys()].flatMap((address) => {
     const hash = codeHashes.get(address)
     return hash === undefined ? [] : [[address, hash] as const]
   })
-  return { blockHash, contextSize: verdict.contextSize, codeHashes: Object.fromEntries(visited) }
+  return { contextSize, codeHashes: Object.fromEntries(visited) }
 }

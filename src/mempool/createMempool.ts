@@ -222,7 +222,7 @@ async function requireValid(
       seenBlock: head.number,
       mostCharged,
       validUntilBlock: blocks.until,
-      firstValidation: firstValidation(observed, ruleCheck.verdict),
+      firstValidation: firstValidation(validation, ruleCheck.verdict),
     },
   }
 }
@@ -282,9 +282,9 @@ function requirePreVerificationGas(
   { bundleSize, beneficiaryGas }: MempoolContext,
   entryPoint: EntryPoint,
   op: Operation,
-  { verificationGasUsed }: Validation,
+  { verificationGasUsed, contextSize }: Validation,
 ): void {
-  const share = { bundleSize, beneficiaryGas, verificationGasUsed }
+  const share = { bundleSize, beneficiaryGas, verificationGasUsed, contextSize }
   const required = preVerificationGas(entryPoint, op, share)
   if (op.preVerificationGas < required) {
     throw new PreVerificationGasTooLowError(op.preVerificationGas, required)

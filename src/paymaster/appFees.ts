@@ -63,7 +63,8 @@ export function createAppFees(advice: Advice): AppFees {
       if (payer === undefined) return estimate(entryPoint, draft, override)
       if (payer.tank === undefined) return estimate(entryPoint, withoutFees(draft), override)
       const measured = await estimate(entryPoint, draft, override)
-      const share = expectedShare(definition)
+      // A gas tank returns no context.
+      const share = { ...expectedShare(definition), contextSize: 0 }
       return withTankRoom(measured, entryPoint, draft, payer.tank.address, share)
     },
   }

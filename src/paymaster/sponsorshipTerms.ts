@@ -18,8 +18,9 @@ export const defaultTerms: SponsorshipTerms = {
   minDuration: 60,
   maxDuration: 3_600,
   defaultDuration: 300,
-  feeMultiple: 5n,
-  feeFloor: 1_000_000_000n,
+  // viem offers twice what its node suggests, by default.
+  feeMultiple: 2n,
+  feeFloor: 1_000_000n,
   prices: configuredPrices(new Map()),
   maxPriceAge: 3_600,
 }

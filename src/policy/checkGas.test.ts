@@ -1,37 +1,39 @@
 import { expect, test } from 'vitest'
 import { checkGas, type RequestedGas } from './checkGas.js'
 
-const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
-function check(gas: Partial<RequestedGas>) {
-  return checkGas(
-    {
-      verificationGasLimit: 100_000n,
-      paymasterVerificationGasLimit: 30_000n,
-      preVerificationGas: 45_000n,
-      bundleGas: 200_000n,
-      ...gas,
-    },
-    45_000n,
-    limits,
-  )
+const estimated = {
+  callGasLimit: 20_000n,
+  verificationGasLimit: 100_000n,
+  preVerificationGas: 44_000n,
+  paymasterVerificationGasLimit: 30_000n,
 }
 
-test('generous limits pass', () => {
-  expect(
-    check({
-      verificationGasLimit: 5_000_000n,
-      preVerificationGas: 135_000n,
-      bundleGas: 16_777_216n,
-    }),
-  ).toBeUndefined()
+function check(gas: Partial<RequestedGas>, maxVerificationGas = 5_000_000n) {
+  const requested = { ...estimated, bundleGas: 300_000n, ...gas }
+  return checkGas(requested, estimated, { maxVerificationGas, maxBundleGas: 16_777_216n })
+}
+
+test('limits with the margins of clients pass', () => {
+  const limits = {
+    callGasLimit: 80_000n,
+    verificationGasLimit: 200_000n,
+    preVerificationGas: 55_000n,
+    paymasterVerificationGasLimit: 95_000n,
+  }
+  expect(check({ ...limits, bundleGas: 16_777_216n })).toBeUndefined()
 })
 
 test.each([
-  ['verificationGasLimit', { verificationGasLimit: 5_000_001n }, /5000001.* 5000000/],
-  ['paymasterVerificationGasLimit', { paymasterVerificationGasLimit: 5_000_001n }, /5000001/],
-  ['preVerificationGas', { preVerificationGas: 135_001n }, /135001.* 135000/],
+  ['callGasLimit', { callGasLimit: 80_001n }, /80001.* 80000/],
+  ['verificationGasLimit', { verificationGasLimit: 200_001n }, /200001.* 200000/],
+  ['paymasterVerificationGasLimit', { paymasterVerificationGasLimit: 95_001n }, /95001.* 95000/],
+  ['preVerificationGas', { preVerificationGas: 55_001n }, /55001.* 55000/],
   ['all limits', { bundleGas: 16_777_217n }, /16777217.* 16777216/],
 ])('one gas too much in %s is refused with the numbers', (_, gas, numbers) => {
   expect(check(gas)?.code).toBe('GAS_TOO_HIGH')
   expect(check(gas)?.message).toMatch(numbers)
+})
+
+test('the bound of the chain holds for what is within the estimate', () => {
+  expect(check({}, 99_999n)?.message).toMatch(/verificationGasLimit is 100000; .* 99999/)
 })

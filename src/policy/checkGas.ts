@@ -1,7 +1,9 @@
 import type { Refusal } from '../errors/refusal.js'
+import type { GasEstimate } from '../gas/gasEstimate.js'
 
 /** The gas limits that are to be signed. */
 export type RequestedGas = {
+  readonly callGasLimit: bigint
   readonly verificationGasLimit: bigint
   /** 0 where the version has no such field (v0.6). */
   readonly paymasterVerificationGasLimit: bigint
@@ -17,29 +19,47 @@ export type GasLimits = {
   readonly maxBundleGas: bigint
 }
 
+/** Our own estimate of the same operation. */
+export type EstimatedGas = Pick<
+  GasEstimate,
+  'callGasLimit' | 'verificationGasLimit' | 'preVerificationGas' | 'paymasterVerificationGasLimit'
+>
+
 /**
- * preVerificationGas is paid to the bundler in full, used or not; clients add up to this to ours.
+ * Percent of our estimate, and gas beyond, that a limit may have. From v0.7 on a tenth of the call gas
+ * that is left over is charged, and all of a prefund is locked; clients add 10 to 20 % to estimates.
  */
-const MAX_PRE_VERIFICATION_MULTIPLE = 3n
+const LIMIT_PERCENT = 150n
+const LIMIT_SLACK = 50_000n
+/** Percent of our preVerificationGas, which whoever bundles gets in full, used or not. */
+const PRE_VERIFICATION_PERCENT = 125n
 
 /**
  * The refusal of limits that are absurd for an operation that a tank pays: they would lock the
- * deposit or hand it to a bundler. `estimated` is our own preVerificationGas.
+ * deposit, or hand it to whoever carries the operation to the chain.
  */
 export function checkGas(
   requested: RequestedGas,
-  estimated: bigint,
+  estimated: EstimatedGas,
   { maxVerificationGas, maxBundleGas }: GasLimits,
 ): Refusal | undefined {
-  const { verificationGasLimit, paymasterVerificationGasLimit } = requested
-  const { preVerificationGas, bundleGas } = requested
-  const bounds: [name: string, value: bigint, limit: bigint][] = [
-    ['verificationGasLimit', verificationGasLimit, maxVerificationGas],
-    ['paymasterVerificationGasLimit', paymasterVerificationGasLimit, maxVerificationGas],
-    ['preVerificationGas', preVerificationGas, estimated * MAX_PRE_VERIFICATION_MULTIPLE],
-    ['the gas of all limits together', bundleGas, maxBundleGas],
+  const atMost = (estimate: bigint) => (estimate * LIMIT_PERCENT) / 100n + LIMIT_SLACK
+  const { preVerificationGas, paymasterVerificationGasLimit: ofPaymaster = 0n } = estimated
+  const bounds = {
+    verificationGasLimit: atMost(estimated.verificationGasLimit),
+    paymasterVerificationGasLimit: atMost(ofPaymaster),
+    callGasLimit: atMost(estimated.callGasLimit),
+    preVerificationGas: (preVerificationGas * PRE_VERIFICATION_PERCENT) / 100n,
+  }
+  const ofChain: [name: string, value: bigint, limit: bigint][] = [
+    ['verificationGasLimit', requested.verificationGasLimit, maxVerificationGas],
+    ['paymasterVerificationGasLimit', requested.paymasterVerificationGasLimit, maxVerificationGas],
+    ['the gas of all limits together', requested.bundleGas, maxBundleGas],
   ]
-  const broken = bounds.find(([, value, limit]) => value > limit)
+  const ofEstimate = (Object.keys(bounds) as (keyof typeof bounds)[]).map(
+    (name) => [name, requested[name], bounds[name]] as const,
+  )
+  const broken = [...ofChain, ...ofEstimate].find(([, value, limit]) => value > limit)
   if (broken === undefined) return undefined
   const [name, value, limit] = broken
   const message = `${name} is ${value}; a sponsored operation may have ${limit}. Send calculateGasLimits true to get limits that fit.`

@@ -6,6 +6,7 @@ import type { Policy } from './policy.js'
 import { callRule } from './rules/callRule.js'
 import { chainRule } from './rules/chainRule.js'
 import { deploymentRule } from './rules/deploymentRule.js'
+import { factoryRule } from './rules/factoryRule.js'
 import { maxFeeRule } from './rules/maxFeeRule.js'
 import type { EstimateFacts, PolicyRule, RequestFacts } from './rules/rule.js'
 import { senderRule } from './rules/senderRule.js'
@@ -31,7 +32,7 @@ export type PolicyEvaluation<Passed> = { readonly verdicts: readonly PolicyAnswe
 
 /** Rules on where and when a policy applies at all. */
 const scopeRules: readonly PolicyRule[] = [timeRule, chainRule]
-const requestRules: readonly PolicyRule[] = [senderRule, deploymentRule, callRule]
+const requestRules: readonly PolicyRule[] = [senderRule, deploymentRule, factoryRule, callRule]
 const estimateRules: readonly PolicyRule<EstimateFacts>[] = [webhookRule, maxFeeRule]
 
 /** Applies the rules that need no estimate, no webhook and no money. */

@@ -83,6 +83,8 @@ export type PolicyTerms = {
   readonly allowSenders: readonly Address[] | undefined
   readonly denySenders: readonly Address[]
   readonly deploymentOnly: boolean
+  /** The factories that may create accounts. */
+  readonly factories: readonly Address[] | undefined
   /** wei per gas */
   readonly maxFeePerGas: bigint | undefined
   readonly calls: CallTerms | undefined

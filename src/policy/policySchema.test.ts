@@ -11,6 +11,7 @@ test('no terms restrict nothing', () => {
     allowSenders: undefined,
     denySenders: [],
     deploymentOnly: false,
+    factories: undefined,
     maxFeePerGas: undefined,
     calls: undefined,
     budgets: [],

@@ -135,6 +135,7 @@ export const termsSchema = z
     allowSenders: senders.min(1).optional(),
     denySenders: senders.default([]),
     deploymentOnly: z.boolean().default(false),
+    factories: z.array(address).max(200).optional(),
     maxFeePerGas: wei.optional(),
     calls: calls.optional(),
     budgets: z
@@ -153,6 +154,7 @@ export const termsSchema = z
       validFrom: written.validFrom,
       validUntil: written.validUntil,
       allowSenders: written.allowSenders,
+      factories: written.factories,
       maxFeePerGas: written.maxFeePerGas,
       calls: written.calls,
     }),

@@ -45,10 +45,10 @@ export type Validation = Validity & {
   readonly paymasterSignatureFailed: boolean
   /** gas of validation without preVerificationGas (preOpGas - preVerificationGas) */
   readonly verificationGasUsed: bigint
-  /** wei */
-  readonly prefund: bigint
   /** Bytes of the context that the paymaster returned; 0 without paymaster. */
   readonly contextSize: number
+  /** wei */
+  readonly prefund: bigint
   readonly observed: Observed
 }
 
@@ -86,6 +86,8 @@ export type GasMeasurement = {
   readonly paymasterVerificationGasLimit: bigint
   /** gas of validation without preVerificationGas */
   readonly verificationGasUsed: bigint
+  /** Bytes of the context that the paymaster returned; 0 without paymaster. */
+  readonly contextSize: number
   /**
    * gas that the paymaster's postOp needs; 0 when it is not called. Where it has no limit of its own it
    * is granted verificationGasLimit, which suffices when this is lower.

@@ -52,7 +52,7 @@ describe('operations that pay for a bundle of three', () => {
   test('go alone at once when they pay for it, by preVerificationGas or by their tip', async () => {
     await start()
     const op = chain.operation(await chain.createAccount())
-    const alone = { bundleSize: 1, verificationGasUsed: 0n, beneficiaryGas: 0 }
+    const alone = { bundleSize: 1, verificationGasUsed: 0n, beneficiaryGas: 0, contextSize: 0 }
     const wide = { ...op, preVerificationGas: 0xffffffn }
     const gas = preVerificationGas(chain.entryPoint, wide, alone)
     const hash = await chain.admit({ ...op, preVerificationGas: gas })

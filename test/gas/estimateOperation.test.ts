@@ -385,6 +385,7 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
         bundleSize: 1,
         verificationGasUsed: 0n,
         beneficiaryGas: 0,
+        contextSize: 0,
       }
       const required = preVerificationGas(chain.entryPoint, op, share)
       expect(gas.preVerificationGas).toBeGreaterThanOrEqual(required)

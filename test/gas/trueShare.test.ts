@@ -62,6 +62,7 @@ function share(
   return preVerificationGas(chain.entryPoint, op, {
     bundleSize,
     verificationGasUsed,
+    contextSize: 0,
     beneficiaryGas: paid === 'the executor' ? 0 : COLD_BENEFICIARY,
   })
 }

@@ -193,7 +193,6 @@ describe('mode shared', () => {
   test('what all apps reserve together stays within the deposit', async () => {
     const fees = (await world.appFees.fees(appId)).standard
     await credited('shared', parseEther('1000'))
-    const tooMuch = { ...fees, maxFeePerGas: fees.maxFeePerGas * 4n }
     const before = await world.tanks.show(null, chain.entryPoint)
     await world.tanks.withdraw(
       shared,
@@ -202,7 +201,7 @@ describe('mode shared', () => {
       0n,
       operatorKey,
     )
-    expect((await ask(await newDraft(tooMuch))).decision.code).toBe('TANK_EMPTY')
+    expect((await ask(await newDraft(fees))).decision.code).toBe('TANK_EMPTY')
     await world.tanks.deposit(shared, parseEther('1'), operatorKey)
     expect((await ask(await newDraft(fees))).decision.code).toBe('SPONSORED')
   })

@@ -147,13 +147,14 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
 
   test('limits that the client gives are kept, where they do', async () => {
     await makeTank()
-    const given = {
-      callGasLimit: 150_000n,
-      verificationGasLimit: 600_000n,
-      preVerificationGas: 70_000n,
-      paymasterVerificationGasLimit: 123_456n,
-    }
     const { seed, draft } = await draftOf('counterfactual')
+    const needed = (await ask(draft)).operation
+    const given = {
+      callGasLimit: needed.callGasLimit + 20_000n,
+      verificationGasLimit: needed.verificationGasLimit + 40_000n,
+      preVerificationGas: needed.preVerificationGas + 5_000n,
+      paymasterVerificationGasLimit: needed.paymasterVerificationGasLimit + 40_000n,
+    }
     const { operation } = await ask({ ...draft, ...given }, { calculateGasLimits: false })
     expect(operation).toMatchObject(given)
     expect(await refusalOf(operation, seed)).toBeUndefined()
@@ -191,8 +192,8 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     const commit = async () => {
       const tank = await makeTank()
       const { seed, draft } = await draftOf('counterfactual')
-      const fees = { maxFeePerGas: 4_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
-      const filled: Draft = { ...draft, ...fees }
+      const { fast } = await world.fees()
+      const filled: Draft = { ...draft, ...fast }
       const stub = await world.sponsor.stub(requestFor(filled, { signingPhase: 'commit' }))
       if (stub === undefined) throw new Error('no tank pays')
       const estimate = await world.estimate(chain.entryPoint, { ...filled, ...stub })

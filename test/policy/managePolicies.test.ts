@@ -46,8 +46,8 @@ async function accountOf(app: string) {
 }
 
 async function judge(given: object = {}) {
-  const facts = { chainId: 1, at: 1_000, sender: alice }
-  const draft = { callData: '0x' as const, factory: undefined }
+  const facts = { chainId: 1, at: 1_000, sender: alice, senderExists: false }
+  const draft = { callData: '0x' as const, factory: undefined, factoryData: '0x' as const }
   return evaluateRequest(await loadPolicies(database(), appId), { ...facts, draft, ...given })
 }
 

@@ -93,8 +93,8 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
           validAfter: 0,
           validUntil: 0,
           verificationGasUsed,
-          prefund,
           contextSize: 0,
+          prefund,
           observed: expect.objectContaining({
             kind: 'record',
             senderExists: kind !== 'counterfactual',

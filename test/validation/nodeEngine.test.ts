@@ -99,8 +99,8 @@ describe('validate', () => {
         validAfter: 0,
         validUntil: 0,
         verificationGasUsed: expect.any(BigInt),
-        prefund: chain.entryPoint.requiredPrefund(op),
         contextSize: 0,
+        prefund: chain.entryPoint.requiredPrefund(op),
         observed: expect.objectContaining({ kind: 'outline' }),
       },
     })

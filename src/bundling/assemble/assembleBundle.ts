@@ -11,6 +11,7 @@ import type { BundlingContext } from '../bundlingContext.js'
 import { assessBundle } from '../fees/assessBundle.js'
 import { bundleFees } from '../fees/bundleFees.js'
 import { bundleGasLimit } from '../fees/bundleGasLimit.js'
+import { carriedOperation } from '../fees/carriedOperation.js'
 import { pricedOperation } from '../fees/pricedOperation.js'
 import type { Assembly } from './assembly.js'
 import { authorizationsOf, settleAuthorizations } from './bundleAuthorizations.js'
@@ -93,7 +94,7 @@ export async function assembleBundle(
         entryPoint,
         hashes: kept.map(({ hash }) => hash),
         data,
-        gas: bundleGasLimit(entryPoint, ops, data),
+        gas: bundleGasLimit(entryPoint, kept.map(carriedOperation), data),
         fees: plan.fees,
         authorizationList: authorizationsOf(ops),
       }
@@ -172,10 +173,12 @@ function isOverdue(
 function notShared(
   definition: ChainDefinition,
   entryPoint: EntryPoint,
-  { hash, operation }: StoredOperation,
+  stored: StoredOperation,
 ): Drop {
-  const alone = { ...expectedShare(definition), bundleSize: 1, verificationGasUsed: 0n }
-  const enough = preVerificationGas(entryPoint, operation, alone)
+  const { op, contextSize } = carriedOperation(stored)
+  const share = { ...expectedShare(definition), bundleSize: 1 }
+  const alone = { ...share, verificationGasUsed: 0n, contextSize }
+  const enough = preVerificationGas(entryPoint, op, alone)
   const reason = `too few operations came to share a bundle with; send it with preVerificationGas ${enough}, with which it can go alone, or with higher fees`
-  return { hash, code: 'BUNDLE_NOT_SHARED', reason }
+  return { hash: stored.hash, code: 'BUNDLE_NOT_SHARED', reason }
 }

@@ -4,8 +4,11 @@ import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import { type CarriedOperation, contextGas } from '../../gas/copyingGas.js'
+import type { StoredOperation } from '../../store/pool/operations.js'
 import { assuredTip } from '../fees/bundleFees.js'
 import { authorizationGas } from '../fees/bundleGasLimit.js'
+import { carriedOperation } from '../fees/carriedOperation.js'
 import { pricedOperation } from '../fees/pricedOperation.js'
 import { retryGroupSize } from '../settle/retryGroups.js'
 
@@ -19,7 +22,7 @@ type BundleCandidate = {
   /** Number of bundles with this operation that failed on the chain. */
   readonly attempts: number
   readonly receivedAt: Date
-}
+} & Pick<StoredOperation, 'firstValidation'>
 
 export type Selection = {
   readonly entryPoint: EntryPoint
@@ -66,6 +69,7 @@ export function selectOperations<C extends BundleCandidate>(
   const bundleTip = smallest(first.tip, target.maxPriorityFeePerGas)
   const senders = new Set<string>()
   const chosen: C[] = []
+  let copied: readonly CarriedOperation[] = []
   let gas = 21_000n + fixedBundleGas(entryPoint)
   let bytes = ENVELOPE_BYTES
   const paying = ranked
@@ -77,11 +81,14 @@ export function selectOperations<C extends BundleCandidate>(
     if (senders.has(operation.sender)) continue
     const addedBytes = operationBytes(entryPoint, operation)
     const addedGas = entryPoint.bundleGas(operation) + authorizationGas(operation)
+    const withCopied = [...copied, carriedOperation(candidate)].filter(hasContext)
     const nextGas = gas + addedGas + BigInt(addedBytes) * GAS_PER_BYTE
     const nextBytes = bytes + addedBytes
-    if (chosen.length > 0 && (nextGas > limits.gas || nextBytes > limits.bytes)) continue
+    const allGas = nextGas + contextGas(entryPoint, withCopied)
+    if (chosen.length > 0 && (allGas > limits.gas || nextBytes > limits.bytes)) continue
     senders.add(operation.sender)
     chosen.push(candidate)
+    copied = withCopied
     gas = nextGas
     bytes = nextBytes
   }
@@ -99,6 +106,10 @@ function inTurns<C extends BundleCandidate>(candidates: readonly C[]): C[] {
     })
     .sort((a, b) => a.turn - b.turn)
     .map(({ candidate }) => candidate)
+}
+
+function hasContext({ contextSize }: CarriedOperation): boolean {
+  return contextSize > 0
 }
 
 /** A non-zero byte of calldata. */

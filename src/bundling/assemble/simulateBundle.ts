@@ -6,6 +6,7 @@ import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import { bundleGasLimit } from '../fees/bundleGasLimit.js'
+import { carriedOperation } from '../fees/carriedOperation.js'
 import { delegationOverride } from './bundleAuthorizations.js'
 
 export type BundleSimulation = {
@@ -65,7 +66,7 @@ async function simulate(
 ): Promise<Failure | undefined> {
   const ops = bundle.map(({ operation }) => operation)
   const data = entryPoint.encodeHandleOps(ops, beneficiary)
-  const gas = bundleGasLimit(entryPoint, ops, data)
+  const gas = bundleGasLimit(entryPoint, bundle.map(carriedOperation), data)
   const request = { from: executor, to: entryPoint.address, data, gas, fees }
   const outcome = await ethCall(node, request, 'latest', delegationOverride(ops), pretended)
   if (outcome.ok) return undefined

@@ -8,7 +8,7 @@ import { CannotSimulateError, TooCostlyError } from '../../errors/simulationErro
 import { tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
 import { checkRules } from '../../validation/checkRules.js'
-import type { Observed, Validation } from '../../validation/engine.js'
+import type { Validation } from '../../validation/engine.js'
 import {
   type AccessedStorage,
   changedCode,
@@ -72,7 +72,7 @@ export async function validateAgain(
       return { kind: 'drop', stored, drop: { hash, code: 'AA22', reason }, responsible: undefined }
     }
     const { violations, verdict } = checkRules(entryPoint, operation, observed, rules)
-    const [violation] = [...violations, ...changesSince(stored, observed, verdict)]
+    const [violation] = [...violations, ...changesSince(stored, validation, verdict)]
     if (violation) return violated(stored, violation)
     if (verdict === undefined && rules.mode === 'full') {
       logger.warn({ hash }, 'an operation waits: it can be checked by some rules only')
@@ -145,16 +145,20 @@ async function failed(
 /** Violations by code and context that are not those of the first validation. */
 function changesSince(
   { operation, firstValidation: first }: StoredOperation,
-  observed: Observed,
+  { observed, contextSize }: Validation,
   verdict: Verdict | undefined,
 ): Violation[] {
-  if (first === undefined || verdict === undefined || observed.kind !== 'record') return []
+  if (first === undefined) return []
+  const paymaster = operation.paymaster && {
+    role: 'paymaster' as const,
+    address: operation.paymaster,
+  }
+  const contexts = paymaster ? changedContext(paymaster, first.contextSize, contextSize) : []
+  if (verdict === undefined || observed.kind !== 'record') return contexts
   const firstHashes = new Map(Object.entries(first.codeHashes)) as Map<Address, Hex>
   const visitedTwice = [...verdict.visitedCode].filter(([address]) => firstHashes.has(address))
   const violations = changedCode(new Map(visitedTwice), firstHashes, observed.codeHashes)
-  if (operation.paymaster === undefined) return violations
-  const paymaster = { role: 'paymaster', address: operation.paymaster } as const
-  return [...violations, ...changedContext(paymaster, first.contextSize, verdict.contextSize)]
+  return [...violations, ...contexts]
 }
 
 function violated(stored: StoredOperation, { rule, entity, message }: Violation): SecondValidation {

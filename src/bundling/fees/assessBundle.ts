@@ -5,6 +5,7 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { bundleCost } from '../../gas/preVerificationGas.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import type { Engine } from '../../validation/engine.js'
+import { carriedOperation } from './carriedOperation.js'
 import { coversGas, paysForItself } from './paysForItself.js'
 import { pricedOperation } from './pricedOperation.js'
 
@@ -19,12 +20,15 @@ const LEAST_METERED = 10_000n
 export async function assessBundle(
   engine: Pick<Engine, 'validate'>,
   entryPoint: EntryPoint,
-  operations: readonly Pick<StoredOperation, 'operation' | 'offer' | 'mostCharged'>[],
+  operations: readonly Pick<
+    StoredOperation,
+    'operation' | 'offer' | 'mostCharged' | 'firstValidation'
+  >[],
   data: Hex,
   beneficiaryGas: number,
 ): Promise<(fees: Fees) => boolean> {
   const ops = operations.map(({ operation }) => operation)
-  const cost = bundleCost(entryPoint, ops, data, beneficiaryGas)
+  const cost = bundleCost(entryPoint, operations.map(carriedOperation), data, beneficiaryGas)
   const isCovered = coversGas(
     ops.map((op) => ({ op, metered: LEAST_METERED })),
     cost,

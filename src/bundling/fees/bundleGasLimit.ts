@@ -3,6 +3,7 @@ import { greatest } from '../../base/bigints.js'
 import { fixedBundleGas } from '../../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import { type CarriedOperation, contextGas } from '../../gas/copyingGas.js'
 
 const TRANSACTION_GAS = 21_000n
 const TOKEN_GAS = 4n
@@ -10,19 +11,19 @@ const TOKEN_GAS = 4n
 const FLOOR_TOKEN_GAS = 10n
 
 /**
- * The gas limit of the transaction that carries `ops` with calldata `data`. It follows from the limits
+ * The gas limit of the transaction that carries the operations with calldata `data`. It follows from the limits
  * of the operations and not from eth_estimateGas: each may use its limits in full when the state has
  * changed by then, and a bundle that runs out of gas reverts as a whole (AA95). Unused gas is not paid.
  */
 export function bundleGasLimit(
   entryPoint: EntryPoint,
-  ops: readonly Operation[],
+  carried: readonly CarriedOperation[],
   data: Hex,
 ): bigint {
   const tokens = calldataTokens(data)
-  const work = ops.reduce(
-    (sum, op) => sum + entryPoint.bundleGas(op) + authorizationGas(op),
-    fixedBundleGas(entryPoint),
+  const work = carried.reduce(
+    (sum, { op }) => sum + entryPoint.bundleGas(op) + authorizationGas(op),
+    fixedBundleGas(entryPoint) + contextGas(entryPoint, carried),
   )
   const metered = TRANSACTION_GAS + tokens * TOKEN_GAS + work
   const floor = TRANSACTION_GAS + tokens * FLOOR_TOKEN_GAS

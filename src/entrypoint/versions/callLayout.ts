@@ -6,9 +6,10 @@ export type CallLayout = {
   readonly validateUserOp: Hex
   readonly validatePaymasterUserOp: Hex
   readonly innerHandleOp: Hex
-  /** Positions in the input of innerHandleOp, in bytes, of the words prefund and preOpGas. */
+  /** Positions in the input of innerHandleOp, in bytes, of prefund, preOpGas and the context's offset. */
   readonly prefundAt: number
   readonly preOpGasAt: number
+  readonly contextAt: number
 }
 
 /** Byte position of the argument word with this number, behind a selector. */
@@ -23,6 +24,7 @@ export const callLayoutV06: CallLayout = {
   innerHandleOp: '0x1d732756',
   prefundAt: wordAt(10),
   preOpGasAt: wordAt(12),
+  contextAt: wordAt(13),
 }
 
 /** v0.7 and later: 10 words of operation, two more for the paymaster's limits. */
@@ -32,4 +34,5 @@ export const callLayoutPacked: CallLayout = {
   innerHandleOp: '0x0042dc53',
   prefundAt: wordAt(12),
   preOpGasAt: wordAt(14),
+  contextAt: wordAt(15),
 }

@@ -33,7 +33,7 @@ const codec: OperationCodec = {
 export function createEntryPointV06(address: Address): EntryPointContract {
   return {
     address,
-    overhead: { fixed: 10_927, perOp: 8_218, range: 460 },
+    overhead: { fixed: 10_927, perOp: 8_218, range: 460, contextWord: 82 },
     callLayout: callLayoutV06,
     hash: (op, chainId) => boundHash(hashUserOperationV06(op), address, chainId),
     encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),

@@ -9,11 +9,12 @@ import { hashedWords, paymasterAndData } from './packedOperation.js'
 export function createEntryPointV07(address: Address): EntryPointContract {
   return {
     ...packedEntryPoint(address, splitEntity),
-    // Without MCOPY the operation is copied word by word for executeUserOp.
+    // Without MCOPY a context, and an operation for executeUserOp, are copied word by word.
     overhead: {
       fixed: 11_262,
       perOp: 7_836,
       range: 365,
+      contextWord: 82,
       executeUserOp: { fixed: 1_600, perWord: 69 },
     },
     hash: (op, chainId) => {

@@ -13,6 +13,7 @@ export function createEntryPointV08(address: Address): EntryPointContract {
       fixed: 9_157,
       perOp: 7_601,
       range: 370,
+      contextWord: 15,
       executeUserOp: { fixed: 1_640, perWord: 7 },
     },
     hash: (op, chainId, delegate) =>

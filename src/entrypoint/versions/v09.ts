@@ -15,6 +15,7 @@ export function createEntryPointV09(address: Address): EntryPointContract {
       fixed: 9_073,
       perOp: 7_749,
       range: 475,
+      contextWord: 15,
       executeUserOp: { fixed: 1_640, perWord: 7 },
     },
     hash: (op, chainId, delegate) => {

@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import { unixNow } from '../../base/unixNow.js'
 import type { Head } from '../../chain/head.js'
+import { getCode } from '../../chain/nodeReads.js'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'
@@ -60,7 +61,9 @@ export async function checkRequest(
   const { tank } = payer
   const draft = tank === undefined ? { ...request.draft, ...noFees } : request.draft
   const { sender, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
-  const answer = evaluateRequest(policies, { chainId: definition.chainId, at, sender, draft })
+  const senderExists = draft.factory !== undefined && (await getCode(parts.node, sender)) !== '0x'
+  const facts = { chainId: definition.chainId, at, sender, draft, senderExists }
+  const answer = evaluateRequest(policies, facts)
   if (answer.passed === undefined) return { kind: 'refused', calls: [], ...answer }
   const { verdicts, passed: remaining } = answer
 

@@ -157,7 +157,7 @@ function boundGas(
   const limits = limitsToSign(requested, estimate)
   const unsigned = complete(stubbed, { ...estimate, ...limits })
   const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }
-  const refusal = checkGas(gas, estimate.preVerificationGas, definition)
+  const refusal = checkGas(gas, estimate, definition)
   if (refusal !== undefined) return { refusal }
   const offer = payer.tank === undefined ? fast : unsigned
   return { unsigned, offer, maxCost: entryPoint.chargeableGas(unsigned) * offer.maxFeePerGas }

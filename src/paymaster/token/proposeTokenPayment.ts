@@ -59,7 +59,7 @@ async function proposeIn(
   const limits = limitsToSign(givenLimits(draft, calculateGasLimits), estimate)
   const unsigned = complete(stubbed, { ...estimate, ...limits })
   const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }
-  refuseBy(checkGas(gas, estimate.preVerificationGas, parts.definition), token)
+  refuseBy(checkGas(gas, estimate, parts.definition), token)
   return { quote, unsigned, maxCharge: maxTokenCharge(unsigned, entryPoint, quote) }
 }
 

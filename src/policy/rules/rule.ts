@@ -9,7 +9,9 @@ export type RequestFacts = {
   /** Unix seconds */
   readonly at: number
   readonly sender: Address
-  readonly draft: Pick<Draft, 'callData' | 'factory'>
+  readonly draft: Pick<Draft, 'callData' | 'factory' | 'factoryData'>
+  /** Whether the sender has code already, a delegation of EIP-7702 included. */
+  readonly senderExists: boolean
 }
 
 /** The facts that are known once the operation was estimated and its webhooks were asked. */

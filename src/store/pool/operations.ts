@@ -40,17 +40,15 @@ export type StoredOperation = {
   readonly seenBlock: bigint
   /** EntryPoint.mostCharged, in gas; undefined where it does not matter or was never computed. */
   readonly mostCharged: bigint | undefined
-  /** Undefined where only the result of its validation was known. */
+  /** Undefined where it was taken in without validation. */
   readonly firstValidation: FirstValidation | undefined
 }
 
 /** Facts of an operation's first validation, with which the second one is compared. */
 export type FirstValidation = {
-  /** Block on whose state it ran. */
-  readonly blockHash: Hex
-  /** Code hash of every address whose code it used (COD-010). */
+  /** Code hash of every address whose code it used (COD-010), as far as the rules were checked. */
   readonly codeHashes: Readonly<Record<Address, Hex>>
-  /** Bytes of the paymaster's context (EREP-055). */
+  /** Bytes of the paymaster's context (EREP-055), whose copies nobody meters. */
   readonly contextSize: number
 }
 

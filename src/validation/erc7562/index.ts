@@ -9,7 +9,7 @@ export {
   fitsBundleContexts,
   fitsBundleSize,
 } from './limits.js'
-export { changedContext, checkContext, contextSizeIn } from './paymasterContext.js'
+export { changedContext, checkContext } from './paymasterContext.js'
 export { limitProfiles, type RuleLimits } from './ruleLimits.js'
 export { isStaked, type StakeInfo, type StakePolicy, type Stakes } from './stakes.js'
 export { toViolationError } from './toViolationError.js'

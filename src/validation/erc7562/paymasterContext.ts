@@ -13,7 +13,7 @@ export function contextSizeOf(phases: readonly Phase[]): number {
 }
 
 /** Bytes of the context in what validatePaymasterUserOp returned; 0 when it returned none. */
-export function contextSizeIn(output: Uint8Array): number {
+function contextSizeIn(output: Uint8Array): number {
   const context = readAbi(toHex(output), '0x', (reader) => reader.bytes(0, 0)) ?? '0x'
   return (context.length - 2) / 2
 }

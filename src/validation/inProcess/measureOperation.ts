@@ -72,6 +72,7 @@ export async function measureOperation(
       verificationGasLimit: verificationGas.verification,
       paymasterVerificationGasLimit: verificationGas.paymasterVerification,
       verificationGasUsed: realistic.used,
+      contextSize: realistic.simulated.observed.validated?.contextSize ?? 0,
       postOpGasLimit,
       validAfter,
       validUntil,

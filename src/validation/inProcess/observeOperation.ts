@@ -2,7 +2,6 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { toHex, type WatchedCall, type WatchedEnd, type Watcher } from '../../evm/index.js'
-import { contextSizeIn } from '../erc7562/index.js'
 
 /** How a call of the EntryPoint ended; revert data as far as the EntryPoint itself reports it. */
 export type CallEnd = {
@@ -17,17 +16,35 @@ export type Observation = {
   /** validationData of the account and of the paymaster; undefined until they have answered. */
   accountData: bigint | undefined
   paymasterData: bigint | undefined
-  /** Bytes of the context that the paymaster returned. */
-  contextSize: number
   /** Gas of the calls that create and validate the account. */
   accountGas: number
   /** Gas of the paymaster's validation. */
   paymasterGas: number
-  /** Gas of validation, preVerificationGas included, and prefund in wei; undefined until it ended. */
-  validated: { readonly preOpGas: bigint; readonly prefund: bigint } | undefined
+  /** The end of validation, undefined until it is reached. */
+  validated: ValidationEnd | undefined
   /** The end of the account's call, and that of the paymaster's postOp; undefined until they ended. */
   call: CallEnd | undefined
   postOp: CallEnd | undefined
+}
+
+/** The facts of a validation that the EntryPoint hands over to execution. */
+export type ValidationEnd = {
+  /** Gas of validation, preVerificationGas included. */
+  readonly preOpGas: bigint
+  /** wei */
+  readonly prefund: bigint
+  /** Bytes of the paymaster's context. */
+  readonly contextSize: number
+}
+
+/** The end of validation, as the input of innerHandleOp tells it. */
+export function validationEnd(input: Uint8Array, layout: EntryPoint['callLayout']): ValidationEnd {
+  const contextAt = 4 + Number(wordAt(input, layout.contextAt))
+  return {
+    preOpGas: wordAt(input, layout.preOpGasAt),
+    prefund: wordAt(input, layout.prefundAt),
+    contextSize: Number(wordAt(input, contextAt)),
+  }
 }
 
 /** How far an operation is run. */
@@ -57,7 +74,6 @@ export function observeOperation(
   const observed: Observation = {
     accountData: undefined,
     paymasterData: undefined,
-    contextSize: 0,
     accountGas: 0,
     paymasterGas: 0,
     validated: undefined,
@@ -76,7 +92,6 @@ export function observeOperation(
       observed.paymasterGas = gasUsed
       if (!success || output.length < 96) return undefined
       observed.paymasterData = wordAt(output, 32)
-      observed.contextSize = contextSizeIn(output)
       return withWord(output, 32, 0n)
     }
     observed.accountGas += gasUsed
@@ -98,10 +113,7 @@ export function observeOperation(
   const watcher: Watcher = {
     enter(call) {
       if (call.depth !== 1 || !isCall(call, address, callLayout.innerHandleOp)) return undefined
-      observed.validated = {
-        preOpGas: wordAt(call.input, callLayout.preOpGasAt),
-        prefund: wordAt(call.input, callLayout.prefundAt),
-      }
+      observed.validated = validationEnd(call.input, callLayout)
       return extent === 'validation' ? { success: false, output: outOfGas } : undefined
     },
     leave(call, end) {

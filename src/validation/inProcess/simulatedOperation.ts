@@ -64,8 +64,8 @@ export function refusal(
 /** The validation that account and paymaster answered, with the gas and the prefund it took. */
 export function validationOf(
   entryPoint: Pick<EntryPoint, 'hasBlockRanges'>,
-  answers: ValidationAnswers & Pick<Observation, 'contextSize'>,
-  { preOpGas, prefund }: NonNullable<Observation['validated']>,
+  answers: ValidationAnswers,
+  { preOpGas, prefund, contextSize }: NonNullable<Observation['validated']>,
   op: Operation,
 ): Omit<Validation, 'observed'> {
   const failed = (data = 0n) => BigInt(splitValidationData(data).authorizer) !== 0n
@@ -74,8 +74,8 @@ export function validationOf(
     paymasterSignatureFailed: failed(answers.paymasterData),
     ...validityOf(entryPoint, answers),
     verificationGasUsed: preOpGas - op.preVerificationGas,
+    contextSize,
     prefund,
-    contextSize: answers.contextSize,
   }
 }
 

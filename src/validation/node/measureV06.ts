@@ -44,6 +44,7 @@ export async function measure(
         verificationGasUsed: measured.verification.used,
         paymasterVerificationGasLimit: 0n,
         postOpGasLimit: measured.postOp.ceiling,
+        contextSize: 0,
         validAfter: measured.validAfter,
         validUntil: measured.validUntil === UNBOUNDED ? 0 : measured.validUntil,
       },

@@ -22,8 +22,8 @@ const BENEFICIARY: Address = '0x0000000000000000000000000000000000000001'
 
 /**
  * An engine that runs operations of EntryPoint v0.6 by eth_call on any node that knows state overrides,
- * without debug or trace methods. One request each, and one more for a validation with a wrong
- * signature, to learn whether it is the account's. The EntryPoint's code is read once.
+ * without debug or trace methods. One request each; one more for a validation with a wrong signature, to
+ * learn whether it is the account's, and for a measurement with a paymaster, to learn its context's size. The EntryPoint's code is read once.
  */
 export function createNodeEngine({ node }: { readonly node: NodeClient }): Engine {
   const codes = new Map<Address, Promise<Hex>>()
@@ -73,8 +73,8 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
           validUntil: simulated.validUntil,
           blocks: { after: 0n, until: 0n },
           verificationGasUsed: simulated.preOpGas - op.preVerificationGas,
-          prefund: simulated.prefund,
           contextSize,
+          prefund: simulated.prefund,
           observed: {
             kind: 'outline',
             stakes: {
@@ -109,7 +109,16 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
     async measure(entryPoint, op, bounds, override) {
       requireV06(entryPoint)
       const { address } = entryPoint
-      return measure(node, address, op, bounds, await withProbe(address, override))
+      const measured = await measure(node, address, op, bounds, await withProbe(address, override))
+      if (op.paymaster === undefined || measured.outcome !== 'measured') return measured
+      const { callGasLimit, verificationGasLimit } = measured.gas
+      const data = encodeSimulateValidation({ ...op, callGasLimit, verificationGasLimit })
+      const simulated = await simulate(address, data, override)
+      if (simulated.kind === 'failure') return { outcome: 'refused', failure: simulated.failure }
+      if (simulated.kind !== 'validation')
+        throw new Error('simulateValidation answered an execution')
+      const contextSize = size(simulated.paymasterContext)
+      return { ...measured, gas: { ...measured.gas, contextSize } }
     },
   }
 }

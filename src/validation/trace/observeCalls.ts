@@ -2,14 +2,10 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { type FrameRecord, toHex } from '../../evm/index.js'
-import { contextSizeIn } from '../erc7562/index.js'
-import type { Observation } from '../inProcess/observeOperation.js'
+import { type Observation, validationEnd } from '../inProcess/observeOperation.js'
 
 /** The answers of account and paymaster, and the end of validation if it was reached. */
-export type ObservedCalls = Pick<
-  Observation,
-  'accountData' | 'paymasterData' | 'contextSize' | 'validated'
->
+export type ObservedCalls = Pick<Observation, 'accountData' | 'paymasterData' | 'validated'>
 
 /** A call of the EntryPoint, as any tracer tells it. */
 type EntryPointCall = Pick<FrameRecord, 'input' | 'output'> & {
@@ -30,16 +26,11 @@ export function observeCalls(
     call?.error === undefined && call && call.output.length >= size
       ? wordAt(call.output, at)
       : undefined
-  const paid = find(paymaster, callLayout.validatePaymasterUserOp)
   const inner = find(address, callLayout.innerHandleOp)
   return {
     accountData: answerOf(find(sender, callLayout.validateUserOp), 0, 32),
-    paymasterData: answerOf(paid, 32, 96),
-    contextSize: paid?.error === undefined && paid ? contextSizeIn(paid.output) : 0,
-    validated: inner && {
-      preOpGas: wordAt(inner.input, callLayout.preOpGasAt),
-      prefund: wordAt(inner.input, callLayout.prefundAt),
-    },
+    paymasterData: answerOf(find(paymaster, callLayout.validatePaymasterUserOp), 32, 96),
+    validated: inner && validationEnd(inner.input, callLayout),
   }
 }
 

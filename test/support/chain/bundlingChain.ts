@@ -257,7 +257,11 @@ export async function startBundlingChain(
         ...fields,
       }
       const widest = { ...op, preVerificationGas: 0xffffffn }
-      const required = preVerificationGas(entryPoint, widest, { ...share, verificationGasUsed: 0n })
+      const required = preVerificationGas(entryPoint, widest, {
+        ...share,
+        verificationGasUsed: 0n,
+        contextSize: 0,
+      })
       return { ...op, preVerificationGas: fields.preVerificationGas ?? required }
     },
     admit: (op) => mempool.admit(entryPoint, op, { appId, simulateExecution: false }),
