@@ -2,7 +2,6 @@ import { concatHex, type Hex } from 'viem'
 import { expect, test } from 'vitest'
 import { result, rpc } from '../support/http/jsonRpc.js'
 import { hostileAccount } from '../support/service/hostileAccount.js'
-import { processorSecondsOf } from '../support/service/processUse.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 
 /*
@@ -39,15 +38,13 @@ test('dear estimates leave the thread to others', async () => {
     }
   }
   const asking = askOften()
-  const seconds = await processorSecondsOf(info.pid, async () => {
-    const answers = await Promise.all(
-      Array.from({ length: ESTIMATES }, () =>
-        rpc(info.standardUrl, 'eth_estimateUserOperationGas', [operation, entryPoint]),
-      ),
-    )
-    underWay = false
-    for (const { body } of answers) expect([undefined, -32_500]).toContain(body.error?.code)
-  })
+  const answers = await Promise.all(
+    Array.from({ length: ESTIMATES }, () =>
+      rpc(info.standardUrl, 'eth_estimateUserOperationGas', [operation, entryPoint]),
+    ),
+  )
+  underWay = false
+  for (const { body } of answers) expect([undefined, -32_500]).toContain(body.error?.code)
   await asking
   expect(Math.max(...waits)).toBeLessThan(LONGEST_WAIT)
   expect(waits.length).toBeGreaterThan(10 * ESTIMATES)
