@@ -17,6 +17,7 @@ import { appIndex } from './migrations/0062-app-index.js'
 import { mostCharged } from './migrations/0070-most-charged.js'
 import { validUntilBlock } from './migrations/0071-valid-until-block.js'
 import { watchedOperations } from './migrations/0072-watched-operations.js'
+import { reverts } from './migrations/0073-reverts.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -37,6 +38,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0070-most-charged': mostCharged,
   '0071-valid-until-block': validUntilBlock,
   '0072-watched-operations': watchedOperations,
+  '0073-reverts': reverts,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */

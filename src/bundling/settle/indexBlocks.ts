@@ -19,7 +19,9 @@ import {
 } from '../../store/outbox/chainBlocks.js'
 import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
 import { hashesToSettle, mayBeIncluded, type SeenInclusion } from '../../store/pool/operations.js'
+import { banForFailure } from '../assemble/countFailures.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { type Culprit, findCulprit } from './findCulprit.js'
 import { findForkPoint } from './findForkPoint.js'
 import { noReceipt, USER_OPERATION_EVENT_TOPIC } from './searchInclusion.js'
 import { settleReceipts } from './settleReceipts.js'
@@ -85,20 +87,38 @@ async function indexRange(context: BundlingContext, from: bigint, to: Head): Pro
   if (receipts.some(({ blockNumber, blockHash }) => canonical.get(blockNumber)?.hash !== blockHash))
     return false
 
+  const culprits = await findCulprits(context, receipts)
   const settles = receipts.length > 0
   if (settles) faultPoint('receipts:read')
   await database.transaction().execute(async (trx) => {
-    await settleReceipts(trx, context, receipts, {
+    const progress = {
       number: to.number,
       timestamp: to.timestamp,
       final: to.number - BigInt(finalityDepth),
-    })
+    }
+    await settleReceipts(trx, context, receipts, progress, culprits)
     await putBlock(trx, chainId, toBlock(to))
     await pruneBlocks(trx, chainId, to.number - BigInt(finalityDepth))
     if (settles) faultPoint('inclusion:settled')
   })
   if (settles) faultPoint('inclusion:committed')
   return true
+}
+
+/** The culprits of reverted bundles, by transaction; their entities are banned (GREP-040). */
+async function findCulprits(
+  context: BundlingContext,
+  receipts: readonly TransactionReceipt[],
+): Promise<ReadonlyMap<Hex, Culprit>> {
+  const culprits = new Map<Hex, Culprit>()
+  for (const receipt of receipts) {
+    const culprit = receipt.status === 0 ? await findCulprit(context, receipt) : undefined
+    if (culprit === undefined) continue
+    culprits.set(receipt.transactionHash, culprit)
+    const { entryPoint, stored, failure } = culprit
+    await banForFailure(context, entryPoint, stored, failure)
+  }
+  return culprits
 }
 
 /**
