@@ -1,10 +1,19 @@
-import { type Hex, parseGwei } from 'viem'
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseAbi,
+  parseEther,
+  parseGwei,
+} from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { followChain } from '../../src/bundling/send/followChain.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
 import { REFUSED } from '../support/chain/settableAccount.js'
+import { SPENDER, spendingAccountCode } from '../support/chain/spendingAccount.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 
@@ -97,4 +106,51 @@ describe('an operation that makes bundles fail on the chain', () => {
     const fifth = chain.operation(await chain.createAccount())
     await expect(chain.admit(fifth)).rejects.toThrow(/made 3 bundles fail/)
   })
+})
+
+describe('a staked paymaster of v0.6 whose postOp fails on the chain without a reason', () => {
+  test('costs one bundle, is named by the trace, and is banned with all its operations', async () => {
+    const stakes = { minimumStake: 1n, minimumUnstakeDelay: 1 }
+    const chain = await startBundlingChain(postgres().database, {
+      definition: { rules: 'full', ...stakes },
+    })
+    try {
+      const paymaster = await stakedPaymaster(chain)
+      const sponsored = async () =>
+        chain.operation(await chain.createAccount(), {
+          paymaster,
+          paymasterData: '0x000100',
+          verificationGasLimit: 200_000n,
+        })
+      const hash = await chain.admit(await sponsored())
+      await chain.anvil.request('evm_setAutomine', [false])
+      await chain.round()
+      await chain.anvil.request('anvil_setCoinbase', [SPENDER])
+      await chain.anvil.request('evm_mine', [])
+      await chain.anvil.request('anvil_setCoinbase', [`0x${'0'.repeat(40)}`])
+      await chain.anvil.request('evm_setAutomine', [true])
+      await chain.round()
+      expect(await chain.stored(hash)).toMatchObject({ state: 'dropped', reasonCode: 'AA50' })
+      const next = chain.admit(await sponsored())
+      await expect(next).rejects.toMatchObject({ code: -32504, rule: 'GREP-010' })
+    } finally {
+      await chain.stop()
+    }
+  })
+
+  /** A spending account with a deposit and a stake. */
+  async function stakedPaymaster({ anvil, ...chain }: BundlingChain): Promise<Address> {
+    const paymaster = await chain.createAccount(parseEther('10'))
+    await anvil.request('anvil_setCode', [paymaster, spendingAccountCode])
+    await anvil.request('anvil_impersonateAccount', [paymaster])
+    await anvil.request('anvil_setBalance', [paymaster, numberToHex(parseEther('2'))])
+    const abi = parseAbi(['function addStake(uint32) payable'])
+    const data = encodeFunctionData({ abi, functionName: 'addStake', args: [86_400] })
+    const to = chain.entryPoint.address
+    const value = numberToHex(parseEther('1'))
+    const { status } = await anvil.send({ from: paymaster, to, data, value })
+    expect(status).toBe('0x1')
+    await chain.heads.refresh()
+    return paymaster
+  }
 })

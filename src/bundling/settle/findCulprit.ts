@@ -46,7 +46,13 @@ export async function findCulprit(
     ({ operation }) => operation.sender === named?.sender && operation.nonce === named.nonce,
   )
   if (!failure || !stored || usedNonce.has(failure.code)) return undefined
-  return { bundleId: own.bundleId, entryPoint, stored, failure }
+  return { bundleId: own.bundleId, entryPoint, stored, failure: withCode(failure, stored) }
+}
+
+/** The failure, with the code of a failing postOp where an execution with a paymaster ended without reason. */
+function withCode(failure: Failure, { operation }: StoredOperation): Failure {
+  const isPostOp = failure.code === undefined && operation.paymaster !== undefined
+  return isPostOp ? { ...failure, code: 'AA50', message: 'AA50 postOp revert' } : failure
 }
 
 /** A call in the answer of `callTracer`. */
