@@ -109,7 +109,11 @@ export async function estimateOperation(
     preVerificationGas: share(leastUsed, contextSize),
     ...(hasPaymasterLimits
       ? separateLimits(measured.gas, draft, bounds.verification)
-      : sharedLimits(entryPoint, measured.gas, op, bounds.verification)),
+      : {
+          verificationGasLimit: sharedLimit(entryPoint, measured.gas, op, bounds.verification),
+          paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit,
+          paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit,
+        }),
     ...fees,
     validAfter,
     validUntil,
@@ -125,16 +129,15 @@ type VerificationLimits = Pick<
 const ESTIMATED_CONTEXT = 1_024
 
 /**
- * Limits where the account and the paymaster share one verification limit (v0.6): the prefund that
- * follows from them covers whatever the EntryPoint may charge, at any price.
+ * The limit (gas) that the account and the paymaster share (v0.6): the prefund that follows from it
+ * covers whatever the EntryPoint may charge, at any price.
  */
-function sharedLimits(
+function sharedLimit(
   entryPoint: EntryPoint,
   gas: GasMeasurement,
   draft: Operation,
   ceiling: bigint,
-): VerificationLimits {
-  const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = draft
+): bigint {
   const { callGasLimit, postOpGasLimit, verificationGasUsed } = gas
   const ample = greatest(
     withHeadroom(gas.verificationGasLimit, draft.signature, ceiling),
@@ -145,8 +148,7 @@ function sharedLimits(
   const contextSize = postOpGasLimit > 0n ? ESTIMATED_CONTEXT : 0
   const mostCharged = entryPoint.mostCharged(limited, { verificationGasUsed: ample, contextSize })
   const uncovered = (mostCharged ?? 0n) - entryPoint.chargeableGas(limited)
-  const verificationGasLimit = smallest(ceiling, ample + greatest(uncovered, 0n))
-  return { verificationGasLimit, paymasterVerificationGasLimit, paymasterPostOpGasLimit }
+  return smallest(ceiling, ample + greatest(uncovered, 0n))
 }
 
 /** Limits of account and paymaster; only the sum of their gas is known, so each has the whole slack. */

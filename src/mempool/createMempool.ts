@@ -22,6 +22,7 @@ import { highestPrice } from '../gas/highestPrice.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
 import { findGrant } from '../store/ledger/grants.js'
 import { acceptedHashes } from '../store/pool/operations.js'
+import { type RevertSubject, type Reverts, readReverts } from '../store/pool/reverts.js'
 import {
   requireAuthorizationApplies,
   requireAuthorizationSigner,
@@ -33,6 +34,7 @@ import { requireValidity, toOperationError } from '../validation/operationFailur
 import { requireRules } from '../validation/requireRules.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
 import { entitiesOf, factoryOf, firstValidation } from './admissionRecord.js'
+import { checkReverts } from './checkReverts.js'
 import { commitAdmissions } from './commitAdmissions.js'
 import { createAnnouncer } from './createAnnouncer.js'
 import { createTurnstile } from './createTurnstile.js'
@@ -87,6 +89,10 @@ export function createMempool(context: MempoolContext): Mempool {
     const accepted = await acceptedHashes(database, chainId, hashes)
     return hashes.map((hash) => accepted.has(hash))
   }, MAX_LOOK_UPS)
+  const revertsOf = createGroup<RevertSubject, Reverts>(
+    (subjects) => readReverts(database, chainId, subjects),
+    MAX_LOOK_UPS,
+  )
   const turnstile = createTurnstile(MAX_ADMISSIONS)
 
   const findValid = async (
@@ -96,6 +102,8 @@ export function createMempool(context: MempoolContext): Mempool {
     { appId, simulateExecution }: AdmissionOptions,
   ) => {
     requireLimits(entryPoint, op, definition)
+    const revertError = checkReverts(op.sender, await revertsOf({ sender: op.sender, appId }))
+    if (revertError) throw revertError
     const grant = isFree(op)
       ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
       : undefined

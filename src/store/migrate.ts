@@ -17,6 +17,7 @@ import { appIndex } from './migrations/0062-app-index.js'
 import { mostCharged } from './migrations/0070-most-charged.js'
 import { validUntilBlock } from './migrations/0071-valid-until-block.js'
 import { watchedOperations } from './migrations/0072-watched-operations.js'
+import { reverts } from './migrations/0073-reverts.js'
 import { assuredPrice } from './migrations/0080-assured-price.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
@@ -38,6 +39,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0070-most-charged': mostCharged,
   '0071-valid-until-block': validUntilBlock,
   '0072-watched-operations': watchedOperations,
+  '0073-reverts': reverts,
   '0080-assured-price': assuredPrice,
 }
 

@@ -52,7 +52,7 @@ describe('trouble with one operation, executor or node', () => {
     await chain.anvil.request('evm_mine', [])
   }
 
-  test('an operation that fails only on the chain is isolated, tried alone twice and dropped', async () => {
+  test('an operation that fails only on the chain is dropped the first time, the others go on', async () => {
     const sender = await chain.createAccount()
     const innocent = await admitFrom(4)
     await chain.configure(sender, { refusesOnChain: true })
@@ -66,9 +66,9 @@ describe('trouble with one operation, executor or node', () => {
     await chain.settle()
     expect(await states(innocent)).toEqual(innocent.map(() => 'included'))
     expect(await chain.stored(poison)).toMatchObject({
-      attempts: 5,
-      reasonCode: 'BUNDLE_FAILED',
-      reason: 'the bundles with this operation failed 5 times',
+      attempts: 1,
+      reasonCode: 'AA23',
+      reason: 'it made a bundle fail on the chain: AA23 reverted: not in the mood',
     })
     const status = await chain.status(poison)
     expect(status?.state).toBe('FAILED')

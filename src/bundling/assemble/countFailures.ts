@@ -1,11 +1,11 @@
 import type { Address } from 'viem'
 import { readStake } from '../../chain/entryPointReads.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { type Drop, dropOperations, type StoredOperation } from '../../store/pool/operations.js'
 import { banEntity, countReputations, readEntityFacts } from '../../store/pool/reputations.js'
 import { type EntityRole, isStaked, type Party } from '../../validation/erc7562/index.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { responsibleEntity } from './responsibleEntity.js'
+import { responsibleEntity, roleOfFailure } from './responsibleEntity.js'
 
 /** A pooled operation that cannot be included any more. */
 export type FailedOperation = {
@@ -45,10 +45,24 @@ export async function countFailures(
 }
 
 /**
- * GREP-040: bans the entity that made a bundle fail by an operation that is valid by itself. It loses
- * all its operations at the next bundle.
+ * GREP-040: bans the entity that is responsible for a failure of an operation that passed its validation
+ * just before: beside others, or on the chain.
  */
-export async function banResponsibleEntity(
+export async function banForFailure(
+  context: BundlingContext,
+  entryPoint: EntryPoint,
+  stored: StoredOperation,
+  { code }: Pick<Failure, 'code'>,
+): Promise<void> {
+  if (context.rules.mode === 'off') return
+  // Money that other operations have used up is no proof of bad will.
+  if (code === 'AA21' || code === 'AA31') return
+  const responsible = roleOfFailure(code)
+  if (responsible) await banResponsibleEntity(context, entryPoint, stored, responsible)
+}
+
+/** It loses all its operations at the next bundle. */
+async function banResponsibleEntity(
   context: BundlingContext,
   entryPoint: EntryPoint,
   stored: StoredOperation,

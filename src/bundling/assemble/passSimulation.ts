@@ -4,9 +4,9 @@ import type { StoredOperation } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { Assembly } from './assembly.js'
 import { classifyFailure } from './classifyFailure.js'
-import { banResponsibleEntity, countFailures, type FailedOperation } from './countFailures.js'
+import { banForFailure, countFailures, type FailedOperation } from './countFailures.js'
 import { roleOfFailure } from './responsibleEntity.js'
-import { type SimulationResult, simulateBundle } from './simulateBundle.js'
+import { simulateBundle } from './simulateBundle.js'
 
 /**
  * The operations whose handleOps succeeds with `fees`. Those that fail alone are dropped or wait; those
@@ -30,24 +30,7 @@ export async function passSimulation(
     else waiting.add(stored.hash)
   }
   await countFailures(context, entryPoint, failures)
-  await banForConflicts(context, entryPoint, conflicting)
+  for (const { stored, failure } of conflicting)
+    await banForFailure(context, entryPoint, stored, failure)
   return kept
-}
-
-/**
- * GREP-040: an entity whose operation passed its validation just before and fails beside others is
- * responsible for that.
- */
-async function banForConflicts(
-  context: BundlingContext,
-  entryPoint: Assembly['entryPoint'],
-  conflicting: SimulationResult['conflicting'],
-): Promise<void> {
-  if (context.rules.mode === 'off') return
-  for (const { stored, failure } of conflicting) {
-    // Money that other operations have used up is no proof of bad will.
-    if (failure.code === 'AA21' || failure.code === 'AA31') continue
-    const responsible = roleOfFailure(failure.code)
-    if (responsible) await banResponsibleEntity(context, entryPoint, stored, responsible)
-  }
 }

@@ -19,7 +19,9 @@ import {
 } from '../../store/outbox/chainBlocks.js'
 import { forgetChain, rollBack } from '../../store/outbox/rollBack.js'
 import { hashesToSettle, mayBeIncluded, type SeenInclusion } from '../../store/pool/operations.js'
+import { banForFailure } from '../assemble/countFailures.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { type Culprit, findCulprit } from './findCulprit.js'
 import { findForkPoint } from './findForkPoint.js'
 import { lookForExpired } from './lookForExpired.js'
 import { readEvents } from './readEvents.js'
@@ -95,21 +97,39 @@ async function indexRange(
   if (receipts.some(({ blockNumber, blockHash }) => canonical.get(blockNumber)?.hash !== blockHash))
     return false
 
+  const culprits = await findCulprits(context, receipts)
   const settles = receipts.length > 0
   if (settles) faultPoint('receipts:read')
   await database.transaction().execute(async (trx) => {
-    await settleReceipts(trx, context, receipts, {
+    const progress = {
       number: to.number,
       timestamp: to.timestamp,
       final,
       looked: looked.ids,
-    })
+    }
+    await settleReceipts(trx, context, receipts, progress, culprits)
     await putBlock(trx, chainId, toBlock(to))
     await pruneBlocks(trx, chainId, final)
     if (settles) faultPoint('inclusion:settled')
   })
   if (settles) faultPoint('inclusion:committed')
   return true
+}
+
+/** The culprits of reverted bundles, by transaction; their entities are banned (GREP-040). */
+async function findCulprits(
+  context: BundlingContext,
+  receipts: readonly TransactionReceipt[],
+): Promise<ReadonlyMap<Hex, Culprit>> {
+  const culprits = new Map<Hex, Culprit>()
+  for (const receipt of receipts) {
+    const culprit = receipt.status === 0 ? await findCulprit(context, receipt) : undefined
+    if (culprit === undefined) continue
+    culprits.set(receipt.transactionHash, culprit)
+    const { entryPoint, stored, failure } = culprit
+    await banForFailure(context, entryPoint, stored, failure)
+  }
+  return culprits
 }
 
 /**

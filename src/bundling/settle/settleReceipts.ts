@@ -6,12 +6,18 @@ import { type LedgerProgress, settleLedger } from '../../store/ledger/ledger.js'
 import { bookTokenPayments } from '../../store/ledger/tokenPayments.js'
 import { ownTransactions } from '../../store/outbox/bundles.js'
 import { indexedBlocks } from '../../store/outbox/chainBlocks.js'
-import { blameOperations, closeBundle, releaseOperations } from '../../store/outbox/outbox.js'
+import {
+  blameOperations,
+  closeBundle,
+  dropCulprit,
+  releaseOperations,
+} from '../../store/outbox/outbox.js'
 import { putInclusions, putReceipt } from '../../store/pool/inclusions.js'
 import { lockPool } from '../../store/pool/lockPool.js'
-import { hashesToSettle } from '../../store/pool/operations.js'
+import { type Drop, hashesToSettle } from '../../store/pool/operations.js'
 import { countReputations } from '../../store/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import type { Culprit } from './findCulprit.js'
 import { paidOperations } from './paidOperations.js'
 import { MAX_ATTEMPTS } from './retryGroups.js'
 import type { FoundInclusion } from './searchInclusion.js'
@@ -28,7 +34,8 @@ export type SettlingContext = Pick<
  * changes nothing. Operations of ours are included, whoever sent their bundle. A bundle of ours is
  * included or reverted, and operations that it did not include return to the pool. A transaction that
  * only used a bundle's nonce up returns its operations without counting a failure. Only events of our
- * EntryPoints' addresses count. The token books and the ledger of sponsorships follow; `progress` is the
+ * EntryPoints' addresses count. Of a reverted bundle whose culprit is known, by transaction, that one is
+ * dropped and the others return without blame. The token books and the ledger of sponsorships follow; `progress` is the
  * block that the index reaches with these receipts, undefined when they were found beside it.
  */
 export async function settleReceipts(
@@ -36,6 +43,7 @@ export async function settleReceipts(
   { definition, entryPoints, logger, onBundleEnded, gasWatch }: SettlingContext,
   receipts: readonly TransactionReceipt[],
   progress: LedgerProgress | undefined,
+  culprits: ReadonlyMap<Hex, Culprit> = new Map(),
 ): Promise<void> {
   const { chainId } = definition
   const outcomes = receipts.flatMap((receipt) =>
@@ -88,7 +96,10 @@ export async function settleReceipts(
     const state = status === 1 ? 'included' : 'reverted'
     await closeBundle(trx, ours.bundleId, state, transactionHash)
     onBundleEnded?.(state)
-    const blamed = await blameOperations(trx, ours.bundleId, MAX_ATTEMPTS)
+    const culprit = culprits.get(transactionHash)
+    const blamed = culprit
+      ? await dropCulprit(trx, chainId, ours.bundleId, dropOf(culprit))
+      : await blameOperations(trx, ours.bundleId, MAX_ATTEMPTS)
     const earned = settled.reduce((sum, { outcome }) => sum + outcome.actualGasCost, 0n)
     const numbers = { bundleId, ...facts, gasUsed, cost, earned }
     const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
@@ -100,6 +111,11 @@ export async function settleReceipts(
         hashes: settled.map(({ outcome: { userOpHash } }) => userOpHash),
       })
     if (state === 'included') logger.info(numbers, 'bundle included')
+    else if (culprit)
+      logger.warn(
+        { ...numbers, culprit: dropOf(culprit) },
+        'bundle reverted, its culprit is dropped',
+      )
     else
       logger.warn({ ...numbers, blamed }, 'bundle reverted, its operations go in smaller ones next')
   }
@@ -113,6 +129,11 @@ export async function settleReceipts(
   const priced = await withSponsorCosts(trx, chainId, ourOutcomes, ourReceipts)
   await settleLedger(trx, chainId, priced, progress)
   await countReputations(trx, chainId, { included })
+}
+
+function dropOf({ stored: { hash }, failure: { code, message } }: Culprit): Drop {
+  const reason = `it made a bundle fail on the chain: ${message}`
+  return { hash, code: code ?? 'REVERTED', reason }
 }
 
 /**

@@ -103,6 +103,24 @@ export async function openBundles(db: Database, chainId: number): Promise<OpenBu
   return [...bundles.values()]
 }
 
+/** The signed bytes of a transaction that carried operations, and its bundle; undefined when it is not ours. */
+export async function ownBundleTransaction(
+  db: Database,
+  chainId: number,
+  hash: Hex,
+): Promise<{ readonly bundleId: bigint; readonly raw: Hex } | undefined> {
+  const row = await db
+    .selectFrom('bundle_transactions as t')
+    .innerJoin('bundles as b', 'b.id', 't.bundle_id')
+    .select(['t.bundle_id', 't.raw'])
+    .where('t.chain_id', '=', BigInt(chainId))
+    .where('t.hash', '=', hash)
+    .where('t.noop', '=', false)
+    .where('b.kind', '=', 'operations')
+    .executeTakeFirst()
+  return row && { bundleId: row.bundle_id, raw: row.raw }
+}
+
 /** The bundle of a transaction of ours. */
 export type OwnTransaction = {
   readonly bundleId: bigint

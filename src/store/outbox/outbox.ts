@@ -4,7 +4,7 @@ import { faultPoint } from '../../base/faults.js'
 import type { Database, Transaction } from '../database.js'
 import type { DropCode } from '../dropCode.js'
 import { emitOperationEvents } from '../events.js'
-import { claimOperations } from '../pool/operations.js'
+import { claimOperations, type Drop } from '../pool/operations.js'
 import { dropSuccessors } from '../pool/successors.js'
 import type { BundleKind, BundleState } from '../schema.js'
 import type { NewAttempt } from './bundles.js'
@@ -107,6 +107,28 @@ export function blameOperations(
   maxAttempts: number,
 ): Promise<readonly Hex[]> {
   return takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
+}
+
+/**
+ * Drops the one operation that made a bundle fail on the chain, which keeps the bundle as evidence, and
+ * returns the others to the pool without blame. Returns the hashes of all of them.
+ */
+export async function dropCulprit(
+  trx: Transaction,
+  chainId: number,
+  bundleId: bigint,
+  { hash, code, reason }: Drop,
+): Promise<readonly Hex[]> {
+  const { rows } = await sql<{ hash: Hex }>`
+    update operations set state = 'dropped', reason_code = ${code}, reason = ${reason},
+      attempts = attempts + 1, updated_at = now()
+    where chain_id = ${chainId} and hash = ${hash} and bundle_id = ${bundleId}
+      and state = 'bundled'
+    returning hash`.execute(trx)
+  const dropped = rows.map((row) => row.hash)
+  const successors = await dropSuccessors(trx, chainId, dropped)
+  await emitOperationEvents(trx, chainId, [...dropped, ...successors])
+  return [...dropped, ...(await releaseOperations(trx, bundleId))]
 }
 
 const CANCELLED_CODE: DropCode = 'CANCELLED'

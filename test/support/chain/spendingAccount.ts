@@ -4,7 +4,8 @@ import { compileSolidity } from './compileSolidity.js'
 /**
  * An account and paymaster of EntryPoint v0.6 that is modest in every simulation and spends all gas that it
  * is given in blocks of its accomplice (`block.coinbase` is SPENDER): its call ends in a revert reason of
- * 2,048 bytes, its first postOp fails and its second one burns the rest.
+ * 2,048 bytes, its first postOp fails and its second one burns the rest. With a context of one byte postOp
+ * fails without a reason, on which the EntryPoint itself ends without one.
  *
  * The call takes any bytes. The context that it returns as paymaster has as many bytes as the two bytes
  * behind its address in paymasterAndData say.
@@ -30,8 +31,9 @@ contract SpendingAccount {
     {
         return (new bytes(uint16(bytes2(op.paymasterAndData[20:22]))), 0);
     }
-    function postOp(uint8 mode, bytes calldata, uint256) external view {
+    function postOp(uint8 mode, bytes calldata context, uint256) external view {
         if (block.coinbase != SPENDER) return;
+        if (context.length == 1) assembly { revert(0, 0) }
         while (gasleft() > 900) {}
         require(mode == 2, "spent");
     }
