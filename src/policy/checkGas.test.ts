@@ -15,18 +15,18 @@ function check(gas: Partial<RequestedGas>, maxVerificationGas = 5_000_000n) {
 
 test('limits with the margins of clients pass', () => {
   const limits = {
-    callGasLimit: 80_000n,
-    verificationGasLimit: 200_000n,
+    callGasLimit: 230_000n,
+    verificationGasLimit: 350_000n,
     preVerificationGas: 55_000n,
-    paymasterVerificationGasLimit: 95_000n,
+    paymasterVerificationGasLimit: 245_000n,
   }
   expect(check({ ...limits, bundleGas: 16_777_216n })).toBeUndefined()
 })
 
 test.each([
-  ['callGasLimit', { callGasLimit: 80_001n }, /80001.* 80000/],
-  ['verificationGasLimit', { verificationGasLimit: 200_001n }, /200001.* 200000/],
-  ['paymasterVerificationGasLimit', { paymasterVerificationGasLimit: 95_001n }, /95001.* 95000/],
+  ['callGasLimit', { callGasLimit: 230_001n }, /230001.* 230000/],
+  ['verificationGasLimit', { verificationGasLimit: 350_001n }, /350001.* 350000/],
+  ['paymasterVerificationGasLimit', { paymasterVerificationGasLimit: 245_001n }, /245001.* 245000/],
   ['preVerificationGas', { preVerificationGas: 55_001n }, /55001.* 55000/],
   ['all limits', { bundleGas: 16_777_217n }, /16777217.* 16777216/],
 ])('one gas too much in %s is refused with the numbers', (_, gas, numbers) => {

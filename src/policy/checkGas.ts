@@ -27,10 +27,11 @@ export type EstimatedGas = Pick<
 
 /**
  * Percent of our estimate, and gas beyond, that a limit may have. From v0.7 on a tenth of the call gas
- * that is left over is charged, and all of a prefund is locked; clients add 10 to 20 % to estimates.
+ * that is left over is charged, and all of a prefund is locked. Clients add 10 to 20 % to estimates, or have
+ * fixed limits (userop.js: 210,000 for verification).
  */
 const LIMIT_PERCENT = 150n
-const LIMIT_SLACK = 50_000n
+const LIMIT_SLACK = 200_000n
 /** Percent of our preVerificationGas, which whoever bundles gets in full, used or not. */
 const PRE_VERIFICATION_PERCENT = 125n
 

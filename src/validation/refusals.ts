@@ -19,8 +19,13 @@ export function unexplained(revertData: Hex): Failure {
   return { index: 0, code: undefined, message: `validation reverted: ${reason}`, revertData }
 }
 
+/** The way out for a sender from whom a token tank of ours could not take its charge. */
+const TOKEN_ADVICE =
+  '. Let a call of the operation approve the paymaster for the token, and have enough of it.'
+
 /** A postOp that reverts: EntryPoint v0.6 refuses then, later ones undo the call of the account. */
 export function postOpReverted(revertData: Hex): Failure {
   const reason = describeRevert(revertData) ?? 'no reason given'
-  return { index: 0, code: 'AA50', message: `AA50 postOp reverted: ${reason}`, revertData }
+  const advice = reason.startsWith('PaymentRefused(') ? TOKEN_ADVICE : ''
+  return { index: 0, code: 'AA50', message: `AA50 postOp reverted: ${reason}${advice}`, revertData }
 }

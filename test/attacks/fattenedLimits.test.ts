@@ -64,15 +64,15 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
     const { seed, draft } = await draftOf()
     const needed = (await ask(draft)).operation
     const fat = {
-      callGasLimit: (needed.callGasLimit * 3n) / 2n + 50_000n,
-      verificationGasLimit: (needed.verificationGasLimit * 3n) / 2n + 50_000n,
+      callGasLimit: (needed.callGasLimit * 3n) / 2n + 200_000n,
+      verificationGasLimit: (needed.verificationGasLimit * 3n) / 2n + 200_000n,
       preVerificationGas: (needed.preVerificationGas * 5n) / 4n,
     }
     const { operation, decision } = await ask({ ...draft, ...fat }, { calculateGasLimits: false })
     expect(decision.sponsored).toBe(true)
     expect(operation).toMatchObject(fat)
     const carried = await carryAsStranger(chain, await chain.sign(operation, seed))
-    const unused = needed.preVerificationGas / 4n + needed.callGasLimit / 20n + 5_000n
+    const unused = needed.preVerificationGas / 4n + needed.callGasLimit / 20n + 20_000n
     expect(carried.gasCharged - carried.gasUsed).toBeLessThan(unused + carried.gasUsed / 100n)
     // The tank pays for gas at base fee and tip; a stranger keeps the tip, and the price of unused gas.
     const price = carried.paid / carried.gasCharged
@@ -87,14 +87,14 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
     const { operation } = await ask(
       {
         ...draft,
-        callGasLimit: (needed.callGasLimit * 3n) / 2n + 50_000n,
-        verificationGasLimit: (needed.verificationGasLimit * 3n) / 2n + 50_000n,
+        callGasLimit: (needed.callGasLimit * 3n) / 2n + 200_000n,
+        verificationGasLimit: (needed.verificationGasLimit * 3n) / 2n + 200_000n,
         preVerificationGas: (needed.preVerificationGas * 5n) / 4n,
       },
       { calculateGasLimits: false },
     )
     const { chargeableGas } = chain.entryPoint
-    const most = (chargeableGas(needed) * 3n) / 2n + 100_000n
+    const most = (chargeableGas(needed) * 3n) / 2n + 400_000n
     expect(chargeableGas(operation)).toBeLessThanOrEqual(most)
   })
 })

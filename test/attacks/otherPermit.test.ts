@@ -66,7 +66,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
     await approve(info, account.address, token.address, tank)
     const { factory, factoryData } = await account.getFactoryArgs()
     const callData = await account.encodeCalls([{ to: TARGET, value: 0n, data: '0x' as Hex }])
-    const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+    const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
     const fields = { sender: account.address, factory, factoryData, callData }
     const signature = concatHex([zeroHash, zeroHash, '0x1b'])
     const answer = await result(info.standardUrl, 'pm_sponsorUserOperation', [

@@ -121,6 +121,7 @@ describe('a staked paymaster of v0.6 whose postOp fails on the chain without a r
           paymaster,
           paymasterData: '0x000100',
           verificationGasLimit: 200_000n,
+          preVerificationGas: 50_000n,
         })
       const hash = await chain.admit(await sponsored())
       await chain.anvil.request('evm_setAutomine', [false])

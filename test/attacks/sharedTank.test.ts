@@ -60,7 +60,7 @@ async function sponsoredBy(app: { apiKey: string }, account: SmartAccount) {
   const { factory, factoryData } = await account.getFactoryArgs()
   const callData = await account.encodeCalls([{ to: TARGET, value: 0n, data: '0x' as Hex }])
   const fees = {
-    maxFeePerGas: 3_000_000_000n,
+    maxFeePerGas: 2_000_000_000n,
     maxPriorityFeePerGas: 1_000_000_000n,
   }
   const draft = {

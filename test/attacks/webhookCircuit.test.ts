@@ -56,7 +56,7 @@ async function decisionFor(user: unknown): Promise<string> {
   const { info } = purser()
   const sender = await devAccount(info, `caller ${++operations}`)
   const draft = await sender.account.draft({ to: sender.account.address })
-  const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+  const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
   const { body } = await rpc(info.paymasterUrl, 'pm_sponsorUserOperation', [
     toInterfaceOperation({ ...draft, ...fees }),
     { mode: 'SPONSORED', calculateGasLimits: true, sponsorshipInfo: { webhookData: { user } } },

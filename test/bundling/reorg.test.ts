@@ -39,7 +39,7 @@ describe('the index of inclusions', () => {
     const hash = chain.entryPoint.hash(operation, chainId)
     const seenBlock = 0n
     await putUnchecked(database(), chainId, [
-      { hash, entryPoint, appId, operation, prefund: 1n, assuredPrice: 1n, seenBlock },
+      { hash, entryPoint, appId, operation, prefund: 1n, assuredPrice: 10n ** 11n, seenBlock },
     ])
     return hash
   }

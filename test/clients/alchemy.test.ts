@@ -115,17 +115,17 @@ describe.each(versions)('createAlchemySmartAccountClient, EntryPoint v%s', (vers
     const plain = await build({})
     const more = await build({
       callGasLimit: 123_456n,
-      preVerificationGas: { multiplier: 1.5 },
-      maxFeePerGas: parseGwei('4'),
+      preVerificationGas: { multiplier: 1.2 },
+      maxFeePerGas: parseGwei('2'),
     })
     expect(BigInt(more.callGasLimit)).toBe(123_456n)
-    expect(BigInt(more.maxFeePerGas)).toBe(parseGwei('4'))
+    expect(BigInt(more.maxFeePerGas)).toBe(parseGwei('2'))
     expect(BigInt(more.preVerificationGas)).toBeGreaterThan(
-      (BigInt(plain.preVerificationGas) * 14n) / 10n,
+      (BigInt(plain.preVerificationGas) * 11n) / 10n,
     )
     const receipt = await send(client, {
       callGasLimit: 123_456n,
-      preVerificationGas: { multiplier: 1.5 },
+      preVerificationGas: { multiplier: 1.2 },
     })
     expect(receipt).toMatchObject({ success: true })
   })

@@ -56,12 +56,12 @@ describe.each(devVersions)('viem, token as context, EntryPoint v%s', (version) =
     expect(await nodeClient(info()).getBalance({ address: account.address })).toBe(0n)
   })
 
-  test('without any approval the stub says what to approve', async () => {
+  test('without any approval the estimate says what to approve', async () => {
     const token = tokenNamed(info(), 'tCOIN')
     const account = await simpleSmartAccount(info(), version, `viem no approval ${version}`)
     await giveTokens(info(), token, account.address, parseUnits('500', 18))
     await expect(
       payingWith(token.address).sendUserOperation({ account, calls: [plain] }),
-    ).rejects.toThrow(/approves it/)
+    ).rejects.toThrow(/approve the paymaster/)
   })
 })

@@ -418,7 +418,7 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
   })
 })
 
-test('an estimate takes one round trip, a self-paid one another for what the sender has', async () => {
+test('an estimate takes one round trip, and another for what the sender has or the paymaster returns', async () => {
   const account = await accounts.deployed()
   const calls: string[] = []
   const node = createNodeClient({
@@ -443,6 +443,6 @@ test('an estimate takes one round trip, a self-paid one another for what the sen
   expect(calls).toEqual(['eth_getBalance', 'eth_getStorageAt', 'eth_call'])
   calls.length = 0
   await estimateOperation(context, chain.entryPoint, { ...draft, paymaster })
-  expect(calls).toEqual(['eth_call'])
+  expect(calls).toEqual(['eth_call', 'eth_call'])
   await node.close()
 })

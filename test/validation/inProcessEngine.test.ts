@@ -93,6 +93,7 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
           validAfter: 0,
           validUntil: 0,
           verificationGasUsed,
+          blocks: { after: 0n, until: 0n },
           contextSize: 0,
           prefund,
           observed: expect.objectContaining({

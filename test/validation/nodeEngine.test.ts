@@ -99,6 +99,7 @@ describe('validate', () => {
         validAfter: 0,
         validUntil: 0,
         verificationGasUsed: expect.any(BigInt),
+        blocks: { after: 0n, until: 0n },
         contextSize: 0,
         prefund: chain.entryPoint.requiredPrefund(op),
         observed: expect.objectContaining({ kind: 'outline' }),

@@ -34,19 +34,19 @@ function range(validAfter: bigint, validUntil: bigint) {
 const flag = 1n << 47n
 
 test.each([
-  ['a valid answer', 0n, 0n],
-  ['a failed signature', 1n, 0n],
-  ['a time range', range(10n, 20n), 0n],
-  ['a failed signature with a time range', range(10n, 20n) | 1n, 0n],
-  ['an aggregator', 0xa66n, 0n],
-  ['one bound that looks like a block number', range(flag | 10n, 20n), 0n],
-  ['a range of blocks', range(flag | 10n, flag | 20n), range(flag | 10n, flag | 20n)],
-  ['that with a failed signature', range(flag, flag | 2n) | 1n, range(flag, flag | 2n)],
-])('%s is noted, and as little of it shown as ends no run', (_, data, shown) => {
+  ['a valid answer', 0n],
+  ['a failed signature', 1n],
+  ['a time range', range(10n, 20n)],
+  ['a failed signature with a time range', range(10n, 20n) | 1n],
+  ['an aggregator', 0xa66n],
+  ['one bound that looks like a block number', range(flag | 10n, 20n)],
+  ['a range of blocks', range(flag | 10n, flag | 20n)],
+  ['that with a failed signature', range(flag, flag | 2n) | 1n],
+])('%s is noted and hidden', (_, data) => {
   const { observed, watcher } = observeOperation(entryPoint, op, 'validation')
-  expect(toHex(watcher.leave(toAccount, answer(data))!)).toBe(`0x${word(shown)}`)
+  expect(toHex(watcher.leave(toAccount, answer(data))!)).toBe(`0x${word(0n)}`)
   const ofPaymaster = watcher.leave(toPaymaster, answer(64n, data, 0n))!
-  expect(toHex(ofPaymaster)).toBe(`0x${word(64n)}${word(shown)}${word(0n)}`)
+  expect(toHex(ofPaymaster)).toBe(`0x${word(64n)}${word(0n)}${word(0n)}`)
   expect(observed).toMatchObject({ accountData: data, paymasterData: data })
 })
 

@@ -160,9 +160,9 @@ describe('a client that sends limits of its own', () => {
 
   test('gets none lowered', async () => {
     const ample = {
-      callGasLimit: 1_000_000n,
-      verificationGasLimit: 600_000n,
-      preVerificationGas: 80_000n,
+      callGasLimit: 60_000n,
+      verificationGasLimit: 300_000n,
+      preVerificationGas: 52_000n,
     }
     const op = { ...(await prepare(thirdweb, 1)), ...ample }
     const { address } = thirdweb.entryPoint

@@ -103,7 +103,7 @@ export const alchemySponsor = method({
         paymaster: EXAMPLE_TANK,
         paymasterData: exampleSponsored.paymasterData,
         paymasterVerificationGasLimit: '0x7530',
-        paymasterPostOpGasLimit: '0x0',
+        paymasterPostOpGasLimit: '0x1',
         callGasLimit: '0x8ca0',
         verificationGasLimit: '0xea60',
         preVerificationGas: '0xbb80',
