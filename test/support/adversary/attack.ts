@@ -61,13 +61,14 @@ export function createAdversary(field: Battlefield, random: Random) {
     const { body } = await rpc(url, method, params)
     const name = `${method} ${body.error?.code ?? 'ok'}`
     tally.set(name, (tally.get(name) ?? 0) + 1)
+    if (process.env.DEBUG_ADV && body.error) console.error(name, body.error.message.slice(0, 150))
     if (body.error?.code === -32_603) internal.push(`${method}: ${JSON.stringify(params)}`)
     return body
   }
 
   /** Sends a transaction and does not wait for it; one that the node refuses is no matter. */
   const move = async (to: Address, data: Hex, value = 0n): Promise<void> => {
-    const gasPrice = numberToHex(parseGwei(String(random.pick([30, 60, 100]))))
+    const gasPrice = numberToHex(parseGwei(String(random.pick([3, 6, 20]))))
     const sent = { to, data, value: numberToHex(value), gasPrice }
     await field.transact(random.pick(field.attackers), sent).catch(() => {})
   }
@@ -80,7 +81,7 @@ export function createAdversary(field: Battlefield, random: Random) {
       field.request('eth_call', { to: entryPoint.address, data }, 'latest'),
       field.request('eth_getCode', address, 'latest'),
     ])
-    const maxPriorityFeePerGas = parseGwei(random.pick(['0.1', '1', '1', '2', '30']))
+    const maxPriorityFeePerGas = parseGwei(random.pick(['0.1', '2', '5', '10', '30']))
     const maxFeePerGas = maxPriorityFeePerGas + parseGwei(random.pick(['0', '1', '2', '5', '40']))
     const hasPaymaster = random.oneIn(3)
     return {

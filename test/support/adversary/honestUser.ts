@@ -1,7 +1,8 @@
-import { type Hex, http, parseGwei } from 'viem'
+import { type Hex, http } from 'viem'
 import { createBundlerClient, createPaymasterClient } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import type { Version } from '../../../src/entrypoint/entryPoint.js'
+import { result } from '../http/jsonRpc.js'
 import { TARGET } from '../service/devAccount.js'
 import { fund, nodeClient, simpleSmartAccount } from '../service/smartAccounts.js'
 import type { Battlefield } from './battlefield.js'
@@ -17,7 +18,7 @@ export type HonestOperation = {
 
 /**
  * Sends operations one after the other, sponsored and paid by itself in turns, until `isOver`: a user of
- * viem's default clients, with fees that suffice for some blocks. Rejects with the first refusal.
+ * viem's clients with the service's own `fast` fees. Rejects with the first refusal.
  */
 export async function runHonestUser(
   { info }: Battlefield,
@@ -34,9 +35,11 @@ export async function runHonestUser(
     pollingInterval: 100,
     userOperation: {
       estimateFeesPerGas: async () => {
-        const { baseFeePerGas } = await node.getBlock()
-        const maxPriorityFeePerGas = parseGwei('1')
-        return { maxPriorityFeePerGas, maxFeePerGas: 2n * baseFeePerGas! + maxPriorityFeePerGas }
+        const { fast } = await result(info.standardUrl, 'pimlico_getUserOperationGasPrice', [])
+        return {
+          maxFeePerGas: BigInt(fast.maxFeePerGas),
+          maxPriorityFeePerGas: BigInt(fast.maxPriorityFeePerGas),
+        }
       },
     },
   } as const
@@ -54,6 +57,8 @@ export async function runHonestUser(
     const hash = await client.sendUserOperation({ calls })
     const accepted = await node.getBlockNumber({ cacheTime: 0 })
     const { success, receipt } = await client.waitForUserOperationReceipt({ hash, timeout: 60_000 })
+    if (process.env.DEBUG_ADV)
+      console.error('honest', version, operations.length, String(receipt.blockNumber - accepted))
     operations.push({ hash, version, success, blocks: Number(receipt.blockNumber - accepted) })
   }
   return operations
