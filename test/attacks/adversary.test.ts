@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createRandom } from '../evm/random.js'
+import { createAdversary } from '../support/adversary/attack.js'
+import { type Battlefield, openBattlefield } from '../support/adversary/battlefield.js'
+import { type HonestOperation, runHonestUser } from '../support/adversary/honestUser.js'
+import { compareBooks, executorWealth } from '../support/adversary/reckoning.js'
+import { until } from '../support/until.js'
+
+/*
+ * An adversary with contracts that behave differently by place and time, and honest users beside it. How many
+ * moves it makes, and from which seed, `npm run test:adversary` sets.
+ */
+
+const seed = Number(process.env.PURSER_ADVERSARY_SEED ?? 4_337)
+const isLong = process.env.PURSER_ADVERSARY === 'full'
+const moves = Number(process.env.PURSER_ADVERSARY_MOVES ?? (isLong ? 3_000 : 150))
+
+/** Blocks that an honest operation may wait for its own; a bundle needs one or two, another attempt as many. */
+const MOST_BLOCKS = 12
+const MEGABYTE = 2 ** 20
+
+let field: Battlefield
+beforeAll(async () => {
+  field = await openBattlefield()
+})
+afterAll(() => field?.stop())
+
+test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, async () => {
+  const random = createRandom(seed)
+  const adversary = createAdversary(field, random)
+  await adversary.prepare()
+  const before = await executorWealth(field)
+  let isOver = false
+  const lags: number[] = []
+  const attack = async (): Promise<void> => {
+    try {
+      for (let made = 1; made <= moves && !isOver; made++) {
+        await adversary.act()
+        if (made % 50 === 0)
+          lags.push(await field.metric('purser_nodejs_eventloop_lag_p99_seconds'))
+      }
+    } finally {
+      isOver = true
+    }
+  }
+  const beHonest = async (): Promise<HonestOperation[]> => {
+    const users = field.entryPoints.map(({ version }) =>
+      runHonestUser(field, version, () => isOver),
+    )
+    try {
+      return (await Promise.all(users)).flat()
+    } finally {
+      isOver = true
+    }
+  }
+  const [operations] = await Promise.all([beHonest(), attack()])
+  const memory = await field.metric('purser_process_resident_memory_bytes')
+  // What cannot be included waits on in the pool; what is mined is booked a moment later.
+  const books = await until(async () => {
+    const compared = await compareBooks(field)
+    const { contradictions, tanks } = compared
+    return contradictions.length === 0 && tanks.chain === tanks.ledger && compared
+  })
+  const gained = (await executorWealth(field)) - before
+  const summary = {
+    seed,
+    moves,
+    honest: operations.length,
+    mostBlocks: Math.max(...operations.map(({ blocks }) => blocks)),
+    lagP99: lags.map((seconds) => `${Math.round(seconds * 1_000)} ms`),
+    memory: `${Math.round(memory / MEGABYTE)} MB`,
+    gained: `${gained} wei`,
+    ...books,
+    answers: Object.fromEntries([...adversary.tally].sort()),
+  }
+  console.info(summary)
+  expect(adversary.internal).toEqual([])
+  expect(operations.every(({ success }) => success)).toBe(true)
+  expect(operations.length).toBeGreaterThan(field.entryPoints.length)
+  expect(summary.mostBlocks).toBeLessThanOrEqual(MOST_BLOCKS)
+  expect(gained).toBeGreaterThanOrEqual(0n)
+  expect(memory).toBeLessThan(1_024 * MEGABYTE)
+  if (isLong) expect(Math.max(...lags)).toBeLessThanOrEqual(0.05)
+})

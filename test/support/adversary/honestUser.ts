@@ -1,0 +1,65 @@
+import { type Hex, http } from 'viem'
+import { createBundlerClient, createPaymasterClient } from 'viem/account-abstraction'
+import { foundry } from 'viem/chains'
+import type { Version } from '../../../src/entrypoint/entryPoint.js'
+import { result } from '../http/jsonRpc.js'
+import { TARGET } from '../service/devAccount.js'
+import { fund, nodeClient, simpleSmartAccount } from '../service/smartAccounts.js'
+import type { Battlefield } from './battlefield.js'
+
+/** One operation of an honest user. */
+export type HonestOperation = {
+  readonly hash: Hex
+  readonly version: Version
+  readonly success: boolean
+  /** Blocks between the one at which it was accepted and its own. */
+  readonly blocks: number
+}
+
+/**
+ * Sends operations one after the other, sponsored and paid by itself in turns, until `isOver`: a user of
+ * viem's clients with the service's own `fast` fees. Rejects with the first refusal.
+ */
+export async function runHonestUser(
+  { info }: Battlefield,
+  version: Version,
+  isOver: () => boolean,
+): Promise<HonestOperation[]> {
+  const node = nodeClient(info)
+  const account = await simpleSmartAccount(info, version, `honest ${version}`)
+  const common = {
+    account,
+    chain: foundry,
+    client: node,
+    transport: http(info.standardUrl),
+    pollingInterval: 100,
+    userOperation: {
+      estimateFeesPerGas: async () => {
+        const { fast } = await result(info.standardUrl, 'pimlico_getUserOperationGasPrice', [])
+        return {
+          maxFeePerGas: BigInt(fast.maxFeePerGas),
+          maxPriorityFeePerGas: BigInt(fast.maxPriorityFeePerGas),
+        }
+      },
+    },
+  } as const
+  const alone = createBundlerClient(common)
+  const sponsored = createBundlerClient({
+    ...common,
+    paymaster: createPaymasterClient({ transport: http(info.standardUrl) }),
+    paymasterContext: { mode: 'SPONSORED' },
+  })
+  const operations: HonestOperation[] = []
+  while (!isOver()) {
+    await fund(info, account.address)
+    const client = operations.length % 2 === 0 ? sponsored : alone
+    const calls = [{ to: TARGET, value: 1n, data: '0x' as Hex }]
+    const hash = await client.sendUserOperation({ calls })
+    const accepted = await node.getBlockNumber({ cacheTime: 0 })
+    const { success, receipt } = await client.waitForUserOperationReceipt({ hash, timeout: 60_000 })
+    if (process.env.DEBUG_ADV)
+      console.error('honest', version, operations.length, String(receipt.blockNumber - accepted))
+    operations.push({ hash, version, success, blocks: Number(receipt.blockNumber - accepted) })
+  }
+  return operations
+}
