@@ -102,7 +102,8 @@ export function createMempool(context: MempoolContext): Mempool {
     { appId, simulateExecution }: AdmissionOptions,
   ) => {
     requireLimits(entryPoint, op, definition)
-    const revertError = checkReverts(op.sender, await revertsOf({ sender: op.sender, appId }))
+    const subject = { sender: op.sender, entryPoint: entryPoint.address, appId }
+    const revertError = checkReverts(op.sender, await revertsOf(subject))
     if (revertError) throw revertError
     const grant = isFree(op)
       ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())

@@ -13,7 +13,7 @@ import { until } from '../support/until.js'
 
 const seed = Number(process.env.PURSER_ADVERSARY_SEED ?? 4_337)
 const isLong = process.env.PURSER_ADVERSARY === 'full'
-const moves = Number(process.env.PURSER_ADVERSARY_MOVES ?? (isLong ? 3_000 : 150))
+const moves = Number(process.env.PURSER_ADVERSARY_MOVES ?? (isLong ? 3_000 : 250))
 
 /** Blocks that an honest operation may wait for its own; a bundle needs one or two, another attempt as many. */
 const MOST_BLOCKS = 12

@@ -97,7 +97,10 @@ describe('an operation that makes bundles fail on the chain', () => {
     await chain.admit(chain.operation(await chain.createAccount()))
   })
 
-  test('slows its app down to four operations at a time after the third', async () => {
+  test('slows new senders of its app down to four operations at a time after the third', async () => {
+    const known = await chain.createAccount()
+    await chain.admit(chain.operation(known))
+    await chain.settle()
     for (let i = 0; i < 3; i++) {
       await poisoned()
       await roundRefused()
@@ -105,6 +108,7 @@ describe('an operation that makes bundles fail on the chain', () => {
     for (let i = 0; i < 4; i++) await chain.admit(chain.operation(await chain.createAccount()))
     const fifth = chain.operation(await chain.createAccount())
     await expect(chain.admit(fifth)).rejects.toThrow(/made 3 bundles fail/)
+    await chain.admit(chain.operation(known, { nonce: 1n }))
   })
 })
 

@@ -61,7 +61,6 @@ export function createAdversary(field: Battlefield, random: Random) {
     const { body } = await rpc(url, method, params)
     const name = `${method} ${body.error?.code ?? 'ok'}`
     tally.set(name, (tally.get(name) ?? 0) + 1)
-    if (process.env.DEBUG_ADV && body.error) console.error(name, body.error.message.slice(0, 150))
     if (body.error?.code === -32_603) internal.push(`${method}: ${JSON.stringify(params)}`)
     return body
   }

@@ -57,8 +57,6 @@ export async function runHonestUser(
     const hash = await client.sendUserOperation({ calls })
     const accepted = await node.getBlockNumber({ cacheTime: 0 })
     const { success, receipt } = await client.waitForUserOperationReceipt({ hash, timeout: 60_000 })
-    if (process.env.DEBUG_ADV)
-      console.error('honest', version, operations.length, String(receipt.blockNumber - accepted))
     operations.push({ hash, version, success, blocks: Number(receipt.blockNumber - accepted) })
   }
   return operations

@@ -24,11 +24,16 @@ export async function compareBooks(field: Battlefield) {
     fromBlock: 0n,
     strict: true,
   })
-  const costs = new Map(logs.map(({ args }) => [args.userOpHash, args.actualGasCost]))
+  const charged = new Map(logs.map(({ args }) => [args.userOpHash, args.actualGasCost]))
   const tanks = Object.values(info.tanks)
   const paid = logs
     .filter(({ args }) => tanks.includes(args.paymaster.toLowerCase() as Address))
     .reduce((sum, { args }) => sum + args.actualGasCost, 0n)
+
+  const costOf = async (hash: Hex): Promise<bigint> => {
+    const { gasUsed, effectiveGasPrice } = await client.getTransactionReceipt({ hash })
+    return gasUsed * effectiveGasPrice
+  }
 
   return withBooks(folder, async (database) => {
     const operations = await database
@@ -42,19 +47,21 @@ export async function compareBooks(field: Battlefield) {
       .execute()
     const bundles = await database
       .selectFrom('bundles')
-      .select(['state'])
-      .select(({ fn }) => fn.countAll<string>().as('count'))
-      .groupBy('state')
+      .select(['state', 'transaction_hash'])
       .execute()
+    const reverted = bundles.filter(({ state }) => state === 'reverted')
+    const costs = await Promise.all(reverted.map(({ transaction_hash: hash }) => costOf(hash!)))
     return {
       /** Operations of which the books say something else than the chain. */
       contradictions: operations.filter(
-        ({ hash, state }) => (state === 'included') !== costs.has(hash as Hex),
+        ({ hash, state }) => (state === 'included') !== charged.has(hash as Hex),
       ),
       included: operations.filter(({ state }) => state === 'included').length,
       dropped: operations.filter(({ state }) => state === 'dropped').length,
       waiting: operations.filter(({ state }) => !['included', 'dropped'].includes(state)).length,
-      bundles: Object.fromEntries(bundles.map(({ state, count }) => [state, Number(count)])),
+      bundles: bundles.length,
+      /** Bundles that the chain undid, and what they cost their executors in wei. */
+      reverted: { bundles: reverted.length, cost: costs.reduce((sum, cost) => sum + cost, 0n) },
       /** wei that the tanks paid, by the chain and by the ledger. */
       tanks: {
         chain: paid,
