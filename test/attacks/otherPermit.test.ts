@@ -18,7 +18,7 @@ import { describe, expect, test } from 'vitest'
 import type { DevInfo } from '../../src/cli/devInfo.js'
 import { withBooks } from '../support/database/books.js'
 import { result } from '../support/http/jsonRpc.js'
-import { carryAsStranger } from '../support/service/carry.js'
+import { carryPastService } from '../support/service/carryPastService.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { fund, nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
@@ -101,7 +101,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
       signature: '0x' as Hex,
     } as UserOperation<'0.7'>
     const signed = { ...operation, signature: await account.signUserOperation(operation) }
-    const event = await carryAsStranger(info, signed, account.entryPoint.address)
+    const event = await carryPastService(info, signed, account.entryPoint.address)
 
     const paid = parseUnits('100', 6) - (await tokensOf(info, token, account.address))
     expect(paid).toBeGreaterThan(0n)

@@ -1,29 +1,17 @@
-import {
-  type Address,
-  concatHex,
-  createWalletClient,
-  type Hex,
-  http,
-  parseEventLogs,
-  sliceHex,
-  type TransactionReceipt,
-} from 'viem'
+import { type Address, concatHex, type Hex, http, sliceHex } from 'viem'
 import {
   createBundlerClient,
   createPaymasterClient,
-  entryPoint08Abi,
   type SmartAccount,
-  toPackedUserOperation,
   type UserOperation,
 } from 'viem/account-abstraction'
-import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import { withBooks } from '../support/database/books.js'
+import { carryPastService } from '../support/service/carryPastService.js'
 import { TARGET } from '../support/service/devAccount.js'
-import { fund, nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
+import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { until } from '../support/until.js'
 
@@ -70,28 +58,6 @@ function inOtherForm(operation: UserOperation<'0.7'>, version: Version): UserOpe
   } as UserOperation<'0.7'>
 }
 
-/** Carries `operation` to the chain as any stranger can. */
-async function carry(
-  operation: UserOperation<'0.7'>,
-  entryPoint: Address,
-): Promise<TransactionReceipt> {
-  const { info } = purser()
-  const stranger = privateKeyToAccount(keyFromSeed('stranger'))
-  await fund(info, stranger.address)
-  const wallet = createWalletClient({
-    account: stranger,
-    chain: foundry,
-    transport: http(info.rpcUrl),
-  })
-  const hash = await wallet.writeContract({
-    address: entryPoint,
-    abi: entryPoint08Abi,
-    functionName: 'handleOps',
-    args: [[toPackedUserOperation(operation)], stranger.address],
-  })
-  return nodeClient(info).waitForTransactionReceipt({ hash })
-}
-
 describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
   test('an operation carried under a second hash costs its sponsor what the chain charged', async () => {
     const { info, dataFolder } = purser()
@@ -100,14 +66,8 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
     const changed = inOtherForm(known, version)
     const signature = await account.signUserOperation(changed)
     const { address } = account.entryPoint
-    const receipt = await carry({ ...changed, signature }, address)
-
-    const [event] = parseEventLogs({
-      abi: entryPoint08Abi,
-      eventName: 'UserOperationEvent',
-      logs: receipt.logs,
-    })
-    expect(event?.args.paymaster.toLowerCase()).toBe(info.tanks[version])
+    const event = await carryPastService(info, { ...changed, signature }, address)
+    expect(event.paymaster.toLowerCase()).toBe(info.tanks[version])
     const reservation = await until(() =>
       withBooks(dataFolder, (database) =>
         database
@@ -118,7 +78,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
           .executeTakeFirst(),
       ),
     )
-    expect(reservation.user_op_hash).toBe(event?.args.userOpHash)
-    expect(reservation.actual_cost).toBe(event?.args.actualGasCost)
+    expect(reservation.user_op_hash).toBe(event.userOpHash)
+    expect(reservation.actual_cost).toBe(event.actualGasCost)
   })
 })

@@ -6,7 +6,7 @@ import { funderKey } from '../../src/devnet/devKeys.js'
 import { createFunds } from '../../src/paymaster/funds.js'
 import { withBooks } from '../support/database/books.js'
 import { result } from '../support/http/jsonRpc.js'
-import { carryAsStranger } from '../support/service/carry.js'
+import { carryPastService } from '../support/service/carryPastService.js'
 import { commandsOn } from '../support/service/cliAnswers.js'
 import { createTenant } from '../support/service/createTenant.js'
 import { TARGET } from '../support/service/devAccount.js'
@@ -125,7 +125,7 @@ test('one operation that two apps sponsored is charged to one of them', async ()
   if (operation === undefined) throw new Error('nothing was sponsored')
   const signed = { ...operation, signature: await account.signUserOperation(operation) }
 
-  const event = await carryAsStranger(info, signed, account.entryPoint.address)
+  const event = await carryPastService(info, signed, account.entryPoint.address)
   const rows = await until(async () => {
     const found = await reservationsOf(account.address)
     return found.every(({ state }) => state === 'included') && found

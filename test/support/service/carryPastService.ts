@@ -14,7 +14,7 @@ import { fund, nodeClient } from './smartAccounts.js'
  * Carries a signed operation of v0.7 or later to the chain as any stranger can, without the service.
  * Returns the EntryPoint's account of it.
  */
-export async function carryAsStranger(
+export async function carryPastService(
   info: DevInfo,
   operation: UserOperation<'0.7'>,
   entryPoint: Address,
