@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRandom } from '../evm/random.js'
 import { createAdversary } from '../support/adversary/attack.js'
@@ -73,7 +74,7 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
     ...books,
     answers: Object.fromEntries([...adversary.tally].sort()),
   }
-  console.info(summary)
+  process.stdout.write(`${inspect(summary)}\n`)
   expect(adversary.internal).toEqual([])
   expect(operations.every(({ success }) => success)).toBe(true)
   expect(operations.length).toBeGreaterThan(field.entryPoints.length)
