@@ -4,6 +4,7 @@ import { type Hex, zeroHash } from 'viem'
 import { beforeEach, expect, test } from 'vitest'
 import { emitOperationEvents, eventTypes } from '../../src/store/events.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
+import { rollBack } from '../../src/store/outbox/rollBack.js'
 import { putInclusions } from '../../src/store/pool/inclusions.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
@@ -145,4 +146,22 @@ test('an operation is told as included, failed or dropped', async () => {
     { type: 'user_operation.failed', data: about(bad, { success: false, blockNumber: 9 }) },
     { type: 'user_operation.included', data: about(good, { success: true, actualGasCost: '7' }) },
   ])
+})
+
+test('an inclusion that is found twice is told once, and again when a reorg had undone it', async () => {
+  const hash: Hex = `0x${'44'.repeat(32)}`
+  await pool(hash, 3n, false)
+  const found = inclusionOf({ slot: slot(3n), hash, cost: 7n, block: 9n })
+  const settle = () =>
+    database()
+      .transaction()
+      .execute((trx) => putInclusions(trx, chainId, [found], null))
+  await settle()
+  await settle()
+  expect(await told()).toHaveLength(1)
+  await database()
+    .transaction()
+    .execute((trx) => rollBack(trx, chainId, 8n))
+  await settle()
+  expect(await told()).toHaveLength(2)
 })

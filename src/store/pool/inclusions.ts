@@ -75,19 +75,21 @@ export async function putInclusions(
       log_index = excluded.log_index, logs = excluded.logs
     returning user_op_hash, xmax = 0 as inserted`.execute(trx)
   const hashes = included.map(({ outcome }) => outcome.userOpHash)
-  await trx
-    .updateTable('operations')
-    .set({
-      state: 'included',
-      reason_code: null,
-      reason: null,
-      bundle_id: bundleId,
-      updated_at: sql<Date>`now()`,
-    })
-    .where('chain_id', '=', BigInt(chainId))
-    .where(sql<boolean>`hash = any(${hashes}::text[])`)
-    .execute()
-  await emitOperationEvents(trx, chainId, hashes)
+  const ended = await sql<{ hash: Hex }>`with before as (
+      select hash, state from operations
+      where chain_id = ${chainId} and hash = any(${hashes}::text[]) order by hash for no key update
+    ), changed as (
+      update operations o set state = 'included', reason_code = null, reason = null,
+        bundle_id = ${bundleId}, updated_at = now()
+      from before where o.chain_id = ${chainId} and o.hash = before.hash
+    )
+    select hash from before where state <> 'included'`.execute(trx)
+  // What is found twice, by the index and by a question for its receipt, is told once.
+  await emitOperationEvents(
+    trx,
+    chainId,
+    ended.rows.map(({ hash }) => hash),
+  )
   return rows.filter(({ inserted }) => inserted).map((row) => row.user_op_hash)
 }
 
