@@ -19,6 +19,7 @@ import type {
   SponsorshipRequest,
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
+import type { NewRefusal } from '../store/records/refusals.js'
 import type { Actor } from '../store/tenants/audit.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 
@@ -102,6 +103,8 @@ export type Services = {
   authenticateToken(token: string): Promise<TokenIdentity | undefined>
   isOperator(token: string): boolean
   readonly webhooks: (actor: Actor) => WebhookServices
+  /** Keeps a refusal for the app's developer; neither throws nor waits. */
+  readonly recordRefusal: (refusal: NewRefusal) => void
   /** Whether every part that a request needs is able to work now. */
   readiness(): Promise<Readiness>
 }

@@ -48,6 +48,14 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'why operations were sponsored or refused',
     load: async () => (await import('./commands/decisionCommands.js')).defineDecisionCommand,
   },
+  refusal: {
+    description: 'requests about operations that were refused, and why',
+    load: async () => (await import('./commands/refusalCommands.js')).defineRefusalCommand,
+  },
+  explain: {
+    description: 'what a code means, and what to do: AA25, STO-021, BUDGET_EXCEEDED, -32508',
+    load: async () => (await import('./commands/explainCommand.js')).defineExplainCommand,
+  },
   subscription: {
     description: "where an app's events are delivered",
     load: async () =>

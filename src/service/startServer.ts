@@ -17,7 +17,8 @@ import { ConfigError } from '../errors/configError.js'
 import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
 import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
-import { startRetention } from '../policy/startRetention.js'
+import { createRefusalRecorder, type RefusalRecorder } from '../records/createRefusalRecorder.js'
+import { startRetention } from '../records/startRetention.js'
 import type { Connection, Database } from '../store/database.js'
 import { emitCircuitOpened } from '../store/events.js'
 import { LEASES_CHANNEL } from '../store/leases.js'
@@ -67,6 +68,7 @@ export type ServerConfig = Pick<
   | 'debugMethods'
   | 'nativePrices'
   | 'decisionRetentionDays'
+  | 'refusalRetentionDays'
 >
 
 export type Service = {
@@ -107,9 +109,11 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     }
     const bundlers = [...chains.values()].flatMap(({ bundler }) => bundler ?? [])
     if (bundlers.length > 0) stops.push(...(await listenForBundlers(options, chains, bundlers)))
-    stops.push(startRetention({ database, logger, days: config.decisionRetentionDays }).stop)
+    stops.push(startRetention({ database, logger, days: retentionOf(config) }).stop)
+    const refusals = recorderOf(shared)
+    stops.push(refusals.stop)
     const drain = { isDraining: false }
-    const api = await startApiOf(shared, chains, drain)
+    const api = await startApiOf(shared, chains, refusals, drain)
     stops.push(api.close)
     const close = async (): Promise<void> => {
       drain.isDraining = true
@@ -123,6 +127,16 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
+}
+
+function retentionOf({ decisionRetentionDays, refusalRetentionDays }: ServerConfig) {
+  return { decisions: decisionRetentionDays, refusals: refusalRetentionDays }
+}
+
+/** The recorder of refusals; one that keeps nothing where the operator wants none kept. */
+function recorderOf({ config, database, metrics, logger }: SharedParts): RefusalRecorder {
+  if (config.refusalRetentionDays === 0) return { record: () => {}, stop: async () => {} }
+  return createRefusalRecorder({ database, logger, onLost: metrics.refusalsLost })
 }
 
 type SharedParts = ServerOptions & {
@@ -176,6 +190,7 @@ async function listenForBundlers(
 function startApiOf(
   shared: SharedParts,
   chains: Chains,
+  refusals: RefusalRecorder,
   drain: { readonly isDraining: boolean },
 ): Promise<Api> {
   const { config, database, logger, metrics } = shared
@@ -191,6 +206,7 @@ function startApiOf(
     authenticateToken,
     isOperator,
     webhooks,
+    recordRefusal: refusals.record,
     readiness: () => checkReadiness(database, health, drain.isDraining),
   }
   const mounts = [

@@ -486,6 +486,30 @@ type TokenPaymentRow = {
   booked_at: Generated<Date>
 }
 
+/** A request about an operation that was answered with an error. */
+type RefusalRow = {
+  id: Generated<string>
+  at: Date
+  account_id: string
+  app_id: string
+  key_id: string
+  chain_id: bigint
+  method: string
+  /** Null where the request named none that can be read; so are sender and nonce. */
+  entry_point: Address | null
+  sender: Address | null
+  nonce: bigint | null
+  /** The JSON-RPC code. */
+  code: number
+  rule: string | null
+  message: string
+  /** `error.data` of the answer, as JSON. */
+  data: string | null
+  /** The parameters as JSON, unless they are too long to be kept. */
+  request: string | null
+  request_id: string
+}
+
 export type Schema = {
   accounts: AccountRow
   apps: AppRow
@@ -520,4 +544,5 @@ export type Schema = {
   reputations: ReputationRow
   token_quotes: TokenQuoteRow
   token_payments: TokenPaymentRow
+  refusals: RefusalRow
 }

@@ -7,7 +7,7 @@ import { type EventType, emitEvent } from '../../src/store/events.js'
 import { inTransaction } from '../../src/store/inTransaction.js'
 import { setAlarm } from '../../src/store/ledger/alarms.js'
 import { findBrokenAudit } from '../../src/store/tenants/audit.js'
-import { fillTenant, storeCall } from '../support/database/fillTenant.js'
+import { fillTenant, storeCall, storeRefusal } from '../support/database/fillTenant.js'
 import type { Json } from '../support/http/jsonRpc.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 
@@ -195,6 +195,24 @@ describe('every answer is as the OpenAPI document says', () => {
     await ask('DELETE', each, own)
     expect((await ask('GET', base, ids)).items).toEqual([])
     expect(JSON.stringify(await ask('GET', '/audit', {}))).not.toContain(made.signingSecret)
+  })
+
+  test('refusals and what their codes mean', async () => {
+    const { appId, token } = two()
+    const refusalId = await storeRefusal(database(), two())
+    const get = (template: string, ids = {}) => ask('GET', template, ids, undefined, token)
+    const { items } = await get(`/refusals?appId=${appId}&rule=AA24&code=-32507`)
+    expect(items).toMatchObject([{ refusalId, code: -32_507, nonce: '7' }])
+    expect(await get('/refusals/{refusalId}', { refusalId })).toEqual({
+      ...items[0],
+      data: { rule: 'AA24' },
+      request: [{ nonce: '0x7' }],
+      explanation: await get('/explain?code=AA24'),
+    })
+    expect((await admin('GET', '/explain?code=AA00', token)).status).toBe(404)
+    await storeRefusal(database(), two())
+    const newest = await get('/refusals?limit=1')
+    expect((await get(`/refusals?before=${newest.next}`)).items).toEqual(items)
   })
 
   test('policies and decisions', async () => {

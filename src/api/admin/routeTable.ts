@@ -5,6 +5,7 @@ import { auditRoutes } from './routes/audit.js'
 import { decisionRoutes } from './routes/decisions.js'
 import { keyRoutes } from './routes/keys.js'
 import { policyRoutes } from './routes/policies.js'
+import { refusalRoutes } from './routes/refusals.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
 import { tankRoutes } from './routes/tanks.js'
 import { tokenRoutes } from './routes/tokens.js'
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...keyRoutes,
   ...policyRoutes,
   ...decisionRoutes,
+  ...refusalRoutes,
   ...tankRoutes,
   ...tokenRoutes,
   ...webhookRoutes,

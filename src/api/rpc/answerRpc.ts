@@ -51,7 +51,7 @@ export async function answerRpc(
     id = idOf(body)
     dialect = selectDialect(request.version, request.dialect)
     const chain = findChain(request.chainId, services)
-    const { clientVersion } = services
+    const { clientVersion, recordRefusal } = services
     const { batchLength } = limits
     const { appId } = identity
     return await handleRpc(body, {
@@ -61,6 +61,8 @@ export async function answerRpc(
       dialect,
       batchLength,
       identity,
+      requestId: request.caller.requestId,
+      recordRefusal,
       gate,
       metrics,
       logger,

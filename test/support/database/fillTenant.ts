@@ -50,6 +50,7 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     position: undefined,
     terms: {},
   })
+  const refusalId = await storeRefusal(db, tenant)
   await inTransaction(db, (trx) => emitEvent(trx, app_id, 'tank.low', { tankId: tank.id }))
   return {
     accountId: tenant.accountId,
@@ -61,7 +62,34 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     chainId: '31337',
     decisionId: await storeCall(db, app_id, webhook.id),
     subscriptionId: subscription.id,
+    refusalId,
   }
+}
+
+/** A refused request; resolves to its id. */
+export async function storeRefusal(db: Database, { accountId, appId }: Tenant): Promise<string> {
+  const { id } = await db
+    .insertInto('refusals')
+    .values({
+      at: new Date(),
+      account_id: accountId,
+      app_id: appId,
+      key_id: randomUUID(),
+      chain_id: 31_337n,
+      method: 'eth_sendUserOperation',
+      entry_point: `0x${'e'.repeat(40)}`,
+      sender: `0x${'5'.repeat(40)}`,
+      nonce: 7n,
+      code: -32_507,
+      rule: 'AA24',
+      message: 'AA24 signature error',
+      data: '{"rule":"AA24"}',
+      request: '[{"nonce":"0x7"}]',
+      request_id: randomUUID(),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 /** A decision whose webhook said no; resolves to the decision's id. */

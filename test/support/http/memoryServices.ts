@@ -211,6 +211,7 @@ export function createMemoryServices() {
     authenticateKey: async (key) => identities.get(key),
     authenticateToken: async (token) => accounts.get(token),
     isOperator: (token) => token === operatorToken,
+    recordRefusal: () => {},
     webhooks: () => ({
       create: recorded('webhooks.create', (appId, webhook) => {
         const webhookId = randomUUID()
