@@ -124,7 +124,9 @@ async function run<Name extends MethodName>(
   const sender = senderOf(decoded)
   if (sender !== undefined) gate.about(identity.keyId, sender, name)
   const answer = () => method.run(decoded, context)
-  const result = method.simulates ? await gate.simulate(identity.keyId, answer) : await answer()
+  const result = method.simulates
+    ? await gate.simulate(identity.keyId, name, answer)
+    : await answer()
   return method.encode[context.dialect.name](result)
 }
 
