@@ -19,6 +19,7 @@ import type {
   SponsorshipRequest,
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
+import type { AppSponsor } from '../store/schema.js'
 import type { Actor } from '../store/tenants/audit.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 
@@ -101,6 +102,8 @@ export type Services = {
   /** undefined = unknown or revoked. */
   authenticateToken(token: string): Promise<TokenIdentity | undefined>
   isOperator(token: string): boolean
+  /** Whom wallets show as the sponsor of an app; undefined = nobody. */
+  sponsorOf(appId: string): Promise<AppSponsor | undefined>
   readonly webhooks: (actor: Actor) => WebhookServices
   /** Whether every part that a request needs is able to work now. */
   readiness(): Promise<Readiness>

@@ -205,12 +205,14 @@ export function createMemoryServices() {
   }
 
   const operatorToken = 'operator'
+  const sponsors = new Map([['app-1', { name: 'App one', icon: 'https://one.example/icon.png' }]])
   const services: Services = {
     clientVersion: 'purser/test',
     chains: new Map([[chain.chainId, chain]]),
     authenticateKey: async (key) => identities.get(key),
     authenticateToken: async (token) => accounts.get(token),
     isOperator: (token) => token === operatorToken,
+    sponsorOf: async (appId) => sponsors.get(appId),
     webhooks: () => ({
       create: recorded('webhooks.create', (appId, webhook) => {
         const webhookId = randomUUID()
