@@ -12,6 +12,7 @@ import { describe, expect, test } from 'vitest'
 import { devVersions } from '../../src/devnet/devContracts.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import { causesOf } from '../support/causesOf.js'
+import type { Json } from '../support/http/jsonRpc.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { tokenNamed } from '../support/service/devTokens.js'
 import {
@@ -217,7 +218,9 @@ test("viem's paymaster client reads whom the wallet shall show as the sponsor", 
       authorization: `Bearer ${info().authToken}`,
       'content-type': 'application/json',
     }
-    const { items } = await (await fetch(`${info().url}/admin/v1/apps`, { headers })).json()
+    const { items } = (await (
+      await fetch(`${info().url}/admin/v1/apps`, { headers })
+    ).json()) as Json
     const body = JSON.stringify({ sponsor })
     const init = { method: 'PATCH', headers, body }
     return (await fetch(`${info().url}/admin/v1/apps/${items[0].id}`, init)).status
