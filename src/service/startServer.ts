@@ -25,6 +25,7 @@ import { LEASES_CHANNEL } from '../store/leases.js'
 import { listen } from '../store/notifications.js'
 import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
 import { poolSizes } from '../store/poolSizes.js'
+import { findSponsor } from '../store/tenants/apps.js'
 import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
 import { type Approver, createApprover } from '../webhook/approve.js'
@@ -205,6 +206,7 @@ function startApiOf(
     authenticateKey,
     authenticateToken,
     isOperator,
+    sponsorOf: (appId) => findSponsor(database, appId),
     webhooks,
     recordRefusal: refusals.record,
     readiness: () => checkReadiness(database, health, drain.isDraining),

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { DropCode } from './dropCode.js'
 
@@ -15,10 +15,15 @@ type AccountRow = {
   revoked_at: Date | null
 }
 
+/** Who pays, as wallets show it: a name, and the URI of an image (ERC-7677). */
+export type AppSponsor = { readonly name: string; readonly icon?: string | undefined }
+
 type AppRow = {
   id: Generated<string>
   account_id: string
   name: string
+  /** Written as JSON text; null = the app names nobody. */
+  sponsor: ColumnType<AppSponsor | null, string | undefined, string | null>
   created_at: Generated<Date>
   revoked_at: Date | null
 }

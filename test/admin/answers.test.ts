@@ -72,6 +72,18 @@ describe('every answer is as the OpenAPI document says', () => {
     expect((await ask('GET', '/apps', {})).items).toContainEqual(app)
     expect(await ask('GET', '/apps/{appId}', ids)).toEqual(app)
     await ask('PATCH', '/apps/{appId}', ids, { name: 'store' })
+    expect(app.sponsor).toBeNull()
+    const sponsor = { name: 'Store', icon: 'data:image/svg+xml,%3Csvg/%3E' }
+    for (const [change, expected] of [
+      [{ sponsor }, { name: 'store', sponsor }],
+      [{}, { name: 'store', sponsor }],
+      [
+        { name: 'shop', sponsor: { name: 'Shop' } },
+        { name: 'shop', sponsor: { name: 'Shop' } },
+      ],
+      [{ sponsor: null }, { name: 'shop', sponsor: null }],
+    ] as const)
+      expect(await ask('PATCH', '/apps/{appId}', ids, change)).toEqual({ ...app, ...expected })
 
     const expiresAt = '2099-01-01T00:00:00.000Z'
     const limits = { scopes: ['paymaster'], allowedIps: ['10.0.0.0/8'], expiresAt }
@@ -154,7 +166,7 @@ describe('every answer is as the OpenAPI document says', () => {
       'key.rotate',
       'key.update',
       'key.create',
-      'app.update',
+      ...Array<string>(5).fill('app.update'),
       'app.create',
     ])
     expect(mine.at(-2)).toMatchObject({ before: { name: 'shop' }, after: { name: 'store' } })

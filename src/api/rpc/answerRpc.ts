@@ -51,13 +51,14 @@ export async function answerRpc(
     id = idOf(body)
     dialect = selectDialect(request.version, request.dialect)
     const chain = findChain(request.chainId, services)
-    const { clientVersion, recordRefusal } = services
+    const { clientVersion, recordRefusal, sponsorOf } = services
     const { batchLength } = limits
     const { appId } = identity
     return await handleRpc(body, {
       chain,
       appId,
       clientVersion,
+      sponsorOf,
       dialect,
       batchLength,
       identity,
