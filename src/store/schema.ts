@@ -486,7 +486,16 @@ type TokenPaymentRow = {
   booked_at: Generated<Date>
 }
 
+/** The one row by which the master key of this database is recognised. */
+type MasterKeyRow = {
+  one: Generated<boolean>
+  /** A known text, encrypted with the key. */
+  check_value: Buffer
+  since: Generated<Date>
+}
+
 export type Schema = {
+  master_key: MasterKeyRow
   accounts: AccountRow
   apps: AppRow
   keys: KeyRow
