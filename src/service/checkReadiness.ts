@@ -4,6 +4,7 @@ import { bundlerLease } from '../bundling/leadBundling.js'
 import type { Database } from '../store/database.js'
 import { isReachable } from '../store/isReachable.js'
 import { findLease } from '../store/leases.js'
+import { storageTrouble } from '../store/storageTrouble.js'
 
 /** The parts of a running chain that tell its state. */
 export type ChainHealth = {
@@ -46,15 +47,17 @@ export async function checkReadiness(
 ): Promise<Readiness> {
   const { database, chains, away, isDraining, roles } = parts
   const reachable = await within(isReachable(database), false)
+  const trouble = await within(storageTrouble(database), undefined)
   const own = {
     serving: !isDraining,
     [`role ${role}`]: roles.includes(role),
-    database: reachable,
+    database: reachable && trouble === undefined,
   }
   const reasons: string[] = []
   if (isDraining) reasons.push('This process is stopping.')
   if (!roles.includes(role)) reasons.push(otherRole(roles, role))
   if (!reachable) reasons.push('The database does not answer.')
+  if (trouble !== undefined) reasons.push(`The database takes no writes: ${trouble}.`)
   const alarms: string[] = []
   const details: Record<string, ChainReadiness> = {}
   const chainChecks = new Map<number, boolean>()

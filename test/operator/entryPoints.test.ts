@@ -1,4 +1,4 @@
-import { createPublicClient, http, parseEther } from 'viem'
+import { createPublicClient, getAddress, http, parseEther } from 'viem'
 import {
   createBundlerClient,
   createPaymasterClient,
@@ -61,10 +61,10 @@ function urlFor(chainId: number): string {
 describe('a chain without entryPoints in its configuration', () => {
   test('serves every canonical EntryPoint that has code there, and no other', async () => {
     expect(await result(urlFor(31_337), 'eth_supportedEntryPoints', [])).toEqual(
-      versions.map((version) => canonicalAddresses[version]),
+      versions.map((version) => getAddress(canonicalAddresses[version])),
     )
     expect(await result(urlFor(single.chainId), 'eth_supportedEntryPoints', [])).toEqual([
-      canonicalAddresses['0.6'],
+      getAddress(canonicalAddresses['0.6']),
     ])
   })
 
