@@ -65,6 +65,10 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'who changed what',
     load: async () => (await import('./commands/auditCommands.js')).defineAuditCommand,
   },
+  keys: {
+    description: 'the master key, under which secrets are stored',
+    load: async () => (await import('./commands/keysCommands.js')).defineKeysCommand,
+  },
   migrate: {
     description: 'bring the database schema up to date (every start does it too)',
     load: async () => (await import('./commands/migrateCommand.js')).defineMigrateCommand,

@@ -12,15 +12,15 @@ import {
 } from '../contracts/deployments.js'
 import { abi as tankAbi } from '../contracts/generated/Tank06.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { TankError } from '../errors/tankErrors.js'
+import { SignerLostError, TankError } from '../errors/tankErrors.js'
 import type { Database } from '../store/database.js'
 import { alarmSince } from '../store/ledger/alarms.js'
-import { findTank, insertTank, type StoredTank } from '../store/ledger/tanks.js'
+import { findTank, insertTank, replaceTank, type StoredTank } from '../store/ledger/tanks.js'
 import type { TankKind } from '../store/schema.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
 import type { Runway } from './runway.js'
-import { SIGNER_PURPOSE } from './tank/signForTank.js'
+import { canSign, SIGNER_PURPOSE } from './tank/signForTank.js'
 import { tankAddress, tankCreation, tankImplementation } from './tank/tankAddress.js'
 import { tankLevel } from './tank/tankLevel.js'
 
@@ -47,6 +47,8 @@ export type TankState = Tank & {
   readonly runway: Runway
   /** Whether the alarm is on. */
   readonly isLow: boolean
+  /** Whether the master key does not decrypt the signer's key: then nothing can be sponsored from the tank. */
+  readonly isSignerLost: boolean
 }
 
 export type TanksContext = {
@@ -65,7 +67,7 @@ export type Tanks = {
   /**
    * The app's tank (null = the shared one). Where there is none yet, it is registered with a new
    * signer, and only then `owner` counts; its address can be funded from now on. Of kind `gas` by
-   * default.
+   * default. Throws TankError for a tank whose signer is lost: money must not go there.
    */
   ensure(
     appId: string | null,
@@ -83,6 +85,11 @@ export type Tanks = {
     entryPoint: EntryPoint,
     kind?: TankKind,
   ): Promise<TankState | undefined>
+  /**
+   * A tank with a new signer in place of one whose signer is lost and whose deposit is withdrawn. The
+   * signer is part of a tank's address, so it is another contract.
+   */
+  replace(tank: TankState, entryPoint: EntryPoint): Promise<Tank>
   /** Pays `wei` from `key` into the tank's deposit. */
   deposit(tank: Tank, wei: bigint, key: Hex): Promise<void>
   /**
@@ -112,29 +119,34 @@ export function createTanks(context: TanksContext): Tanks {
     if (!(await has(tankFactory))) throw new TankError(`There is no TankFactory at ${tankFactory}.`)
   }
 
+  const signedBy = (entryPoint: EntryPoint, owner: Address, kind: TankKind) =>
+    newSigner(context, entryPoint, owner, kind)
+
   return {
     async ensure(appId, entryPoint, owner, kind = 'gas') {
       const known = await findTank(database, appId, chainId, entryPoint.address, kind)
+      if (known !== undefined && !canSign(masterKey, known)) throw new SignerLostError(known)
       if (known !== undefined) return toTank(known)
-      const key = generatePrivateKey()
-      const parts = {
-        kind,
-        version: entryPoint.version,
-        entryPoint: entryPoint.address,
-        owner: owner.toLowerCase() as Address,
-        signer: privateKeyToAddress(key).toLowerCase() as Address,
-      }
+      const made = signedBy(entryPoint, owner, kind)
       const stored = await insertTank(database, {
         app_id: appId,
         chain_id: BigInt(chainId),
-        entry_point: parts.entryPoint,
+        entry_point: entryPoint.address,
         kind,
-        address: tankAddress(tankFactory, parts),
-        owner: parts.owner,
-        signer: parts.signer,
-        signer_key: encryptSecret(masterKey, SIGNER_PURPOSE, key),
+        ...made,
       })
       return toTank(stored)
+    },
+
+    async replace(tank, entryPoint) {
+      if (!tank.isSignerLost)
+        throw new TankError(`The signer of tank ${tank.address} is there: nothing is replaced.`)
+      if (tank.deposit > 0n)
+        throw new TankError(
+          `Tank ${tank.address} still has ${tank.deposit} wei deposited, which only its owner ${tank.owner} can take out: run \`purser tank withdraw\` first.`,
+        )
+      const made = signedBy(entryPoint, tank.owner, tank.kind)
+      return toTank(await replaceTank(database, tank, made))
     },
 
     async deploy(tank, entryPoint, key) {
@@ -158,7 +170,8 @@ export function createTanks(context: TanksContext): Tanks {
         tankLevel({ database, node, chainId }, stored),
         alarmSince(database, stored.id),
       ])
-      return { ...toTank(stored), deployed, ...level, isLow: since !== undefined }
+      const isSignerLost = !canSign(masterKey, stored)
+      return { ...toTank(stored), deployed, ...level, isLow: since !== undefined, isSignerLost }
     },
 
     async deposit(tank, wei, key) {
@@ -184,6 +197,29 @@ export function createTanks(context: TanksContext): Tanks {
       const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawTo', args: [to, wei] })
       await sendTransaction(context, key, { to: tank.address, data })
     },
+  }
+}
+
+/** Address, owner and signer of a new tank. */
+function newSigner(
+  { masterKey, definition: { tankFactory } }: TanksContext,
+  entryPoint: EntryPoint,
+  owner: Address,
+  kind: TankKind,
+) {
+  const key = generatePrivateKey()
+  const parts = {
+    kind,
+    version: entryPoint.version,
+    entryPoint: entryPoint.address,
+    owner: owner.toLowerCase() as Address,
+    signer: privateKeyToAddress(key).toLowerCase() as Address,
+  }
+  return {
+    address: tankAddress(tankFactory, parts),
+    owner: parts.owner,
+    signer: parts.signer,
+    signer_key: encryptSecret(masterKey, SIGNER_PURPOSE, key),
   }
 }
 

@@ -515,7 +515,16 @@ type RefusalRow = {
   request_id: string
 }
 
+/** The one row by which the master key of this database is recognised. */
+type MasterKeyRow = {
+  one: Generated<boolean>
+  /** A known text, encrypted with the key. */
+  check_value: Buffer
+  since: Generated<Date>
+}
+
 export type Schema = {
+  master_key: MasterKeyRow
   accounts: AccountRow
   apps: AppRow
   keys: KeyRow

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { rpc } from '../support/http/jsonRpc.js'
 import { webhookApi } from '../support/http/webhookApi.js'
 import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
+import { createTenant } from '../support/service/createTenant.js'
 import { processesOn } from '../support/service/processes.js'
 import { makeDataFolder, removeDataFolder } from '../support/service/startPurser.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
@@ -123,6 +124,7 @@ describe('commands without a running service', () => {
     const folder = makeDataFolder()
     try {
       const { answer, tenant } = commandsOn(folder)
+      await createTenant(folder, 'of a service that ran')
       const { accountId, keyId } = await tenant('alone')
       expect(processesOn(folder)).toEqual([])
       const answers = await Promise.all([

@@ -209,6 +209,7 @@ export function createMemoryServices() {
   const services: Services = {
     clientVersion: 'purser/test',
     chains: new Map([[chain.chainId, chain]]),
+    requireServed: () => {},
     authenticateKey: async (key) => identities.get(key),
     authenticateToken: async (token) => accounts.get(token),
     isOperator: (token) => token === operatorToken,
@@ -232,6 +233,7 @@ export function createMemoryServices() {
     }),
     readiness: async () => ({
       ready: state.ready,
+      roles: ['api', 'bundler'],
       checks: { database: state.ready },
       reasons: state.ready ? [] : ['The database does not answer.'],
       alarms: ['Chain 10, 0x11: send it money.'],
