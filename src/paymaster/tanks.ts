@@ -16,13 +16,19 @@ import { TankError } from '../errors/tankErrors.js'
 import type { Database } from '../store/database.js'
 import { alarmSince } from '../store/ledger/alarms.js'
 import { findTank, insertTank, type StoredTank } from '../store/ledger/tanks.js'
-import type { TankKind } from '../store/schema.js'
+import type { TankContract, TankKind } from '../store/schema.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
 import type { Runway } from './runway.js'
 import { SIGNER_PURPOSE } from './tank/signForTank.js'
-import { tankAddress, tankCreation, tankImplementation } from './tank/tankAddress.js'
+import {
+  type TankParts,
+  tankAddress,
+  tankCreation,
+  tankImplementation,
+} from './tank/tankAddress.js'
 import { tankLevel } from './tank/tankLevel.js'
+import { NEWEST_TANK } from './tank/tankTypedData.js'
 
 export type Tank = {
   /** null = the operator's, shared by apps with credit. */
@@ -30,6 +36,7 @@ export type Tank = {
   readonly chainId: number
   readonly entryPoint: Address
   readonly kind: TankKind
+  readonly contract: TankContract
   readonly address: Address
   /** The address that may withdraw. */
   readonly owner: Address
@@ -117,9 +124,10 @@ export function createTanks(context: TanksContext): Tanks {
       const known = await findTank(database, appId, chainId, entryPoint.address, kind)
       if (known !== undefined) return toTank(known)
       const key = generatePrivateKey()
-      const parts = {
+      const parts: TankParts = {
         kind,
         version: entryPoint.version,
+        contract: NEWEST_TANK,
         entryPoint: entryPoint.address,
         owner: owner.toLowerCase() as Address,
         signer: privateKeyToAddress(key).toLowerCase() as Address,
@@ -129,6 +137,7 @@ export function createTanks(context: TanksContext): Tanks {
         chain_id: BigInt(chainId),
         entry_point: parts.entryPoint,
         kind,
+        contract: parts.contract,
         address: tankAddress(tankFactory, parts),
         owner: parts.owner,
         signer: parts.signer,
@@ -146,7 +155,7 @@ export function createTanks(context: TanksContext): Tanks {
         )
       }
       await placeFactory(key)
-      await place(tankImplementation(tank.kind, entryPoint.version), key)
+      await place(tankImplementation(tank.kind, entryPoint.version, tank.contract), key)
       await sendTransaction(context, key, { to: tankFactory, data: tankCreation(parts) })
     },
 
@@ -193,6 +202,7 @@ function toTank(stored: StoredTank): Tank {
     chainId: Number(stored.chain_id),
     entryPoint: stored.entry_point,
     kind: stored.kind,
+    contract: stored.contract,
     address: stored.address,
     owner: stored.owner,
     signer: stored.signer,
