@@ -20,6 +20,10 @@ const DEPOSIT = 'Deposit with `purser tank deposit`.'
 export const refusalRemedies: Readonly<Record<RefusalCode | TokenRefusalCode, Remedy>> = {
   NO_TANK: app('Make a tank for the app, the chain and the EntryPoint: `purser tank create`.'),
   TANK_NOT_DEPLOYED: app('Deposit for the tank: the first deposit deploys it.'),
+  TANK_SIGNER_LOST: operator(
+    'Bring the master key back with which the tank was made.',
+    'Without it, withdraw the deposit as its owner and make a new tank: `purser tank replace`.',
+  ),
   TANK_EMPTY: app(DEPOSIT, 'Wait until sponsored operations are included or expire.'),
   CREDIT_EMPTY: operator('Add credit for the app: `purser tank credit`.'),
   FEE_TOO_HIGH: app('Take the fees that the service advises.'),

@@ -16,13 +16,19 @@ import { SignerLostError, TankError } from '../errors/tankErrors.js'
 import type { Database } from '../store/database.js'
 import { alarmSince } from '../store/ledger/alarms.js'
 import { findTank, insertTank, replaceTank, type StoredTank } from '../store/ledger/tanks.js'
-import type { TankKind } from '../store/schema.js'
+import type { TankContract, TankKind } from '../store/schema.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
 import type { Runway } from './runway.js'
 import { canSign, SIGNER_PURPOSE } from './tank/signForTank.js'
-import { tankAddress, tankCreation, tankImplementation } from './tank/tankAddress.js'
+import {
+  type TankParts,
+  tankAddress,
+  tankCreation,
+  tankImplementation,
+} from './tank/tankAddress.js'
 import { tankLevel } from './tank/tankLevel.js'
+import { NEWEST_TANK } from './tank/tankTypedData.js'
 
 export type Tank = {
   /** null = the operator's, shared by apps with credit. */
@@ -30,6 +36,7 @@ export type Tank = {
   readonly chainId: number
   readonly entryPoint: Address
   readonly kind: TankKind
+  readonly contract: TankContract
   readonly address: Address
   /** The address that may withdraw. */
   readonly owner: Address
@@ -139,12 +146,7 @@ export function createTanks(context: TanksContext): Tanks {
     },
 
     async replace(tank, entryPoint) {
-      if (!tank.isSignerLost)
-        throw new TankError(`The signer of tank ${tank.address} is there: nothing is replaced.`)
-      if (tank.deposit > 0n)
-        throw new TankError(
-          `Tank ${tank.address} still has ${tank.deposit} wei deposited, which only its owner ${tank.owner} can take out: run \`purser tank withdraw\` first.`,
-        )
+      requireReplaceable(tank)
       const made = signedBy(entryPoint, tank.owner, tank.kind)
       return toTank(await replaceTank(database, tank, made))
     },
@@ -158,7 +160,7 @@ export function createTanks(context: TanksContext): Tanks {
         )
       }
       await placeFactory(key)
-      await place(tankImplementation(tank.kind, entryPoint.version), key)
+      await place(tankImplementation(tank.kind, entryPoint.version, tank.contract), key)
       await sendTransaction(context, key, { to: tankFactory, data: tankCreation(parts) })
     },
 
@@ -184,23 +186,36 @@ export function createTanks(context: TanksContext): Tanks {
       if (sender !== tank.owner) {
         throw new TankError(`Only the owner ${tank.owner} may withdraw; the key is of ${sender}.`)
       }
-      const deposit = await depositOf(node, tank.entryPoint, tank.address)
-      if (wei > deposit) {
-        throw new TankError(`The tank has ${deposit} wei deposited, less than ${wei} wei.`)
-      }
-      if (wei > deposit - kept) {
-        const free = deposit > kept ? deposit - kept : 0n
-        throw new TankError(
-          `Signed sponsorships may still take ${kept} of the ${deposit} wei deposited: ${free} wei are free. Wait until they end, or withdraw with --reserved what was promised too.`,
-        )
-      }
+      requireFree(wei, await depositOf(node, tank.entryPoint, tank.address), kept)
       const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawTo', args: [to, wei] })
       await sendTransaction(context, key, { to: tank.address, data })
     },
   }
 }
 
-/** Address, owner and signer of a new tank. */
+/** Throws TankError for a tank that works, or whose deposit would be left behind. */
+function requireReplaceable({ address, owner, deposit, isSignerLost }: TankState): void {
+  if (!isSignerLost)
+    throw new TankError(`The signer of tank ${address} is there: nothing is replaced.`)
+  if (deposit > 0n)
+    throw new TankError(
+      `Tank ${address} still has ${deposit} wei deposited, which only its owner ${owner} can take out: run \`purser tank withdraw\` first.`,
+    )
+}
+
+/** Throws TankError unless `wei` of the deposit may leave while `kept` wei of it stay. */
+function requireFree(wei: bigint, deposit: bigint, kept: bigint): void {
+  if (wei > deposit)
+    throw new TankError(`The tank has ${deposit} wei deposited, less than ${wei} wei.`)
+  if (wei > deposit - kept) {
+    const free = deposit > kept ? deposit - kept : 0n
+    throw new TankError(
+      `Signed sponsorships may still take ${kept} of the ${deposit} wei deposited: ${free} wei are free. Wait until they end, or withdraw with --reserved what was promised too.`,
+    )
+  }
+}
+
+/** Contract, address, owner and signer of a new tank. */
 function newSigner(
   { masterKey, definition: { tankFactory } }: TanksContext,
   entryPoint: EntryPoint,
@@ -208,14 +223,16 @@ function newSigner(
   kind: TankKind,
 ) {
   const key = generatePrivateKey()
-  const parts = {
+  const parts: TankParts = {
     kind,
     version: entryPoint.version,
+    contract: NEWEST_TANK,
     entryPoint: entryPoint.address,
     owner: owner.toLowerCase() as Address,
     signer: privateKeyToAddress(key).toLowerCase() as Address,
   }
   return {
+    contract: parts.contract,
     address: tankAddress(tankFactory, parts),
     owner: parts.owner,
     signer: parts.signer,
@@ -229,6 +246,7 @@ function toTank(stored: StoredTank): Tank {
     chainId: Number(stored.chain_id),
     entryPoint: stored.entry_point,
     kind: stored.kind,
+    contract: stored.contract,
     address: stored.address,
     owner: stored.owner,
     signer: stored.signer,

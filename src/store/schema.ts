@@ -52,6 +52,9 @@ type KeyRow = {
 /** The use of a tank: `gas` pays for operations as a gift, `token` takes tokens for it. */
 export type TankKind = 'gas' | 'token'
 
+/** The version of the contract that a tank runs; it decides what the tank's signer signs. */
+export type TankContract = 1 | 2
+
 type TankRow = {
   id: Generated<string>
   /** null = the operator's, shared by apps with credit */
@@ -59,6 +62,7 @@ type TankRow = {
   chain_id: bigint
   entry_point: Address
   kind: TankKind
+  contract: Generated<TankContract>
   address: Address
   owner: Address
   signer: Address
