@@ -102,6 +102,15 @@ export const auditEntry = z.object({
   hash: z.string(),
 })
 
+/** What a code means, who can mend it, and how. */
+export const explanation = z.object({
+  code: z.string(),
+  meaning: z.string(),
+  culprit: z.enum(['user', 'app', 'operator', 'chain']),
+  steps: z.array(z.string()),
+  docs: z.string(),
+})
+
 /** The answer of every refusal. */
 export const failure = z.object({
   statusCode: z.int(),

@@ -37,7 +37,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/tokenCommands.js')).defineTokenCommand,
   },
   operation: {
-    description: 'an operation that was accepted',
+    description: 'operations that were accepted, and what became of them',
     load: async () => (await import('./commands/operationCommands.js')).defineOperationCommand,
   },
   webhook: {

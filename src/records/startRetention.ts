@@ -3,6 +3,7 @@ import type { Database } from '../store/database.js'
 import { pruneCounters } from '../store/ledger/budgetCounters.js'
 import { pruneDecisions } from '../store/ledger/decisions.js'
 import { pruneGrants } from '../store/ledger/grants.js'
+import { pruneHistory } from '../store/records/operations.js'
 import { pruneRefusals } from '../store/records/refusals.js'
 
 type RetentionContext = {
@@ -21,10 +22,14 @@ const COUNTER_DAYS = 62
 const REFUSALS_PER_APP = 10_000
 
 /** The rows that were deleted, by table. */
-export type Pruned = { readonly decisions: number; readonly refusals: number }
+export type Pruned = {
+  readonly decisions: number
+  readonly history: number
+  readonly refusals: number
+}
 
 /**
- * Deletes old decisions, grants of the same age, old refusals and those beyond an app's share, and counters
+ * Deletes old decisions, grants and histories of operations of the same age, old refusals and those beyond an app's share, and counters
  * that no window reaches.
  */
 export async function prune({ database, days }: RetentionContext, now: Date): Promise<Pruned> {
@@ -33,10 +38,11 @@ export async function prune({ database, days }: RetentionContext, now: Date): Pr
   const decisions = await inBatches(() => pruneDecisions(database, before, BATCH))
   await pruneGrants(database, Math.floor(before.getTime() / 1000))
   await pruneCounters(database, Math.floor(daysAgo(COUNTER_DAYS).getTime() / 1000))
+  const history = await inBatches(() => pruneHistory(database, before, BATCH))
   const refusals = await inBatches(() =>
     pruneRefusals(database, daysAgo(days.refusals), REFUSALS_PER_APP, BATCH),
   )
-  return { decisions, refusals }
+  return { decisions, history, refusals }
 }
 
 /** Deletes batch after batch until one is not full. Returns the number of all rows. */
@@ -52,7 +58,7 @@ export function startRetention(context: RetentionContext): { stop(): Promise<voi
   const run = (): void => {
     running = prune(context, new Date()).then(
       (deleted) => {
-        if (deleted.decisions + deleted.refusals > 0)
+        if (Object.values(deleted).some((count) => count > 0))
           context.logger.info({ deleted }, 'old records were deleted')
       },
       (err) => context.logger.warn({ err }, 'old records could not be deleted'),

@@ -23,6 +23,7 @@ import { tankContract } from './migrations/0090-tank-contract.js'
 import { sponsor } from './migrations/0100-sponsor.js'
 import { masterKey } from './migrations/0105-master-key.js'
 import { refusals } from './migrations/0120-refusals.js'
+import { operationHistory } from './migrations/0121-operation-history.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -49,6 +50,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0100-sponsor': sponsor,
   '0105-master-key': masterKey,
   '0120-refusals': refusals,
+  '0121-operation-history': operationHistory,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */

@@ -495,6 +495,19 @@ type TokenPaymentRow = {
   booked_at: Generated<Date>
 }
 
+/** Something that befell an operation and that its row has forgotten. */
+type OperationHistoryRow = {
+  id: Generated<bigint>
+  chain_id: bigint
+  hash: Hex
+  at: Date
+  kind: 'returned' | 'suspected' | 'reorged' | 'replaced' | 'readmitted' | 'dropped'
+  /** The bundle that it left. */
+  bundle_id: bigint | null
+  code: DropCode | null
+  reason: string | null
+}
+
 /** A request about an operation that was answered with an error. */
 type RefusalRow = {
   id: Generated<string>
@@ -563,4 +576,5 @@ export type Schema = {
   token_quotes: TokenQuoteRow
   token_payments: TokenPaymentRow
   refusals: RefusalRow
+  operation_history: OperationHistoryRow
 }

@@ -7,7 +7,12 @@ import { type EventType, emitEvent } from '../../src/store/events.js'
 import { inTransaction } from '../../src/store/inTransaction.js'
 import { setAlarm } from '../../src/store/ledger/alarms.js'
 import { findBrokenAudit } from '../../src/store/tenants/audit.js'
-import { fillTenant, storeCall, storeRefusal } from '../support/database/fillTenant.js'
+import {
+  fillTenant,
+  storeCall,
+  storeOperation,
+  storeRefusal,
+} from '../support/database/fillTenant.js'
 import type { Json } from '../support/http/jsonRpc.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 
@@ -225,6 +230,20 @@ describe('every answer is as the OpenAPI document says', () => {
     await storeRefusal(database(), two())
     const newest = await get('/refusals?limit=1')
     expect((await get(`/refusals?before=${newest.next}`)).items).toEqual(items)
+  })
+
+  test('operations and what became of them', async () => {
+    const { appId, token } = two()
+    const userOpHash = await storeOperation(database(), appId)
+    const get = (template: string, ids = {}) => ask('GET', template, ids, undefined, token)
+    const { items } = await get(`/operations?appId=${appId}&state=dropped&code=EXPIRED`)
+    expect(items).toMatchObject([{ userOpHash, maxCost: '9', reason: 'too late' }])
+    const ids = { chainId: '31337', userOpHash }
+    const whole = await get('/operations/{chainId}/{userOpHash}', ids)
+    expect(whole).toMatchObject(items[0])
+    expect(whole.timeline.map(({ kind }: Json) => kind)).toEqual(['received', 'dropped'])
+    expect(whole.explanation).toEqual(await get('/explain?code=EXPIRED'))
+    expect((await get(`/operations?before=31337:${userOpHash}`)).items).toEqual([])
   })
 
   test('policies and decisions', async () => {

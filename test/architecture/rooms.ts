@@ -26,7 +26,7 @@ export const rooms = [
   ['store/pool', 'rows of operations, inclusions, reputations'],
   ['store/ledger', 'rows of tanks, funds, budgets, reservations, decisions, token payments'],
   ['store/outbox', 'bundles and other transactions of ours; undoing a reorg'],
-  ['store/records', 'rows of refused requests'],
+  ['store/records', 'rows of refused requests; operations with all that happened to them'],
   ['explain', 'code to meaning and remedy, pure'],
   ['validation/erc7562', 'the rules of ERC-7562, pure; its door is `index.ts`'],
   ['validation', 'from operation to verdict: engines that simulate, checks between them'],

@@ -88,9 +88,14 @@ test('old ones end, and those beyond the share of an app', async () => {
   const other = await createApp(database())
   const ofOther = [refusal({ app_id: other, at: dayAgo(15) }), refusal({ app_id: other })]
   await database().insertInto('refusals').values(ofOther).execute()
+  const history = { chain_id: 1n, hash: '0x01', kind: 'returned' } as const
+  await database()
+    .insertInto('operation_history')
+    .values([91, 89].map((age) => ({ ...history, at: dayAgo(age) })))
+    .execute()
   const days = { decisions: 90, refusals: 14 }
   const pruned = await prune({ database: database(), logger: silent, days }, new Date())
-  expect(pruned.refusals).toBe(6)
+  expect(pruned).toMatchObject({ refusals: 6, history: 1 })
   const left = await database()
     .selectFrom('refusals')
     .select(['message'])

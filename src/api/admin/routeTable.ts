@@ -4,6 +4,7 @@ import { appRoutes } from './routes/apps.js'
 import { auditRoutes } from './routes/audit.js'
 import { decisionRoutes } from './routes/decisions.js'
 import { keyRoutes } from './routes/keys.js'
+import { operationRoutes } from './routes/operations.js'
 import { policyRoutes } from './routes/policies.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
@@ -19,6 +20,7 @@ export const routes: readonly Route[] = [
   ...keyRoutes,
   ...policyRoutes,
   ...decisionRoutes,
+  ...operationRoutes,
   ...refusalRoutes,
   ...tankRoutes,
   ...tokenRoutes,

@@ -5,16 +5,8 @@ import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
 import { explain, explainError } from '../../../explain/explain.js'
 import { findRefusal, listRefusals, type StoredRefusal } from '../../../store/records/refusals.js'
 import { isUuid } from '../../../store/uuid.js'
-import { address, id, pageOf, pageQuery, time } from '../../adminSchemas.js'
+import { address, explanation, id, pageOf, pageQuery, time } from '../../adminSchemas.js'
 import { type Route, route } from '../route.js'
-
-const explanation = z.object({
-  code: z.string(),
-  meaning: z.string(),
-  culprit: z.enum(['user', 'app', 'operator', 'chain']),
-  steps: z.array(z.string()),
-  docs: z.string(),
-})
 
 const refusal = z.object({
   refusalId: id,
