@@ -26,6 +26,8 @@ import { TARGET } from '../test/support/tanks/tankChain.js'
 const WARM_UP = 40
 const ROUNDS = 100
 const TICK = 10
+/** Accounts that take turns, because nothing is sent: each may hold 16 sponsorships so. */
+const SENDERS = 32
 
 function percentile(times: readonly number[], part: number): number {
   return [...times].sort((a, b) => a - b)[Math.floor(times.length * part)] ?? 0
@@ -106,22 +108,26 @@ async function bench(database: Database): Promise<Row[]> {
       await manage.create(account_id, { appId: ruled.appId, name, terms: { budgets, calls } })
 
     const unset = { callGasLimit: undefined, verificationGasLimit: undefined }
-    const draft: Draft = {
-      ...(await chain.draft('deployed', 'bench', { to: TARGET, data: '0x' })),
-      ...unset,
-      preVerificationGas: undefined,
-      maxFeePerGas: undefined,
-      maxPriorityFeePerGas: undefined,
-      paymasterVerificationGasLimit: undefined,
-      paymasterPostOpGasLimit: undefined,
-    }
+    const drafts: Draft[] = []
+    while (drafts.length < SENDERS)
+      drafts.push({
+        ...(await chain.draft('deployed', `bench ${drafts.length}`, { to: TARGET, data: '0x' })),
+        ...unset,
+        preVerificationGas: undefined,
+        maxFeePerGas: undefined,
+        maxPriorityFeePerGas: undefined,
+        paymasterVerificationGasLimit: undefined,
+        paymasterPostOpGasLimit: undefined,
+      })
+    const draft = drafts[0]!
     await chain.engine.heads.refresh()
     const range = { validAfter: 0, validUntil: Math.floor(Date.now() / 1000) + 300 }
     const stub = tankStub(plain.tank.address, range, entryPoint, draft, false)
     const stubbed = withPaymaster(draft, stub)
     let key = 0n
     const ask = (appId: string) => async () => {
-      const request = world.request(appId, { ...draft, nonce: ++key << 64n })
+      const nonce = ++key << 64n
+      const request = world.request(appId, { ...drafts[Number(key) % SENDERS]!, nonce })
       const { decision } = await world.sponsor.sponsor(request)
       if (!decision.sponsored) throw new Error(decision.message)
     }
