@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { parseEther } from 'viem'
+import { numberToHex, parseEther } from 'viem'
 import type { Draft } from '../src/entrypoint/draft.js'
 import { tankStub, withPaymaster } from '../src/paymaster/sponsoredDraft.js'
 import { claimBudgets } from '../src/policy/budget/budget.js'
@@ -19,13 +19,14 @@ import { startEmbeddedPostgres } from '../src/store/postgres/embeddedPostgres.js
 import { openEngineChain } from '../test/support/chain/engineChain.js'
 import { createApp } from '../test/support/database/createApp.js'
 import { silent } from '../test/support/logger.js'
-import { alice } from '../test/support/operations/inclusionOf.js'
 import { sponsorWorld } from '../test/support/service/sponsorWorld.js'
 import { TARGET } from '../test/support/tanks/tankChain.js'
 
 const WARM_UP = 40
 const ROUNDS = 100
 const TICK = 10
+/** Accounts that take turns, because nothing is sent: each may hold 16 sponsorships so. */
+const SENDERS = 32
 
 function percentile(times: readonly number[], part: number): number {
   return [...times].sort((a, b) => a - b)[Math.floor(times.length * part)] ?? 0
@@ -106,22 +107,26 @@ async function bench(database: Database): Promise<Row[]> {
       await manage.create(account_id, { appId: ruled.appId, name, terms: { budgets, calls } })
 
     const unset = { callGasLimit: undefined, verificationGasLimit: undefined }
-    const draft: Draft = {
-      ...(await chain.draft('deployed', 'bench', { to: TARGET, data: '0x' })),
-      ...unset,
-      preVerificationGas: undefined,
-      maxFeePerGas: undefined,
-      maxPriorityFeePerGas: undefined,
-      paymasterVerificationGasLimit: undefined,
-      paymasterPostOpGasLimit: undefined,
-    }
+    const drafts: Draft[] = []
+    while (drafts.length < SENDERS)
+      drafts.push({
+        ...(await chain.draft('deployed', `bench ${drafts.length}`, { to: TARGET, data: '0x' })),
+        ...unset,
+        preVerificationGas: undefined,
+        maxFeePerGas: undefined,
+        maxPriorityFeePerGas: undefined,
+        paymasterVerificationGasLimit: undefined,
+        paymasterPostOpGasLimit: undefined,
+      })
+    const draft = drafts[0]!
     await chain.engine.heads.refresh()
     const range = { validAfter: 0, validUntil: Math.floor(Date.now() / 1000) + 300 }
     const stub = tankStub(plain.tank.address, range, entryPoint, draft, false)
     const stubbed = withPaymaster(draft, stub)
     let key = 0n
     const ask = (appId: string) => async () => {
-      const request = world.request(appId, { ...draft, nonce: ++key << 64n })
+      const nonce = ++key << 64n
+      const request = world.request(appId, { ...drafts[Number(key) % SENDERS]!, nonce })
       const { decision } = await world.sponsor.sponsor(request)
       if (!decision.sponsored) throw new Error(decision.message)
     }
@@ -132,13 +137,14 @@ async function bench(database: Database): Promise<Row[]> {
     const book = (appId: string, withPolicies: boolean) => async () => {
       const maxCost = 10n ** 12n
       const at = Math.floor(Date.now() / 1000)
-      const spending = { appId, sender: alice, maxCost, at, price: undefined }
+      const sender = numberToHex(++key, { size: 20 })
+      const spending = { appId, sender, maxCost, at, price: undefined }
       const candidates = ofApp.map((policy) => {
         const claimed = claimBudgets(policy, spending)
         if ('refusal' in claimed) throw new Error(claimed.refusal.message)
         return { policyId: policy.id, claims: claimed.claims }
       })
-      const slot = { ...payer, appId, sender: alice, nonce: ++key << 64n }
+      const slot = { ...payer, appId, sender, nonce: 0n }
       const claim = { maxCost, ofAccount: [], ofApp: withPolicies ? candidates : undefined }
       const decide = () => ({
         id: crypto.randomUUID(),
@@ -146,7 +152,7 @@ async function bench(database: Database): Promise<Row[]> {
         chain_id: BigInt(chainId),
         nonce: slot.nonce,
         entry_point: entryPoint.address,
-        sender: alice,
+        sender,
         user_op_hash: null,
         sponsored: true,
         code: 'SPONSORED',
@@ -155,7 +161,7 @@ async function bench(database: Database): Promise<Row[]> {
         valid_after: 0n,
         valid_until: 9n,
       })
-      const request = { slot, claim, head, validUntil: 9n }
+      const request = { slot, claim, head, means: head.deposit, validUntil: 9n }
       const reserved = await reserve(database, { request, decide, calls: [] })
       if (reserved.kind !== 'granted') throw new Error(reserved.kind)
     }

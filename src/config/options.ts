@@ -137,7 +137,7 @@ export const options = {
   maxSponsorshipSeconds: option({
     argument: '<seconds>',
     help: 'longest life of a sponsorship; a longer expiryDuration is cut to it',
-    schema: number.pipe(z.int().min(MIN_SPONSORSHIP_SECONDS)).default(3_600),
+    schema: number.pipe(z.int().min(MIN_SPONSORSHIP_SECONDS)).default(900),
   }),
   operatorToken: option({
     argument: '<token>',

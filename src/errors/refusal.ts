@@ -10,6 +10,8 @@ export const refusalCodes = {
   TANK_SIGNER_LOST: "The operator's master key does not decrypt the key of the tank's signer.",
   TANK_EMPTY: 'The deposit of the tank does not cover the operation beside what is reserved.',
   CREDIT_EMPTY: 'The credit of the app does not cover the operation.',
+  TOO_MUCH_UNSENT:
+    'The sender, or all new senders of the app, hold too many sponsorships that they have not sent.',
   FEE_TOO_HIGH: 'The operation offers more per gas than may be sponsored.',
   GAS_TOO_HIGH: 'The operation asks for more gas than it needs.',
   GAS_TOO_LOW:
@@ -50,6 +52,7 @@ export const tokenRefusalCodes = {
   TOKEN_NOT_EXACT: 'The token does not move exactly what is transferred.',
   TOKEN_EXPOSURE_REACHED: 'The open quotes of the token reach the limit of the operator.',
   SENDER_STRUCK: 'An earlier operation of the sender kept a tank from its charge.',
+  ADVANCE_REACHED: 'What tanks may pay before they get the tokens is reached.',
   CHARGE_FAILS: 'The operation, run whole, did not leave the charge.',
   TERMS_REFUSED: 'Fees or limits are far above the need.',
 } as const

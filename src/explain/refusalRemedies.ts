@@ -26,6 +26,10 @@ export const refusalRemedies: Readonly<Record<RefusalCode | TokenRefusalCode, Re
   ),
   TANK_EMPTY: app(DEPOSIT, 'Wait until sponsored operations are included or expire.'),
   CREDIT_EMPTY: operator('Add credit for the app: `purser tank credit`.'),
+  TOO_MUCH_UNSENT: app(
+    'Send the operations that are sponsored already, or wait until their sponsorships end.',
+    'Ask for the sponsorship when the operation is about to be sent, not for many ahead.',
+  ),
   FEE_TOO_HIGH: app('Take the fees that the service advises.'),
   GAS_TOO_HIGH: app('Take the gas limits of an estimate.'),
   GAS_TOO_LOW: app('Estimate with the stub, and let the account sign those limits.'),
@@ -70,5 +74,9 @@ export const refusalRemedies: Readonly<Record<RefusalCode | TokenRefusalCode, Re
   TOKEN_EXPOSURE_REACHED: operator('Raise the limit of open quotes, or wait until some end.'),
   SENDER_STRUCK: user('Pay in native coin, or with an allowance that the tank may take first.'),
   CHARGE_FAILS: user('Leave enough tokens in the account to pay for the gas after the call.'),
+  ADVANCE_REACHED: user(
+    'Approve the tank first, so that it can take the tokens before the operation.',
+    'Wait until open operations are included.',
+  ),
   TERMS_REFUSED: app('Take fees and limits of an estimate.'),
 }

@@ -21,6 +21,7 @@ import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
 import { highestPrice } from '../gas/highestPrice.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
 import { findGrant } from '../store/ledger/grants.js'
+import { isReserved } from '../store/ledger/reservations.js'
 import { acceptedHashes } from '../store/pool/operations.js'
 import { type RevertSubject, type Reverts, readReverts } from '../store/pool/reverts.js'
 import {
@@ -145,9 +146,14 @@ export function createMempool(context: MempoolContext): Mempool {
       }
       return commit({ entry, ...poolFacts })
     }
-    let decision = await decide(first)
-    if (dependsOnDeposits(decision) && (await heads.refresh()).hash !== headHash)
-      decision = await decide(findValid(entryPoint, op, hash, options))
+    let validation = first
+    let decision = await decide(validation)
+    if (dependsOnDeposits(decision) && (await heads.refresh()).hash !== headHash) {
+      validation = findValid(entryPoint, op, hash, options)
+      decision = await decide(validation)
+    }
+    if (lacksDeposit(decision) && (await isCovered(context, entryPoint, op)))
+      decision = await decide(withoutDeposit(validation))
     faultPoint('admission:committed')
     if (decision.kind === 'refuse') throw decision.error
     if (decision.kind === 'insert') {
@@ -170,6 +176,34 @@ function dependsOnDeposits(decision: AdmissionDecision): boolean {
     (decision.error instanceof UnstakedEntityFullError ||
       decision.error instanceof PaymasterDepositError)
   )
+}
+
+function lacksDeposit(decision: AdmissionDecision): boolean {
+  return decision.kind === 'refuse' && decision.error instanceof PaymasterDepositError
+}
+
+/**
+ * Whether the deposit covers the operation although it seems not to: it is of a tank of ours, whose ledger has
+ * reserved it. The pool still counts operations that a block has included and the index has not seen, which
+ * the deposit has paid already; the ledger compares both at one block.
+ */
+async function isCovered(
+  { database, definition: { chainId } }: MempoolContext,
+  entryPoint: EntryPoint,
+  op: Operation,
+): Promise<boolean> {
+  const { sender, nonce, paymaster } = op
+  if (paymaster === undefined) return false
+  const slot = { chainId, entryPoint: entryPoint.address, paymaster, sender, nonce }
+  return isReserved(database, slot, entryPoint.requiredPrefund(op))
+}
+
+/** The validation of an operation whose paymaster's deposit needs no further look. */
+async function withoutDeposit<Valid extends { readonly facts: { readonly deposit?: unknown } }>(
+  validation: Promise<Valid>,
+) {
+  const valid = await validation
+  return { ...valid, facts: { ...valid.facts, deposit: undefined } }
 }
 
 /** Whether an operation offers no fee and names no paymaster. */

@@ -16,7 +16,7 @@ export type SponsorshipTerms = FeeLimits & {
 
 export const defaultTerms: SponsorshipTerms = {
   minDuration: 60,
-  maxDuration: 3_600,
+  maxDuration: 900,
   defaultDuration: 300,
   // viem offers twice what its node suggests, by default.
   feeMultiple: 2n,

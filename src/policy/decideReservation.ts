@@ -1,6 +1,7 @@
 import type { Refusal } from '../errors/refusal.js'
 import type { ReservationState } from '../store/schema.js'
 import { type BudgetClaim, budgetExceeded } from './budget/budget.js'
+import { checkUnsent, type Unsent } from './unsent.js'
 
 /** A policy that passed its other rules, with the claims on its budgets. */
 export type PolicyClaim = {
@@ -34,6 +35,8 @@ export type Books = {
   readonly locked: bigint
   /** The live reservation of the same sender, nonce, app and payer. */
   readonly slot: { readonly state: ReservationState; readonly maxCost: bigint } | undefined
+  /** Sponsorships that no operation uses, beside this one; undefined = nothing bounds them. */
+  readonly unsent: Unsent | undefined
   /** The bucket that the claim goes to, and the window's sum before and after it. */
   decide(claim: BudgetClaim): ClaimDecision
 }
@@ -59,12 +62,19 @@ export type ReservationDecision =
  * with one slot (sender and nonce) only one can be included, so only the most expensive counts.
  */
 export function decideReservation(claim: ReservationClaim, books: Books): ReservationDecision {
-  const { slot, locked, deposit } = books
+  const { slot, locked, deposit, unsent } = books
   if (slot?.state === 'included')
     return { kind: 'refused', refusal: nonceUsed, policyId: undefined, claims: [] }
   const slotCost = slot !== undefined && slot.maxCost > claim.maxCost ? slot.maxCost : claim.maxCost
   if (deposit !== undefined && locked + slotCost > deposit) return { kind: 'short' }
 
+  const decision = decideClaims(claim, books)
+  if (decision.kind !== 'granted' || unsent === undefined) return decision
+  const refusal = checkUnsent(unsent, slotCost)
+  return refusal ? { kind: 'refused', refusal, policyId: undefined, claims: [] } : decision
+}
+
+function decideClaims(claim: ReservationClaim, books: Books): ReservationDecision {
   const charges: ClaimDecision[] = []
   for (const candidate of claim.ofAccount) {
     const { exceeded, claims } = decideClaim(candidate, books)

@@ -1,3 +1,5 @@
+import type { Address } from 'viem'
+import { smallest } from '../base/bigints.js'
 import { type CounterQuery, counterName } from '../store/ledger/budgetCounters.js'
 import type { LedgerBooks, LedgerQuery } from '../store/ledger/ledgerBooks.js'
 import type { Moment } from '../store/ledger/payers.js'
@@ -8,9 +10,12 @@ import type {
   LiveReservation,
   ReservationSlot,
 } from '../store/ledger/reservations.js'
+import type { UnsentQuery } from '../store/ledger/unsent.js'
 import type { BudgetClaim } from './budget/budget.js'
 import { budgetName, createBudgetView, type HeldBudgets } from './budgetView.js'
+import { createUnsentView } from './createUnsentView.js'
 import type { Books, ClaimDecision, ReservationClaim } from './decideReservation.js'
+import { newSendersMost } from './unsent.js'
 
 /** The request of a sponsorship to the ledger. */
 export type ReservationRequest = {
@@ -18,6 +23,11 @@ export type ReservationRequest = {
   readonly claim: ReservationClaim
   readonly head: DepositAtHead
   readonly validUntil: bigint
+  /**
+   * wei that the app can spend, of which a sender may hold a part without sending; absent = nothing bounds
+   * what is not sent.
+   */
+  readonly means?: bigint
 }
 
 /** The ledger in memory, for sponsorships of one payer that are decided one after the other. */
@@ -52,6 +62,25 @@ export function queryOf(requests: readonly Omit<ReservationRequest, 'validUntil'
     slots: [...slots.values()],
     moments: [...moments.values()],
     counters: [...counters.values()],
+    unsent: unsentQuery(requests),
+  }
+}
+
+function unsentQuery(requests: readonly Omit<ReservationRequest, 'validUntil'>[]): UnsentQuery {
+  const senders = new Set<Address>()
+  const apps = new Map<string, bigint>()
+  for (const { slot, claim, means } of requests) {
+    if (means === undefined) continue
+    senders.add(slot.sender)
+    const harmless = newSendersMost(means)
+    // As if all that is locked were unsent, and each of these requests were granted.
+    const before = apps.get(slot.appId) ?? harmless
+    apps.set(slot.appId, smallest(before, harmless) - claim.maxCost)
+  }
+  return {
+    senders: [...senders],
+    apps: [...apps].map(([appId, harmless]) => ({ appId, harmless })),
+    timestamp: Math.min(...requests.map(({ head }) => head.timestamp)),
   }
 }
 
@@ -84,20 +113,24 @@ export function createLedgerView(
   const moments = [read.kept, ...read.locked]
   const locked = new Map(moments.map((moment) => [momentName(moment), moment]))
   const budgets = createBudgetView(query.counters, read.used)
+  const unsent = createUnsentView(read.unsent)
 
   return {
     hasPassed: read.locked.some((each) => each.locked !== read.kept.locked),
-    booksFor: ({ slot, head }) => {
+    booksFor: (request) => {
+      const { slot, head } = request
       const state = required(slots.get(slotName(slot)))
       const { locked: total } = required(locked.get(momentName(head)))
       return {
         deposit: head.deposit,
         locked: total - lockedBy(state.live, head),
         slot: state.live,
+        unsent: unsent.beside(request),
         decide: (claim) => budgets.decide(claim, state.held),
       }
     },
-    take: ({ slot, claim, validUntil }, charges) => {
+    take: (request, charges) => {
+      const { slot, claim, validUntil } = request
       const state = required(slots.get(slotName(slot)))
       const before = state.live
       const after: ViewedReservation = {
@@ -108,6 +141,7 @@ export function createLedgerView(
       }
       state.live = after
       state.isTaken = true
+      unsent.take(request, after.maxCost)
       for (const [name, at] of locked) {
         const more = lockedBy(after, at) - lockedBy(before, at)
         locked.set(name, { ...at, locked: at.locked + more })

@@ -17,6 +17,7 @@ import type { Assembly } from './assembly.js'
 import { authorizationsOf, settleAuthorizations } from './bundleAuthorizations.js'
 import { dropFromPool } from './dropFromPool.js'
 import { limitByReputation } from './limitByReputation.js'
+import { passInFlight } from './passInFlight.js'
 import { passSecondValidation } from './passSecondValidation.js'
 import { passSimulation } from './passSimulation.js'
 import { planBid } from './planBid.js'
@@ -45,7 +46,7 @@ const OPERATION_LIMIT = 250
  * `maxBundleWait`; then it goes with the highest tip that it can pay. An operation that none of this
  * helps is dropped, so that its sender learns what to do.
  *
- * Each attempt goes through six steps. A step passes on what may go; the rest has left the pool or is
+ * Each attempt goes through seven steps. A step passes on what may go; the rest has left the pool or is
  * in `waiting` then, so that the next attempt sees other operations.
  */
 export async function assembleBundle(
@@ -74,10 +75,13 @@ export async function assembleBundle(
     // (4) Simulate handleOps, and isolate those that make it revert
     const priced = valid.map((stored) => pricedOperation(entryPoint, stored))
     const fees = bundleFees(entryPoint, priced, target)
-    const kept = await passSimulation(context, assembly, fees, valid)
+    const simulated = await passSimulation(context, assembly, fees, valid)
+
+    // (5) Leave out those that would disturb the bundles in flight, or be disturbed by them
+    const kept = await passInFlight(context, assembly, simulated)
     if (kept.length === 0) continue
 
-    // (5) Decide what to bid
+    // (6) Decide what to bid
     const ops = kept.map(({ operation }) => operation)
     const data = entryPoint.encodeHandleOps(ops, beneficiary)
     const plan = planBid({
@@ -88,7 +92,7 @@ export async function assembleBundle(
       pays: await assessBundle(engine, entryPoint, kept, data, beneficiaryGas(definition)),
     })
 
-    // (6) Bid, or try again: cheaper with the same operations, or without them
+    // (7) Bid, or try again: cheaper with the same operations, or without them
     if (plan.kind === 'bid') {
       return {
         entryPoint,

@@ -8,11 +8,12 @@ import { checkGas } from '../../policy/checkGas.js'
 import { callsOf } from '../../policy/decodeCalls.js'
 import { evaluateCost, type RemainingPolicies } from '../../policy/evaluatePolicies.js'
 import { type NativePrice, recentPrice } from '../../policy/price.js'
+import { readCreditUse } from '../../store/ledger/funds.js'
 import type { Approval } from '../../webhook/approval.js'
 import type { SponsorshipSubject } from '../../webhook/extendedPayload.js'
 import { complete } from '../sponsoredDraft.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
-import { claimCredit } from '../tank/payer.js'
+import { claimCredit, meansOf } from '../tank/payer.js'
 import { checkRequest, type SponsorshipCandidate } from './checkRequest.js'
 import { checkCommittedGas, committedLimits } from './commitment.js'
 import type { EvaluatedSponsorship } from './evaluatedSponsorship.js'
@@ -56,7 +57,7 @@ export async function evaluateSponsorship(
   const denial = checkApproval(approval)
   if (denial !== undefined) return { kind: 'refused', refusal: denial, ...answers }
 
-  const { deposit, delegate, price } = measured.value
+  const { deposit, delegate, price, spent } = measured.value
   const bounded = await bounding
   if ('refusal' in bounded) return { kind: 'refused', ...bounded, ...answers }
   const { unsigned, offer, maxCost } = bounded
@@ -89,6 +90,7 @@ export async function evaluateSponsorship(
     range,
     ...allAnswers,
     head: { deposit, blockNumber: head.number, timestamp: head.timestamp },
+    means: meansOf(payer, deposit, spent),
     claim: { maxCost, ofAccount: [...credit, ...ofAccount], ofApp },
   }
 }
@@ -98,16 +100,17 @@ export async function evaluateSponsorship(
  */
 async function measure(
   parts: SponsorParts,
-  { payer: { tank }, draft, stubbed, remaining, head, at }: SponsorshipCandidate,
+  { payer: { tank, credit }, draft, stubbed, remaining, head, at }: SponsorshipCandidate,
   { entryPoint }: SponsorshipRequest,
 ) {
-  const [estimate, deposit, delegate, price] = await Promise.all([
+  const [estimate, deposit, delegate, price, use] = await Promise.all([
     parts.estimate(entryPoint, stubbed),
     tank && parts.depositAt(head, entryPoint.address, tank.address),
     delegateToHash(parts.node, draft),
     hasUsdBudget(remaining) ? priceAt(parts, at) : undefined,
+    credit && readCreditUse(parts.database, credit.id),
   ])
-  return { estimate, deposit, delegate, price }
+  return { estimate, deposit, delegate, price, spent: use?.settled ?? 0n }
 }
 
 async function askAbout(

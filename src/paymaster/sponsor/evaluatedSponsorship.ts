@@ -28,6 +28,8 @@ export type Sponsorable = SponsorshipAnswers & {
   readonly delegate: Address | undefined
   readonly range: TimeRange
   readonly head: DepositAtHead
+  /** wei that the app can spend */
+  readonly means: bigint
   readonly claim: ReservationClaim
 }
 

@@ -8,7 +8,7 @@ import type { Sponsorable } from './evaluatedSponsorship.js'
 
 /** The request to the ledger for a sponsorship. */
 export function reservationFor(
-  { payer, head, claim }: Sponsorable,
+  { payer, head, means, claim }: Sponsorable,
   { appId, entryPoint, draft }: SponsorshipRequest,
   chainId: number,
 ): Omit<ReservationRequest, 'validUntil'> {
@@ -23,6 +23,7 @@ export function reservationFor(
     },
     claim,
     head,
+    means,
   }
 }
 

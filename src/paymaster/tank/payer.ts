@@ -78,6 +78,25 @@ export function createPayers({ database, masterKey, node, definition: { chainId 
 
 export type Payers = ReturnType<typeof createPayers>
 
+/** The part of a shared tank that one app counts among its means. */
+const SHARED_PART = 2n
+
+/**
+ * wei that an app can spend on a chain: the deposit of its own tank, or the unspent part of its credit, with a
+ * shared tank no more than half of that tank's deposit.
+ * @param spent wei of the credit
+ */
+export function meansOf(
+  { tank, credit }: SponsorshipPayer,
+  deposit: bigint | undefined,
+  spent: bigint,
+): bigint {
+  const reachable = tank?.app_id === null ? (deposit ?? 0n) / SHARED_PART : deposit
+  if (credit === undefined) return reachable ?? 0n
+  const unspent = credit.credited - spent
+  return reachable === undefined || unspent < reachable ? unspent : reachable
+}
+
 /** The counter of the ledger that holds how much of a credit is used. */
 export const creditCounter = { budget: 'credit', subject: '', bucket: 0 } as const
 

@@ -73,6 +73,19 @@ export function struck(token: TokenDefinition, until: Date) {
   )
 }
 
+/** All in wei; `advanced` is what open quotes may cost, `limit` what they may cost with this one. */
+export function advanceReached(
+  token: Address,
+  subject: string,
+  { advanced, maxCost, limit }: { advanced: bigint; maxCost: bigint; limit: bigint },
+) {
+  return new TokenPaymentError(
+    'ADVANCE_REACHED',
+    `The token tank would pay up to ${maxCost} wei before it gets its tokens, beside ${advanced} wei for other operations of ${subject}; it does for ${limit} wei at most. Approve the tank beforehand or by a permit, offer lower fees and limits, or ask again when other operations are included.`,
+    token,
+  )
+}
+
 export function chargeFails(token: TokenDefinition, reason: string) {
   return new TokenPaymentError(
     'CHARGE_FAILS',

@@ -9,12 +9,20 @@ import {
   type Payer,
   type ReservationSlot,
 } from './reservations.js'
+import {
+  toUnsent,
+  type UnsentQuery,
+  type UnsentRead,
+  type UnsentRow,
+  unsentParts,
+} from './unsent.js'
 
 /** The parts of the ledger that decide about sponsorships of one payer. */
 export type LedgerQuery = {
   readonly slots: readonly ReservationSlot[]
   readonly moments: readonly Moment[]
   readonly counters: readonly CounterQuery[]
+  readonly unsent: UnsentQuery
 }
 
 /** The answer of the ledger, each list in the order of its query. */
@@ -27,9 +35,10 @@ export type LedgerBooks = {
   readonly kept: LockedAt
   /** The used amount of each budget, in its unit. */
   readonly used: readonly bigint[]
+  readonly unsent: UnsentRead
 }
 
-type Row = {
+type Row = UnsentRow & {
   readonly slots: readonly {
     readonly place: number
     readonly id: string
@@ -49,13 +58,13 @@ type Row = {
 export async function readLedger(
   db: Database,
   payer: Payer,
-  { slots, moments, counters }: LedgerQuery,
+  { slots, moments, counters, unsent }: LedgerQuery,
 ): Promise<LedgerBooks> {
   const { chainId, entryPoint, paymaster } = payer
   const { rows } = await sql<Row>`
     select ${liveOfEach(payer, slots)} as slots, ${lockedAtEach(payer, moments)} as locked,
       ${usedOfEach(counters)} as used, p.locked as "keptLocked", p.block_number as "keptBlock",
-      p.timestamp as "keptTime"
+      p.timestamp as "keptTime", ${unsentParts(payer, unsent)}
     from (select) as one left join payers p on p.chain_id = ${BigInt(chainId)}
       and p.entry_point = ${entryPoint} and p.paymaster = ${paymaster}`.execute(db)
   const [row] = rows
@@ -85,6 +94,7 @@ export async function readLedger(
       timestamp: Number(row.keptTime ?? 0),
     },
     used: row.used.map(BigInt),
+    unsent: toUnsent(row),
   }
 }
 

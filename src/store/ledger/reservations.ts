@@ -72,6 +72,28 @@ export async function chargesHeld(
   return rows
 }
 
+/** Whether the ledger holds `wei` of the payer's deposit for the operation of this sender and nonce. */
+export async function isReserved(
+  db: Database,
+  { chainId, entryPoint, paymaster, sender, nonce }: Omit<ReservationSlot, 'appId'>,
+  wei: bigint,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('reservations')
+    .select('id')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('entry_point', '=', entryPoint)
+    .where('sender', '=', sender)
+    .where('nonce', '=', nonce)
+    .where('paymaster', '=', paymaster)
+    .where('max_cost', '>=', wei)
+    .where(isLiveReservation)
+    .where(sql<boolean>`state = 'open'`)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Can any operation that we sponsored still be included on the chain? */
 export async function hasOpenReservations(db: Database, chainId: number): Promise<boolean> {
   const row = await db
