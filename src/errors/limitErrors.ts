@@ -8,6 +8,7 @@ export type LimitName =
   | 'heavySimulations'
   | 'authentication'
   | 'webhookTest'
+  | 'changes'
 
 /** A rate limit is reached; the caller may try again after `retryAfter` seconds. */
 export class RateLimitError extends PurserError {
@@ -33,6 +34,7 @@ const sentences: Record<LimitName, string> = {
   heavySimulations:
     'This API key has as many operations simulated as it may that take more than 500,000 steps.',
   webhookTest: 'A webhook of this app was tested a moment ago.',
+  changes: 'This account was changed as often as it may be within a day: 1,000 times, or by 16 MB.',
   authentication: 'Too many requests from this address had a wrong credential.',
 }
 

@@ -5,6 +5,7 @@ import { pruneDecisions } from '../store/ledger/decisions.js'
 import { pruneGrants } from '../store/ledger/grants.js'
 import { pruneHistory } from '../store/records/operations.js'
 import { pruneRefusals } from '../store/records/refusals.js'
+import { pruneApps, pruneKeys } from '../store/tenants/pruneRevoked.js'
 
 type RetentionContext = {
   readonly database: Database
@@ -29,8 +30,8 @@ export type Pruned = {
 }
 
 /**
- * Deletes old decisions, grants and histories of operations of the same age, old refusals and those beyond an app's share, and counters
- * that no window reaches.
+ * Deletes old decisions; grants, histories of operations, ended keys and apps of the same age; old refusals and
+ * those beyond an app's share; and counters that no window reaches.
  */
 export async function prune({ database, days }: RetentionContext, now: Date): Promise<Pruned> {
   const daysAgo = (count: number) => new Date(now.getTime() - count * DAY)
@@ -42,6 +43,8 @@ export async function prune({ database, days }: RetentionContext, now: Date): Pr
   const refusals = await inBatches(() =>
     pruneRefusals(database, daysAgo(days.refusals), REFUSALS_PER_APP, BATCH),
   )
+  for (const pruneEnded of [pruneKeys, pruneApps])
+    await inBatches(() => pruneEnded(database, before, BATCH))
   return { decisions, history, refusals }
 }
 

@@ -20,6 +20,7 @@ import { watchedOperations } from './migrations/0072-watched-operations.js'
 import { reverts } from './migrations/0073-reverts.js'
 import { assuredPrice } from './migrations/0080-assured-price.js'
 import { tankContract } from './migrations/0090-tank-contract.js'
+import { boundedTenants } from './migrations/0095-bounded-tenants.js'
 import { sponsor } from './migrations/0100-sponsor.js'
 import { masterKey } from './migrations/0105-master-key.js'
 import { refusals } from './migrations/0120-refusals.js'
@@ -47,6 +48,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0073-reverts': reverts,
   '0080-assured-price': assuredPrice,
   '0090-tank-contract': tankContract,
+  '0095-bounded-tenants': boundedTenants,
   '0100-sponsor': sponsor,
   '0105-master-key': masterKey,
   '0120-refusals': refusals,

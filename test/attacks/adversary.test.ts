@@ -5,6 +5,7 @@ import { createAdversary } from '../support/adversary/attack.js'
 import { type Battlefield, openBattlefield } from '../support/adversary/battlefield.js'
 import { type HonestOperation, runHonestUser } from '../support/adversary/honestUser.js'
 import { compareBooks, executorWealth } from '../support/adversary/reckoning.js'
+import { measureMachineLag } from '../support/machineLag.js'
 import { until } from '../support/until.js'
 
 /*
@@ -35,13 +36,16 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
   await adversary.prepare()
   const before = await executorWealth(field)
   let isOver = false
-  const lags: number[] = []
+  const lags: { readonly service: number; readonly machine: number }[] = []
+  const machine = measureMachineLag()
   const attack = async (): Promise<void> => {
     try {
       for (let made = 1; made <= moves && !isOver; made++) {
         await adversary.act()
-        if (made % 50 === 0)
-          lags.push(await field.metric('purser_nodejs_eventloop_lag_p99_seconds'))
+        if (made % 50 === 0) {
+          const service = await field.metric('purser_nodejs_eventloop_lag_p99_seconds')
+          lags.push({ service, machine: await machine.p99() })
+        }
       }
     } finally {
       isOver = true
@@ -58,6 +62,7 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
     }
   }
   const [operations] = await Promise.all([beHonest(), attack()])
+  await machine.stop()
   const memory = await field.metric('purser_process_resident_memory_bytes')
   // What cannot be included waits on in the pool; what is mined is booked a moment later.
   const books = await until(async () => {
@@ -71,7 +76,9 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
     moves,
     honest: operations.length,
     mostBlocks: Math.max(...operations.map(({ blocks }) => blocks)),
-    lagP99: lags.map((seconds) => `${Math.round(seconds * 1_000)} ms`),
+    lagP99: lags
+      .map(({ service, machine }) => `${inMs(service)} of ${inMs(machine)} ms`)
+      .join(', '),
     memory: `${Math.round(memory / MEGABYTE)} MB`,
     gained: `${gained} wei`,
     ...books,
@@ -84,5 +91,11 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
   expect(summary.mostBlocks).toBeLessThanOrEqual(MOST_BLOCKS)
   expect(gained).toBeGreaterThanOrEqual(0n)
   expect(memory).toBeLessThan(1_024 * MEGABYTE)
-  if (isLong) expect(Math.max(...lags)).toBeLessThanOrEqual(0.05)
+  // An idle thread of the machine lags too, where other programs keep its cores.
+  const ownLags = lags.map(({ service, machine }) => service - machine)
+  if (isLong) expect(Math.max(...ownLags)).toBeLessThanOrEqual(0.05)
 })
+
+function inMs(seconds: number): number {
+  return Math.round(seconds * 1_000)
+}

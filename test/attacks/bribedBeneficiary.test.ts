@@ -1,6 +1,7 @@
-import { parseEther, parseGwei } from 'viem'
+import { parseEther, parseGwei, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
+import type { NodeClient } from '../../src/chain/nodeClient.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Fees } from '../../src/entrypoint/fees.js'
 import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
@@ -18,16 +19,27 @@ import { TARGET } from '../support/tanks/tankChain.js'
 
 const testDatabase = useDatabase()
 
+/** The node as one of a rollup, which suggests what is paid there; anvil suggests a gwei at least. */
+function suggesting(node: NodeClient, tip: bigint): NodeClient {
+  return {
+    ...node,
+    request: async <T>(method: string, params: readonly unknown[]) =>
+      method === 'eth_maxPriorityFeePerGas' ? (toHex(tip) as T) : node.request<T>(method, params),
+  }
+}
+
 describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
   let chain: EngineChain
   let world: SponsorWorld
   let appId = ''
   let seeds = 0
+  let node: NodeClient
 
   beforeAll(async () => {
     chain = await openEngineChain(version)
     const { entryPoint, chainId, engine } = chain
-    const { node, heads } = engine
+    const { heads } = engine
+    node = suggesting(engine.node, parseGwei('0.001'))
     const { database } = testDatabase()
     world = sponsorWorld({ database, node, heads, entryPoint, definition: { chainId }, engine })
     appId = await createApp(database)
@@ -45,8 +57,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
       const hash = await chain.wallet.sendTransaction({ to: TARGET, value: 0n, ...tip })
       await chain.wallet.waitForTransactionReceipt({ hash })
     }
-    const { node, heads } = chain.engine
-    return (await adviseFees(node, await heads.refresh())).fast
+    return (await adviseFees(node, await chain.engine.heads.refresh())).fast
   }
 
   const ask = async (fees: Partial<Fees>) => {

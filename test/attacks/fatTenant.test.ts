@@ -1,14 +1,21 @@
+import { readFileSync } from 'node:fs'
+import { sql } from 'kysely'
 import { numberToHex } from 'viem'
 import { beforeEach, expect, test } from 'vitest'
+import type { RateLimitError } from '../../src/errors/limitErrors.js'
 import { loadPolicies } from '../../src/policy/loadPolicies.js'
 import { openDashboard } from '../../src/policy/manageDashboard.js'
 import { createPolicies, type Policies } from '../../src/policy/managePolicies.js'
-import { audited } from '../../src/store/tenants/audit.js'
+import { prune } from '../../src/records/startRetention.js'
+import { listApps } from '../../src/store/tenants/apps.js'
+import { type Actor, audited } from '../../src/store/tenants/audit.js'
+import { listKeys } from '../../src/store/tenants/keys.js'
 import { createAccount } from '../../src/tenancy/manageAccounts.js'
-import { createTenantApp } from '../../src/tenancy/manageApps.js'
-import { createKey } from '../../src/tenancy/manageKeys.js'
+import { createTenantApp, endApp } from '../../src/tenancy/manageApps.js'
+import { createKey, endKey, rotateKey } from '../../src/tenancy/manageKeys.js'
 import { testActor } from '../support/actor.js'
 import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
 
 /*
  * A tenant stores as much as it can: each of its requests for a sponsorship then loads all of it, at the
@@ -91,4 +98,84 @@ test('an account has 200 apps, an app 100 keys and 2 MB of rules', async () => {
     (await openDashboard(change, { accountId, appId })).add('deployment', 'fat', rule),
   )
   await expect(fat).rejects.toThrow(/2097152 bytes of rules/)
+})
+
+test('an account makes 1,000 changes a day, then waits; the operator does not', async () => {
+  const tenant = { ...testActor, kind: 'account' } as const
+  const loop = async (actor: Actor): Promise<void> => {
+    await audited(database(), actor, async (change) => {
+      const shown = await createKey(change, appId, { name: 'loop' })
+      await endKey(change, appId, shown?.key.id ?? '')
+    })
+  }
+  await loop(tenant)
+  await sql`insert into audit_log (at, actor, action, object_id, account_id, hash)
+    select now() - interval '10 hours', 'account', 'key.create', '', ${accountId}, ''
+    from generate_series(1, 996)`.execute(database())
+  await loop(tenant)
+  const refusal = { code: -32_005, status: 429, limit: 'changes' }
+  await expect(loop(tenant)).rejects.toMatchObject(refusal)
+  const error: RateLimitError = await loop(tenant).then(
+    () => Promise.reject(new Error('not refused')),
+    (thrown) => thrown,
+  )
+  expect(error.retryAfter).toBeGreaterThan(13.9 * 3_600)
+  expect(error.retryAfter).toBeLessThanOrEqual(14 * 3_600)
+  await loop(testActor)
+  expect(await listKeys(database(), appId)).toHaveLength(3)
+})
+
+test('changes of 16 MB are a day’s as well', async () => {
+  await sql`insert into audit_log (at, actor, action, object_id, account_id, after, hash)
+    select now(), 'account', 'policy.update', '', ${accountId},
+      (select to_jsonb(string_agg(md5(random()::text), '')) from generate_series(1, 65536)), ''
+    from generate_series(1, 9)`.execute(database())
+  const actor = { ...testActor, kind: 'account' } as const
+  const change = audited(database(), actor, (made) => createTenantApp(made, accountId, 'one more'))
+  await expect(change).rejects.toMatchObject({ limit: 'changes' })
+})
+
+test('keys and apps that ended go after their time, unless money refers to them', async () => {
+  const made = await audited(database(), testActor, async (change) => {
+    const app = await createTenantApp(change, accountId, 'to end')
+    const paid = await createTenantApp(change, accountId, 'paid')
+    const first = await createKey(change, app?.id ?? '', { name: 'a' })
+    const live = await createKey(change, appId, { name: 'live' })
+    const old = await createKey(change, appId, { name: 'old' })
+    const next = await rotateKey(change, appId, old?.key.id ?? '', 0)
+    await endApp(change, app?.id ?? '')
+    await endApp(change, paid?.id ?? '')
+    return { app, paid, first, live, next }
+  })
+  const paidApp = made.paid?.id ?? ''
+  await policies.create(accountId, { appId, name: 'stays', terms: {} })
+  await sql`insert into policies (account_id, app_id, name, position, active, terms)
+    values (${accountId}, ${made.app?.id}, 'goes', 1, true, '{}')`.execute(database())
+  await sql`insert into funds (app_id, chain_id, mode) values (${paidApp}, 1, 'shared')`.execute(
+    database(),
+  )
+  const retention = { database: database(), logger: silent, days: { decisions: 90, refusals: 14 } }
+  const later = (days: number) => new Date(Date.now() + days * 86_400_000)
+  const appIds = async () => (await listApps(database(), accountId)).map(({ id }) => id)
+  await prune(retention, later(89))
+  expect(await appIds()).toHaveLength(3)
+  expect(await listKeys(database(), appId)).toHaveLength(3)
+  await prune(retention, later(91))
+  expect((await appIds()).sort()).toEqual([appId, paidApp].sort())
+  const keys = await listKeys(database(), appId)
+  expect(keys.map(({ id }) => id)).toEqual([made.live?.key.id, made.next?.key.id])
+  expect(keys[1]?.rotatedFrom).toBeNull()
+  expect(await policies.list(accountId)).toHaveLength(1)
+})
+
+test('docs/operations.md says of every table what bounds its rows', async () => {
+  const { rows } = await sql<{
+    name: string
+  }>`select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_name not like 'kysely%' order by 1`.execute(database())
+  const text = readFileSync('docs/operations.md', 'utf8')
+  const listed = [...text.matchAll(/^\| `([a-z_`, ]+)` \| (.+) \|$/gm)]
+    .flatMap(([, names = '']) => names.split(/`, `/))
+    .filter((name) => rows.some((row) => row.name === name))
+  expect(listed.sort()).toEqual(rows.map(({ name }) => name))
 })

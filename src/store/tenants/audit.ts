@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { RateLimitError } from '../../errors/limitErrors.js'
 import type { Database, Transaction } from '../database.js'
 import { inTransaction } from '../inTransaction.js'
 import { type Page, type PageQuery, toPage } from '../page.js'
@@ -33,7 +34,10 @@ export type AuditChange = {
   record(entry: AuditEntry): Promise<void>
 }
 
-/** Runs a change whose audit entries are stored exactly when the change is. */
+/**
+ * Runs a change whose audit entries are stored exactly when the change is. Throws RateLimitError for an account that has
+ * changed too much within a day.
+ */
 export function audited<Result>(
   db: Database,
   actor: Actor,
@@ -45,9 +49,35 @@ export function audited<Result>(
 /** Key of the advisory lock for writers; spells "audit". */
 const LOCK = 0x6175646974n
 
+/**
+ * Changes that an account may make within a day, and their bytes. The log is for ever, and every row that a tenant
+ * makes begins with a change, so this bounds what a tenant can store in all.
+ */
+const MAX_CHANGES = 1_000
+const MAX_CHANGED_BYTES = 16 * 2 ** 20
+const DAY = 86_400
+
+/** Throws RateLimitError where the account has changed too much within a day. */
+async function requireFewChanges(trx: Transaction, accountId: string): Promise<void> {
+  const { rows } = await sql<{ changes: bigint; bytes: bigint; age: number }>`
+    select count(*) as changes, coalesce(sum(bytes), 0)::bigint as bytes,
+      coalesce(extract(epoch from now() - min(at)), 0)::float8 as age
+    from (
+      select at, coalesce(pg_column_size(before), 0) + coalesce(pg_column_size(after), 0) as bytes
+      from audit_log
+      where account_id = ${accountId} and actor = 'account' and at > now() - make_interval(secs => ${DAY})
+      order by at desc limit ${MAX_CHANGES}
+    ) recent`.execute(trx)
+  const { changes = 0n, bytes = 0n, age = 0 } = rows[0] ?? {}
+  if (changes < MAX_CHANGES && bytes < MAX_CHANGED_BYTES) return
+  throw new RateLimitError('changes', DAY - age)
+}
+
 /** One writer at a time, so that each entry's hash covers the one before it. */
 async function append(trx: Transaction, actor: Actor, entry: AuditEntry): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+  if (actor.kind === 'account' && entry.accountId !== null)
+    await requireFewChanges(trx, entry.accountId)
   const last = await trx
     .selectFrom('audit_log')
     .select('hash')
