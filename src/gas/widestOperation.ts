@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import type { Operation } from '../entrypoint/operation.js'
 
 /** Gas limits below 2^24 have three bytes: the most one transaction may use (EIP-7825). */
@@ -20,7 +21,7 @@ export function widestOperation(op: Operation): Operation {
     paymasterPostOpGasLimit: op.paymasterPostOpGasLimit && gas,
     maxFeePerGas: filled(width(op.maxFeePerGas)),
     maxPriorityFeePerGas: filled(width(op.maxPriorityFeePerGas)),
-    signature: `0x${'f'.repeat(op.signature.length - 2)}`,
+    signature: widestSignature(op.signature),
   }
 }
 
@@ -30,4 +31,16 @@ function width(value: bigint): number {
 
 function filled(bytes: number): bigint {
   return 256n ** BigInt(bytes) - 1n
+}
+
+/** The bytes of an ECDSA signature. */
+const ECDSA_BYTES = 65
+
+/**
+ * The dearest signature for which a dummy may stand. A dummy shorter than an ECDSA signature stands for one
+ * (MetaMask's has 64 bytes); none at all is for accounts that need none.
+ */
+function widestSignature(dummy: Hex): Hex {
+  const length = (dummy.length - 2) / 2
+  return `0x${'ff'.repeat(length === 0 ? 0 : Math.max(length, ECDSA_BYTES))}`
 }
