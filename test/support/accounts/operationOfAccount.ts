@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { SmartAccount } from 'viem/account-abstraction'
+import { DELEGATION_MARKER } from '../../../src/entrypoint/delegation.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { authorizationOf } from '../service/smartAccounts.js'
 
@@ -8,6 +9,9 @@ type Call = { readonly to: Address; readonly value?: bigint; readonly data?: Hex
 function lower<Text extends Hex>(text: Text): Text {
   return text.toLowerCase() as Text
 }
+
+/** viem's factory of an account that delegates. */
+const SHORT_MARKER = '0x7702'
 
 /** An operation of `account` without limits and fees that makes `calls`, with the dummy of its client. */
 export async function operationOfAccount(
@@ -23,7 +27,7 @@ export async function operationOfAccount(
   }
   return {
     ...fields,
-    factory: factory && lower(factory),
+    factory: factory === SHORT_MARKER ? DELEGATION_MARKER : factory && lower(factory),
     factoryData: factoryData ?? '0x',
     callGasLimit: 0n,
     verificationGasLimit: 0n,
