@@ -65,17 +65,18 @@ describe('preVerificationGas', () => {
 })
 
 describe('widestOperation', () => {
-  test('needs at least what any operation needs that comes of the draft', () => {
+  test('needs at least what any operation needs that comes of the draft, also of one with a short dummy', () => {
     const gasLimit = fc.bigInt({ min: 0n, max: 2n ** 24n - 1n })
     fc.assert(
       fc.property(
         arbitraryOperation('0.6'),
         fc.uint8Array({ minLength: 65, maxLength: 65 }),
+        fc.integer({ min: 1, max: 65 }),
         gasLimit,
         gasLimit,
         gasLimit,
-        (op, signature, callGasLimit, verificationGasLimit, preVerification) => {
-          const draft = { ...op, signature: `0x${'00'.repeat(65)}` as Hex }
+        (op, signature, length, callGasLimit, verificationGasLimit, preVerification) => {
+          const draft = { ...op, signature: `0x${'00'.repeat(length)}` as Hex }
           const sent = {
             ...op,
             signature: `0x${Buffer.from(signature).toString('hex')}` as Hex,

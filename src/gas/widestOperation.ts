@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { largestOfWidth } from '../base/bigints.js'
 import type { Operation } from '../entrypoint/operation.js'
 
@@ -20,6 +21,18 @@ export function widestOperation(op: Operation): Operation {
     paymasterPostOpGasLimit: op.paymasterPostOpGasLimit && WIDEST_LIMIT,
     maxFeePerGas: largestOfWidth(op.maxFeePerGas),
     maxPriorityFeePerGas: largestOfWidth(op.maxPriorityFeePerGas),
-    signature: `0x${'f'.repeat(op.signature.length - 2)}`,
+    signature: widestSignature(op.signature),
   }
+}
+
+/** The bytes of an ECDSA signature. */
+const ECDSA_BYTES = 65
+
+/**
+ * The dearest signature for which a dummy may stand. A dummy shorter than an ECDSA signature stands for one
+ * (MetaMask's has 64 bytes); none at all is for accounts that need none.
+ */
+function widestSignature(dummy: Hex): Hex {
+  const length = (dummy.length - 2) / 2
+  return `0x${'ff'.repeat(length === 0 ? 0 : Math.max(length, ECDSA_BYTES))}`
 }

@@ -13,8 +13,8 @@ import { fund, nodeClient, simpleSmartAccount } from '../support/service/smartAc
 import { usePurser } from '../support/service/usePurser.js'
 
 /*
- * Clients that no test runs: thirdweb asks its own method only at its own hosts, Etherspot's SDK is bound to
- * its accounts. What follows are their requests, in their order, written by hand.
+ * Requests of clients in their order, written by hand: thirdweb asks its own method only at its own hosts, and
+ * Etherspot's Prime SDK loads Apollo and GraphQL.
  */
 
 const info = usePurser()

@@ -1,7 +1,19 @@
 import type { Address, Hex } from 'viem'
-import type { FrameRecord } from '../../evm/index.js'
-import type { Entity, FrameRule, Phase, RuleContext } from './ruleContext.js'
+import { concatHex, pad } from 'viem/utils'
+import { type FrameRecord, toHex } from '../../evm/index.js'
+import {
+  type Entity,
+  type FrameRule,
+  framesOf,
+  type Phase,
+  type RuleContext,
+} from './ruleContext.js'
 import { type Party, type RuleId, type Violation, violation } from './violation.js'
+
+/** approve(address,uint256) of ERC-20. */
+const APPROVE = '0x095ea7b3'
+/** Its selector and the spender, which a record keeps of every call. */
+const APPROVAL_BYTES = 36
 
 /** One slot that a frame used. */
 type SlotUse = { readonly slot: Hex; readonly writes: boolean; readonly transient: boolean }
@@ -12,11 +24,10 @@ type SlotUse = { readonly slot: Hex; readonly writes: boolean; readonly transien
  */
 export const storage: FrameRule = (context, phase, frame) => {
   const contract = frame.storageAddress
-  if (isAccountStorage(context, contract)) return []
+  if (isAccountStorage(context, contract) || isTokenApproval(context, phase, frame)) return []
   const violations: Violation[] = []
   for (const use of slotUses(frame)) {
     if (isAllowed(context, phase.entity, contract, use)) continue
-    if (isTokenApproval(context, phase, contract, use)) continue
     violations.push(explain(context, phase, contract, use))
   }
   return violations
@@ -45,18 +56,29 @@ function isAllowed(context: RuleContext, entity: Entity, contract: Address, use:
 }
 
 /**
- * No rule of the ERC: the setup of a Safe, say, may approve a token tank of ours in that tank's token. The
- * deployment may read the token, as the tank does, and write the slots that are associated with the tank
- * (allowances for it). What others could change there they can change for the tank's own validation too.
+ * Whether `frame` of a deployment is part of an approval by which the new account lets a token tank of ours
+ * take the tank's token: as the setup of a Safe makes it. No rule of the ERC (D-138). An approval tells its caller
+ * nothing about other slots of the token and writes one that only its account can change, so a
+ * deployment cannot be made to fail by what others do with the token.
  */
-function isTokenApproval(
-  { paymentToken, entities: { paymaster }, isAssociated }: RuleContext,
-  { name }: Phase,
-  contract: Address,
-  use: SlotUse,
-): boolean {
-  if (name !== 'deployment' || contract !== paymentToken || paymaster === undefined) return false
-  return isReadOnly(use) || isAssociated(paymaster.address, use.slot)
+function isTokenApproval(context: RuleContext, phase: Phase, frame: FrameRecord): boolean {
+  if (phase.name !== 'deployment' || frame.storageAddress !== context.paymentToken) return false
+  for (const call of framesOf(phase.root))
+    if (approvesTank(context, call) && isWithin(call, frame)) return true
+  return false
+}
+
+function approvesTank({ op, paymentToken, entities }: RuleContext, call: FrameRecord): boolean {
+  if (call.kind !== 'CALL' || call.from !== op.sender || call.to !== paymentToken) return false
+  if (entities.paymaster === undefined) return false
+  const approval = concatHex([APPROVE, pad(entities.paymaster.address)])
+  return toHex(call.input.subarray(0, APPROVAL_BYTES)) === approval
+}
+
+/** Whether `frame` is `call`, or code that `call` borrows, as a token behind a proxy does. */
+function isWithin(call: FrameRecord, frame: FrameRecord): boolean {
+  if (call === frame) return true
+  return call.calls.some((inner) => inner.kind === 'DELEGATECALL' && isWithin(inner, frame))
 }
 
 /** STO-010: the account's own storage is always open, to every entity. */

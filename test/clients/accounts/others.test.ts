@@ -1,62 +1,27 @@
-import {
-  toKernelSmartAccount,
-  toNexusSmartAccount,
-  toThirdwebSmartAccount,
-} from 'permissionless/accounts'
-import type { Address } from 'viem'
-import type { SmartAccount } from 'viem/account-abstraction'
-import { privateKeyToAccount } from 'viem/accounts'
-import { beforeAll } from 'vitest'
-import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
+import { getCreate2Address, zeroHash } from 'viem'
+import { beforeAll, expect, test } from 'vitest'
+import { placeFamilies } from '../../support/accounts/accountFamilies.js'
+import { biconomyFamily } from '../../support/accounts/biconomyFamily.js'
 import { describeAccount } from '../../support/accounts/describeAccount.js'
-import { placeKernel } from '../../support/accounts/placeKernel.js'
-import { placeNexus } from '../../support/accounts/placeNexus.js'
-import { placeThirdweb } from '../../support/accounts/placeThirdweb.js'
-import { nodeClient } from '../../support/service/smartAccounts.js'
+import { etherspotFamily } from '../../support/accounts/etherspotFamily.js'
+import { kernelFamily } from '../../support/accounts/kernelFamily.js'
+import { kernel2Contracts } from '../../support/accounts/placeKernel2.js'
+import { thirdwebFamily } from '../../support/accounts/thirdwebFamily.js'
 import { usePurser } from '../../support/service/usePurser.js'
 
-/* The real contracts of other vendors, by permissionless as it is. */
+/* The real contracts of other vendors, by their clients or by permissionless, as these are. */
 
 const info = usePurser()
+const families = [kernelFamily, thirdwebFamily, biconomyFamily, etherspotFamily]
 
-beforeAll(async () => {
-  await placeKernel(info().rpcUrl)
-  await placeThirdweb(info().rpcUrl)
-  await placeNexus(info().rpcUrl)
+beforeAll(() => placeFamilies(families, info()))
+
+/** ZeroDev's deployer of 2023, at this address on public chains. */
+const DEPLOYER = '0x7A0D94F55792C434d74a40883C6ed8545E406D12'
+
+test.each(kernel2Contracts())('the code for $address is the one of public chains', (contract) => {
+  const created = { from: DEPLOYER, salt: zeroHash, bytecode: contract.code } as const
+  expect(getCreate2Address(created)).toBe(contract.address)
 })
 
-function common<Known extends '0.6' | '0.7'>(version: Known) {
-  const address = info().entryPoints[version] as Address
-  return { client: nodeClient(info()), entryPoint: { address, version } }
-}
-
-function ownerOf(seed: string) {
-  return privateKeyToAccount(keyFromSeed(seed))
-}
-
-describeAccount(info, {
-  name: 'Kernel 3.1',
-  version: '0.7',
-  open: (seed) => {
-    const account = { ...common('0.7'), version: '0.3.1' as const, owners: [ownerOf(seed)] }
-    return toKernelSmartAccount(account as never) as Promise<SmartAccount>
-  },
-})
-
-describeAccount(info, {
-  name: 'thirdweb',
-  version: '0.6',
-  open: (seed) => {
-    const account = { ...common('0.6'), owner: ownerOf(seed) } as const
-    return toThirdwebSmartAccount(account) as Promise<SmartAccount>
-  },
-})
-
-describeAccount(info, {
-  name: 'Nexus 1.0.1',
-  version: '0.7',
-  open: (seed) => {
-    const account = { ...common('0.7'), version: '1.0.0' as const, owners: [ownerOf(seed)] }
-    return toNexusSmartAccount(account as never) as Promise<SmartAccount>
-  },
-})
+for (const family of families) for (const kind of family.kinds(info)) describeAccount(info, kind)

@@ -19,7 +19,7 @@ import type { DevInfo } from '../../../src/cli/devInfo.js'
 import type { Version } from '../../../src/entrypoint/entryPoint.js'
 import { TARGET } from '../service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../service/devTokens.js'
-import { fund, nodeClient } from '../service/smartAccounts.js'
+import { authorizationOf, fund, nodeClient } from '../service/smartAccounts.js'
 
 /** A smart account contract with the client that its vendor or permissionless has for it. */
 export type AccountKind = {
@@ -58,7 +58,11 @@ async function send(
   account: SmartAccount,
   calls: readonly Call[],
 ): Promise<UserOperationReceipt> {
-  const hash = await client.sendUserOperation({ account, calls: [...calls] })
+  const hash = await client.sendUserOperation({
+    account,
+    calls: [...calls],
+    ...(await authorizationOf(account)),
+  })
   const receipt = await client.waitForUserOperationReceipt({ hash })
   expect(receipt).toMatchObject({ success: true, userOpHash: hash })
   expect(receipt.sender.toLowerCase()).toBe(account.address.toLowerCase())

@@ -25,7 +25,10 @@ contract ModelValidator {
         bytes32 digest = keccak256(abi.encodePacked("\\x19Ethereum Signed Message:\\n32", hash));
         bytes calldata s = op.signature;
         address signer = ecrecover(digest, uint8(s[64]), bytes32(s[0:32]), bytes32(s[32:64]));
-        return signer == owners[op.sender] ? 0 : 1;
+        return isOwner(op.sender, signer) ? 0 : 1;
+    }
+    function isOwner(address account, address signer) internal view virtual returns (bool) {
+        return signer == owners[account];
     }
 }
 `

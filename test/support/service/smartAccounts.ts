@@ -34,6 +34,11 @@ const factoryAbi = parseAbi([
   'function getAddress(address owner, uint256 salt) view returns (address)',
 ])
 const accountAbi = parseAbi(['function execute(address dest, uint256 value, bytes func)'])
+const batchAbi06 = parseAbi(['function executeBatch(address[] dest, bytes[] func)'])
+const batchAbi07 = parseAbi([
+  'function executeBatch(address[] dest, uint256[] value, bytes[] func)',
+])
+const batchAbi08 = parseAbi(['function executeBatch((address,uint256,bytes)[] calls)'])
 
 const entryPointAbis = {
   '0.6': entryPoint06Abi,
@@ -54,6 +59,26 @@ export function fund({ rpcUrl }: Pick<DevInfo, 'rpcUrl'>, address: Address) {
     address,
     value: parseEther('1'),
   })
+}
+
+type Call = {
+  readonly to: Address
+  readonly value?: bigint | undefined
+  readonly data?: Hex | undefined
+}
+
+/** Several calls of a SimpleAccount; that of v0.6 sends no value with them. */
+function encodeBatch(version: Version, calls: readonly Call[]): Hex {
+  const targets = calls.map(({ to }) => to)
+  const datas = calls.map(({ data }) => data ?? '0x')
+  const values = calls.map(({ value }) => value ?? 0n)
+  const functionName = 'executeBatch'
+  if (version === '0.6')
+    return encodeFunctionData({ abi: batchAbi06, functionName, args: [targets, datas] })
+  if (version === '0.7')
+    return encodeFunctionData({ abi: batchAbi07, functionName, args: [targets, values, datas] })
+  const rows = targets.map((to, at) => [to, values[at]!, datas[at]!] as const)
+  return encodeFunctionData({ abi: batchAbi08, functionName, args: [rows] })
 }
 
 /** viem's own kind of account for a SimpleAccount of any version; viem has none that is ready made. */
@@ -82,12 +107,12 @@ export async function simpleSmartAccount(
       factory,
       factoryData: encodeFunctionData({ abi: factoryAbi, functionName: 'createAccount', args }),
     }),
-    encodeCalls: async ([call]) =>
-      encodeFunctionData({
-        abi: accountAbi,
-        functionName: 'execute',
-        args: [call!.to, call!.value ?? 0n, call!.data ?? '0x'],
-      }),
+    encodeCalls: async (calls) => {
+      const [call] = calls
+      if (calls.length > 1 || call === undefined) return encodeBatch(version, calls)
+      const args = [call.to, call.value ?? 0n, call.data ?? '0x'] as const
+      return encodeFunctionData({ abi: accountAbi, functionName: 'execute', args })
+    },
     getStubSignature: async () => STUB,
     signMessage: unsupported,
     signTypedData: unsupported,
