@@ -48,6 +48,10 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'why operations were sponsored or refused',
     load: async () => (await import('./commands/decisionCommands.js')).defineDecisionCommand,
   },
+  policy: {
+    description: 'what is sponsored: rules and budgets',
+    load: async () => (await import('./commands/policyCommands.js')).definePolicyCommand,
+  },
   subscription: {
     description: "where an app's events are delivered",
     load: async () =>

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/api/admin/routeTable.js'
@@ -184,6 +186,20 @@ describe('commands and the older interfaces', () => {
         ids.subscription = labelled(answer, 'subscription')
       },
     ],
+    [
+      'policy create',
+      () => ['--app', ids.app!, '--file', policyFile({ name: 'audited', terms: {} })],
+      ['policy.create'],
+      (answer) => {
+        ids.policy = JSON.parse(answer).policyId
+      },
+    ],
+    [
+      'policy edit',
+      () => [ids.policy!, '--app', ids.app!, '--file', policyFile({ active: false })],
+      ['policy.update'],
+    ],
+    ['policy delete', () => [ids.policy!, '--app', ids.app!], ['policy.delete']],
     ['subscription replay', () => [ids.subscription!, '--app', ids.app!], ['subscription.replay']],
     ['subscription delete', () => [ids.subscription!, '--app', ids.app!], ['subscription.delete']],
     ['keys adopt', () => [], ['keys.adopt']],
@@ -196,7 +212,15 @@ describe('commands and the older interfaces', () => {
   const others = [
     ...['account list', 'app list', 'key list', 'tank show', 'token list', 'webhook list'],
     ...['webhook secret', 'webhook test', 'webhook calls', 'subscription list', 'decision list'],
-    ...['decision show', 'audit list', 'audit verify', 'keys new', 'keys check'],
+    ...[
+      'decision show',
+      'policy list',
+      'policy show',
+      'audit list',
+      'audit verify',
+      'keys new',
+      'keys check',
+    ],
     ...['dev', 'serve', 'migrate'],
     // Shown by test/operator/masterKey.test.ts: it needs a lost key.
     'tank replace',
@@ -347,6 +371,12 @@ describe('commands and the older interfaces', () => {
     )
     const where = ['--app', app.id, '--chain', '31337', '--entry-point', '0.6']
     return [...where, '--token', 'tUSD', '--amount', '1']
+  }
+
+  function policyFile(content: Json): string {
+    const path = join(purser().dataFolder, 'policy.json')
+    writeFileSync(path, JSON.stringify(content))
+    return path
   }
 
   /** The words that cancel an operation that waits, because nobody mines. */
