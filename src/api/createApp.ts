@@ -25,6 +25,8 @@ export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
 export type Mount = (app: Hono<Env>, shared: RouteContext) => void
 
 const RPC_PATH = '/api/:version{v[123]}/:chainId/:key'
+/** The same without the key, which then comes in a header: paths stand in the logs of proxies. */
+const KEYLESS_PATH = '/api/:version{v[123]}/:chainId'
 const WEBHOOK_PATH = '/api/v2/public/sdk/webhook'
 
 export type AppOptions = {
@@ -61,8 +63,8 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
     await next()
   })
 
-  app.post(RPC_PATH, async (c) => {
-    const { version, chainId, key } = c.req.param()
+  const answerCall = async (c: Context<Env>, key: string) => {
+    const { version = '', chainId = '' } = c.req.param()
     const dialect = c.req.query('dialect')
     const caller = c.get('caller')
     const answer = await answerRpc(
@@ -73,8 +75,11 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
     if (answer.retryAfter !== undefined) c.header('retry-after', String(answer.retryAfter))
     if (answer.body === undefined) return c.body(null, 204)
     return c.json(answer.body, answer.status as ContentfulStatusCode)
-  })
-  app.all(RPC_PATH, (c) => c.json(errorBody(null, new HttpMethodNotAllowedError(['POST'])), 405))
+  }
+  app.post(RPC_PATH, (c) => answerCall(c, c.req.param('key')))
+  app.post(KEYLESS_PATH, (c) => answerCall(c, keyOfHeaders(c)))
+  for (const path of [RPC_PATH, KEYLESS_PATH])
+    app.all(path, (c) => c.json(errorBody(null, new HttpMethodNotAllowedError(['POST'])), 405))
 
   app.all(WEBHOOK_PATH, async (c) => {
     try {
@@ -106,4 +111,10 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
   app.notFound((c) => restError(c, new RouteNotFoundError(), shared))
   app.onError((thrown, c) => restError(c, thrown, shared))
   return app
+}
+
+/** The API key in `x-api-key`, or in `authorization` as Bearer; empty where there is none. */
+function keyOfHeaders(c: Context<Env>): string {
+  const { 'x-api-key': apiKey, authorization = '' } = c.req.header()
+  return apiKey ?? /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
 }

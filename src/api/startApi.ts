@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer, type Server as NetServer } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { ListenError } from '../errors/listenError.js'
 import { type AppOptions, createApp } from './createApp.js'
@@ -49,13 +49,25 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   }
 }
 
-async function listen(server: Server, host: string, port: number): Promise<void> {
+async function listen(server: NetServer, host: string, port: number): Promise<void> {
   server.listen(port, host)
   try {
     await once(server, 'listening')
   } catch (error) {
     throw new ListenError(host, port, error as NodeJS.ErrnoException)
   }
+}
+
+/**
+ * Throws ListenError when the address cannot be had: before a database and chains are started for a service
+ * that could not be reached.
+ */
+export async function requireFreePort(host: string, port: number): Promise<void> {
+  if (port === 0) return
+  const probe = createServer()
+  await listen(probe, host, port)
+  probe.close()
+  await once(probe, 'close')
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

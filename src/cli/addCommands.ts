@@ -56,6 +56,10 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'what a code means, and what to do: AA25, STO-021, BUDGET_EXCEEDED, -32508',
     load: async () => (await import('./commands/explainCommand.js')).defineExplainCommand,
   },
+  policy: {
+    description: 'what is sponsored: rules and budgets',
+    load: async () => (await import('./commands/policyCommands.js')).definePolicyCommand,
+  },
   subscription: {
     description: "where an app's events are delivered",
     load: async () =>

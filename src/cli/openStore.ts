@@ -59,6 +59,13 @@ function openDataFolder({ data }: Config): void {
   }
 }
 
+/** The server's or the driver's own words: to callers of the API they are not told, to the operator they are. */
+function reasonOf(error: Error): string {
+  const { cause } = error
+  const words = (cause instanceof Error && cause.message) || error.message || 'it does not answer'
+  return words.replace(/\.$/, '')
+}
+
 /** Opens the database and prepares it; nothing is left running when that fails. */
 async function openPrepared<Prepared>(
   config: Config,
@@ -77,7 +84,7 @@ async function openPrepared<Prepared>(
     await close()
     if (cause instanceof ConfigError) throw cause
     throw new ConfigError(
-      `The database (${placeOf(config)}) cannot be used: ${(cause as Error).message || 'it does not answer'}.`,
+      `The database (${placeOf(config)}) cannot be used: ${reasonOf(cause as Error)}.`,
       { cause },
     )
   }

@@ -40,7 +40,7 @@ export const serviceOptions: readonly OptionName[] = [
 function describeDefault(name: OptionName): string {
   const parsed = options[name].schema.safeParse(undefined)
   const value = parsed.success ? parsed.data : undefined
-  return value === undefined || Array.isArray(value) ? '' : `, default ${value}`
+  return value === undefined || typeof value === 'object' ? '' : `, default ${value}`
 }
 
 /** Adds flags for the named options, each with its variable, file key and default in the help. */

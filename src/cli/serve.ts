@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { requireFreePort } from '../api/startApi.js'
 import { armedFault } from '../base/faults.js'
 import { stopAll } from '../base/stopAll.js'
 import type { Config } from '../config/options.js'
@@ -45,6 +46,7 @@ async function startService(
       throw new ConfigError(
         'No chain is configured: add "chains" to the configuration file, or ask for --embedded-chain.',
       )
+    await requireFreePort(config.host, config.port)
     const store = await openStore(config, logger)
     undo.push(store.close)
     await nameLostSecrets(store, logger)
@@ -112,7 +114,25 @@ async function holdAlone(
   )
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/** Milliseconds between looks at whether npm still runs. */
+const PARENT_LOOK = 500
+
+/**
+ * Calls `end` when npm, which started us, is gone: it does not pass every signal on, and who ends `npm start`
+ * means the service. Any other parent may end: a service that was started in a terminal outlives it.
+ */
+function onEndOfNpm(end: () => void): void {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const { ppid } = process
+  const look = setInterval(() => {
+    if (process.ppid === ppid) return
+    clearInterval(look)
+    end()
+  }, PARENT_LOOK)
+  look.unref()
+}
+
+/** Resolves at the first SIGTERM or SIGINT, or when npm ends; a second signal ends the process at once. */
 function untilAskedToStop(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let isStopping = false
@@ -123,6 +143,7 @@ function untilAskedToStop(): Promise<NodeJS.Signals> {
     }
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)
+    onEndOfNpm(() => onSignal('SIGTERM'))
   })
 }
 

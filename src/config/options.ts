@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { chainSchema } from './chainSchema.js'
 
@@ -42,6 +43,12 @@ function json<Schema extends z.ZodType>(schema: Schema) {
     }
   }, schema)
 }
+
+/** An entry that is none would trust nobody, or be silently another one. */
+function isAddressOrRange(text: string): boolean {
+  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
+}
+const NO_ADDRESS = 'must be addresses or CIDR ranges, such as 10.0.0.0/8'
 
 const roles = ['api', 'bundler'] as const
 export type ProcessRole = (typeof roles)[number]
@@ -151,7 +158,7 @@ export const options = {
   trustedProxies: option({
     argument: '<list>',
     help: 'addresses and CIDR ranges whose X-Forwarded-For is believed, comma separated',
-    schema: list.default([]),
+    schema: list.pipe(z.array(z.string().refine(isAddressOrRange, NO_ADDRESS))).default([]),
   }),
   keyRate: option({
     argument: '<number>',
@@ -160,7 +167,7 @@ export const options = {
   }),
   ipRate: option({
     argument: '<number>',
-    help: 'units per second of one IP address; 0 = no limit',
+    help: 'requests per second of one IP address; 0 = no limit',
     schema: number.pipe(z.number().min(0)).default(10_000),
   }),
   senderRate: option({

@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { type Guardian, guard } from '../base/guardian.js'
 import { anvilBinary } from './anvilBinary.js'
 import { anvilClient } from './anvilClient.js'
 import { DevChainError } from './devChainError.js'
 import { endProcess, type ProcessIdentity } from './processIdentity.js'
 
-export type AnvilProcess = ProcessIdentity
+export type AnvilProcess = ProcessIdentity & {
+  /** Ends it after us, also when we are killed. */
+  readonly guardian: Guardian
+}
 
 const START_LIMIT_MS = 30_000
 
@@ -33,7 +37,8 @@ export async function launchAnvil(
   listening.catch(() => undefined)
   if (child.pid === undefined) throw await listening.catch((error) => error)
 
-  const anvil = { pid: child.pid, commandLine: [binary, ...allArgs].join(' ') }
+  const commandLine = [binary, ...allArgs].join(' ')
+  const anvil = { pid: child.pid, commandLine, guardian: guardAnvil(child.pid) }
   try {
     onSpawn(anvil)
     const actual = await listening
@@ -41,8 +46,13 @@ export async function launchAnvil(
     return { ...anvil, port: actual }
   } catch (error) {
     await endProcess(anvil)
+    await anvil.guardian.dismiss()
     throw error
   }
+}
+
+export function guardAnvil(pid: number): Guardian {
+  return guard({ pid, program: 'anvil', usedBy: '', signal: 'TERM' })
 }
 
 function portOf(child: ChildProcess): Promise<number> {

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { endGuardian, isGuardianOf } from '../base/guardian.js'
 import { anvilClient } from './anvilClient.js'
-import { type AnvilProcess, launchAnvil, PortTakenError } from './anvilProcess.js'
+import { type AnvilProcess, guardAnvil, launchAnvil, PortTakenError } from './anvilProcess.js'
 import { type AnvilRecord, readRecord, writeRecord } from './anvilRecord.js'
 import { commandLineOf, endProcess, signalProcess } from './processIdentity.js'
 import { startStateSaver } from './stateSaver.js'
@@ -50,9 +51,18 @@ async function startKept(options: AnvilOptions, dataDir: string): Promise<Anvil>
   const settings = settingsOf(options)
 
   const previous = readRecord(recordFile)
-  const survivor = previous && (await findSurvivor(previous, chainId))
+  const survivor = previous && (await adoptSurvivor(previous, chainId))
+  const save = ({ pid, commandLine, guardian }: AnvilProcess, port: number | undefined): void =>
+    writeRecord(recordFile, {
+      pid,
+      commandLine,
+      port,
+      settings: settings.join(' '),
+      guardian: guardian.pid,
+    })
   if (survivor && previous.settings === settings.join(' ')) {
     logger.info({ pid: survivor.pid }, 'adopted the development chain, which was still running')
+    save(survivor, survivor.port)
     return manage(survivor, stateFile, logger)
   }
   if (survivor) await manage(survivor, stateFile, logger).stop()
@@ -61,14 +71,12 @@ async function startKept(options: AnvilOptions, dataDir: string): Promise<Anvil>
   // anvil would keep its cache in the home directory; the path also tells our process from others.
   const args = [...settings, '--cache-path', join(dataDir, 'anvil-cache')]
   if (existsSync(stateFile)) args.push('--load-state', stateFile)
-  const save = (anvil: AnvilProcess, port: number | undefined): void =>
-    writeRecord(recordFile, { ...anvil, port, settings: settings.join(' ') })
   const launch = (port: number) => launchAnvil(args, port, (anvil) => save(anvil, undefined))
   const anvil = await launch(previous?.port ?? 0).catch((error) => {
     if (error instanceof PortTakenError) return launch(0)
     throw error
   })
-  save({ pid: anvil.pid, commandLine: anvil.commandLine }, anvil.port)
+  save(anvil, anvil.port)
   return manage(anvil, stateFile, logger)
 }
 
@@ -81,16 +89,20 @@ function settingsOf({ chainId, blockTime, hardfork }: AnvilOptions): string[] {
   ]
 }
 
-/** The recorded anvil if it still runs and serves the chain. */
-async function findSurvivor(
-  { pid, commandLine, port }: AnvilRecord,
+/** The recorded anvil, under a guardian of ours, if it still runs and serves the chain. */
+async function adoptSurvivor(
+  { pid, commandLine, port, guardian }: AnvilRecord,
   chainId: number,
 ): Promise<Running | undefined> {
   if (port === undefined || commandLineOf(pid) !== commandLine) return undefined
   const served = await anvilClient(urlOf(port))
     .getChainId()
     .catch(() => undefined)
-  return served === chainId ? { pid, commandLine, port } : undefined
+  if (served !== chainId) return undefined
+  const own = guardAnvil(pid)
+  // The guardian that the former owner left would end it.
+  if (guardian !== undefined && isGuardianOf(pid, commandLineOf(guardian))) endGuardian(guardian)
+  return { pid, commandLine, port, guardian: own }
 }
 
 function manage(anvil: Running, stateFile: string | undefined, logger: Logger): Anvil {
@@ -104,6 +116,7 @@ function manage(anvil: Running, stateFile: string | undefined, logger: Logger): 
       await saver.stop().catch((error) => logger.error({ err: error }, 'chain state not saved'))
     }
     await endProcess(anvil)
+    await anvil.guardian.dismiss()
     process.removeListener('exit', endNow)
   }
   let stopped: Promise<void> | undefined

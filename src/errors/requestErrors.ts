@@ -58,10 +58,13 @@ export class UnsupportedChainError extends PurserError {
 export class UnknownKeyError extends PurserError {
   override readonly name = 'UnknownKeyError'
   constructor() {
-    super('Unknown or revoked API key. Use the key from `purser key create` in the URL path.', {
-      code: -32001,
-      status: 401,
-    })
+    super(
+      'Unknown or revoked API key. Use the key from `purser key create` in the URL path, or leave it out of the path and send it as `authorization: Bearer KEY` or `x-api-key: KEY`.',
+      {
+        code: -32001,
+        status: 401,
+      },
+    )
   }
 }
 

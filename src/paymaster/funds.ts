@@ -1,5 +1,6 @@
 import { TankError } from '../errors/tankErrors.js'
 import type { Database, Transaction } from '../store/database.js'
+import { inTransaction } from '../store/inTransaction.js'
 import { alarmSince } from '../store/ledger/alarms.js'
 import { addToCounters } from '../store/ledger/budgetCounters.js'
 import {
@@ -89,7 +90,7 @@ export function createFunds({ database, chainId }: FundsContext): Funds {
 
     async credit(appId, wei, reference) {
       const { id } = await putFund(database, appId, chainId, {})
-      await database.transaction().execute(async (trx) => {
+      await inTransaction(database, async (trx) => {
         await lockReserving(trx, [id])
         const known = await insertCredit(trx, { fundId: id, amount: wei, reference })
         if (known !== undefined && known !== wei) {

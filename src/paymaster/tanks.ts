@@ -84,8 +84,9 @@ export type Tanks = {
   ): Promise<Tank>
   /**
    * Deploys the tank's contract, and the code that it runs, where missing. Any funded key will do.
+   * @returns the transaction that made the tank; undefined = it was there
    */
-  deploy(tank: Tank, entryPoint: EntryPoint, key: Hex): Promise<void>
+  deploy(tank: Tank, entryPoint: EntryPoint, key: Hex): Promise<Hex | undefined>
   /** The tank as it is now; undefined = there is none. */
   show(
     appId: string | null,
@@ -98,12 +99,12 @@ export type Tanks = {
    */
   replace(tank: TankState, entryPoint: EntryPoint): Promise<Tank>
   /** Pays `wei` from `key` into the tank's deposit. */
-  deposit(tank: Tank, wei: bigint, key: Hex): Promise<void>
+  deposit(tank: Tank, wei: bigint, key: Hex): Promise<Hex>
   /**
    * Moves `wei` of the deposit to `to`, of which at least `kept` wei must stay. `key` must be the
    * owner's.
    */
-  withdraw(tank: Tank, to: Address, wei: bigint, kept: bigint, key: Hex): Promise<void>
+  withdraw(tank: Tank, to: Address, wei: bigint, kept: bigint, key: Hex): Promise<Hex>
 }
 
 export function createTanks(context: TanksContext): Tanks {
@@ -152,7 +153,7 @@ export function createTanks(context: TanksContext): Tanks {
     },
 
     async deploy(tank, entryPoint, key) {
-      if (await has(tank.address)) return
+      if (await has(tank.address)) return undefined
       const parts = { ...tank, version: entryPoint.version }
       if (tankAddress(tankFactory, parts) !== tank.address) {
         throw new TankError(
@@ -161,7 +162,8 @@ export function createTanks(context: TanksContext): Tanks {
       }
       await placeFactory(key)
       await place(tankImplementation(tank.kind, entryPoint.version, tank.contract), key)
-      await sendTransaction(context, key, { to: tankFactory, data: tankCreation(parts) })
+      const request = { to: tankFactory, data: tankCreation(parts) }
+      return (await sendTransaction(context, key, request)).transactionHash
     },
 
     async show(appId, entryPoint, kind = 'gas') {
@@ -178,7 +180,8 @@ export function createTanks(context: TanksContext): Tanks {
 
     async deposit(tank, wei, key) {
       const data = depositTo(tank.address)
-      await sendTransaction(context, key, { to: tank.entryPoint, data, value: wei })
+      const request = { to: tank.entryPoint, data, value: wei }
+      return (await sendTransaction(context, key, request)).transactionHash
     },
 
     async withdraw(tank, to, wei, kept, key) {
@@ -188,7 +191,7 @@ export function createTanks(context: TanksContext): Tanks {
       }
       requireFree(wei, await depositOf(node, tank.entryPoint, tank.address), kept)
       const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawTo', args: [to, wei] })
-      await sendTransaction(context, key, { to: tank.address, data })
+      return (await sendTransaction(context, key, { to: tank.address, data })).transactionHash
     },
   }
 }

@@ -34,7 +34,7 @@ export type TokenBooks = {
   /** The books by app, token and tank; of one app when `appId` names it. */
   list(appId?: string): Promise<readonly TokenBook[]>
   /** Moves `amount` units to `to` and waits for it. `key` must be the owner's. Throws TankError. */
-  withdraw(tank: Tank, token: Address, to: Address, amount: bigint, key: Hex): Promise<void>
+  withdraw(tank: Tank, token: Address, to: Address, amount: bigint, key: Hex): Promise<Hex>
 }
 
 export function createTokenBooks(context: BooksContext): TokenBooks {
@@ -67,7 +67,7 @@ export function createTokenBooks(context: BooksContext): TokenBooks {
         throw new TankError(`The tank holds ${held} units of ${token}, less than ${amount}.`)
       const args = [token, to, amount] as const
       const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawToken', args })
-      await sendTransaction(context, key, { to: tank.address, data })
+      return (await sendTransaction(context, key, { to: tank.address, data })).transactionHash
     },
   }
 }

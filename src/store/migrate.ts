@@ -1,4 +1,6 @@
 import { type Migration, Migrator, sql } from 'kysely'
+import { version } from '../base/version.js'
+import { ConfigError } from '../errors/configError.js'
 import type { Database } from './database.js'
 import { initial } from './migrations/0001-initial.js'
 import { tankModes } from './migrations/0002-tank-modes.js'
@@ -55,8 +57,23 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0121-operation-history': operationHistory,
 }
 
+/** Refuses a schema that a newer version has made: this one would not know what its columns mean. */
+async function requireKnownSchema(database: Database): Promise<void> {
+  if (!(await hasSchema(database))) return
+  const { rows } = await sql<{
+    name: string
+  }>`select name from kysely_migration order by name`.execute(database)
+  const unknown = rows.filter(({ name }) => !Object.hasOwn(migrations, name)).at(-1)
+  if (unknown === undefined) return
+  const newest = Object.keys(migrations).sort().at(-1)
+  throw new ConfigError(
+    `The database was changed by a newer version of Purser, up to ${unknown.name}; this one (${version}) ends at ${newest}. Start the newer version, or restore a backup that was made before it.`,
+  )
+}
+
 /** Brings the schema up to date; of several processes that start at once, one does it. */
 export async function migrate(database: Database): Promise<readonly string[]> {
+  await requireKnownSchema(database)
   const migrator = new Migrator({
     db: database,
     provider: { getMigrations: async () => migrations },

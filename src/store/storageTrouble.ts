@@ -36,6 +36,8 @@ const REPEAT = 60_000
 
 /** The trouble of one database that its statements have met and that has not passed yet. */
 export type TroubleMemory = {
+  /** A connection was had. What fails before the first one is told by whoever opens the database. */
+  connected(): void
   note(code: string): void
   current(): string | undefined
   clear(): void
@@ -45,10 +47,14 @@ export function createTroubleMemory(logger: Logger): TroubleMemory {
   let known:
     | { readonly code: string; readonly loggedAt: number; readonly reason: string }
     | undefined
+  let hasConnected = false
   return {
+    connected() {
+      hasConnected = true
+    },
     note(code) {
       const trouble = troubleOf(code)
-      if (trouble === undefined) return
+      if (trouble === undefined || !hasConnected) return
       const isOld = known?.code === code && Date.now() - known.loggedAt < REPEAT
       if (isOld) return
       known = { code, loggedAt: Date.now(), reason: trouble.reason }

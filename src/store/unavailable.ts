@@ -42,6 +42,7 @@ export function tellUnavailable(pool: pg.Pool, memory: TroubleMemory): PostgresP
   return {
     connect: async () => {
       const client = await translateErrors(pool.connect(), memory)
+      memory.connected()
       const { query, release } = openSession(client)
       const translated: Query = (text, values) => translateErrors(query(text, values), memory)
       return { query: translated as unknown as PostgresPoolClient['query'], release }

@@ -27,7 +27,10 @@ export async function startAnvil(hardfork: Fork): Promise<Anvil> {
       if (answer!.error !== undefined) throw new Error(`${method}: ${answer!.error.message}`)
       return answer!.result as T
     },
-    stop: () => endProcess(anvil),
+    stop: async () => {
+      await endProcess(anvil)
+      await anvil.guardian.dismiss()
+    },
   }
 }
 

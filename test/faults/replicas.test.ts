@@ -160,7 +160,7 @@ test('processes are replaced one after the other without one refused request', {
 }, async () => {
   const ready = async (replica: Replica): Promise<boolean> =>
     replica.isRunning() &&
-    (await fetch(`${replica.url()}/health/ready`).then(
+    (await fetch(`${replica.url()}/health/ready?role=${replica.role}`).then(
       ({ ok }) => ok,
       () => false,
     ))

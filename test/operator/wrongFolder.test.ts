@@ -46,6 +46,8 @@ const commands: readonly (readonly string[])[] = [
   ['webhook', 'list', '--app', id],
   ['decision', 'list', '--app', id],
   ['subscription', 'list', '--app', id],
+  ['policy', 'list', '--app', id],
+  ['keys', 'adopt'],
   ['audit', 'list'],
   ['audit', 'verify'],
   ['migrate'],

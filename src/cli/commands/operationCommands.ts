@@ -4,7 +4,7 @@ import { ConfigError } from '../../errors/configError.js'
 import { explain } from '../../explain/explain.js'
 import { type TimelineEntry, timelineOf } from '../../records/timelineOf.js'
 import { requestCancellation } from '../../store/pool/cancellations.js'
-import { announceOperations } from '../../store/pool/operations.js'
+import { announceOperations, findOperation } from '../../store/pool/operations.js'
 import {
   findOperationRecord,
   type ListedOperation,
@@ -12,6 +12,9 @@ import {
   type OperationFilter,
 } from '../../store/records/operations.js'
 import type { OperationState } from '../../store/schema.js'
+import { findAppOwner } from '../../store/tenants/apps.js'
+import { audited } from '../../store/tenants/audit.js'
+import { commandActor } from '../commandActor.js'
 import { type Flags, onStore } from '../onStore.js'
 import { parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
@@ -118,7 +121,19 @@ export function defineOperationCommand(operation: Command): void {
     async ({ store, flags, id }) => {
       const chainId = parseChain(flags.chain)
       const hash = parseHash(id)
-      const state = await requestCancellation(store.database, chainId, hash)
+      const state = await audited(store.database, commandActor(), async ({ trx, record }) => {
+        const appId = (await findOperation(trx, chainId, hash))?.appId ?? null
+        const before = await requestCancellation(trx, chainId, hash)
+        const accountId = appId && ((await findAppOwner(trx, appId))?.accountId ?? null)
+        const object = { objectId: hash, accountId, appId }
+        if (before === 'pooled' || before === 'bundled')
+          await record({
+            action: 'operation.cancel',
+            ...object,
+            before: { chainId, state: before },
+          })
+        return before
+      })
       if (state === undefined) throw new ConfigError(`Chain ${chainId} has no operation ${hash}.`)
       if (state !== 'pooled' && state !== 'bundled')
         throw new ConfigError(`Operation ${hash} is ${state} already.`)

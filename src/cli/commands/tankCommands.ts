@@ -15,7 +15,11 @@ import type { Runway } from '../../paymaster/runway.js'
 import { createTanks, type Tank, type Tanks } from '../../paymaster/tanks.js'
 import type { Database } from '../../store/database.js'
 import type { FundMode, TankKind } from '../../store/schema.js'
+import type { App } from '../../store/tenants/apps.js'
+import { audited } from '../../store/tenants/audit.js'
+import { auditMoney } from '../auditMoney.js'
 import { chooseEntryPoint, entryPointFlag, entryPointsNamed } from '../chooseEntryPoint.js'
+import { commandActor } from '../commandActor.js'
 import { createLogger } from '../createLogger.js'
 import { devChainDefinition } from '../dev/devChainDefinition.js'
 import { readDevChain } from '../dev/devChainRecord.js'
@@ -33,7 +37,11 @@ import {
 import { requireApp } from './accountCommands.js'
 
 type Tools = {
+  readonly database: Database
   readonly tanks: Tanks
+  /** The same within a transaction. */
+  readonly tanksIn: (trx: Database) => Tanks
+  readonly accountId: string | null
   readonly funds: Funds
   /** null = the operator's shared tank */
   readonly appId: string | null
@@ -74,15 +82,31 @@ export function chainOf(config: Config, chainIdText: string): { chain: TankChain
 /** Runs a command on the funds of an app, for which neither node nor master key is needed. */
 async function withFunds(
   flags: Flags,
+  action: 'fund.update' | 'fund.credit',
   run: (funds: Funds, appId: string) => Promise<FundState>,
 ): Promise<void> {
   const config = configOf(flags)
   const { chain } = chainOf(config, flags.chain ?? '')
+  const { chainId } = chain
   await withStore(config, createLogger('error'), async ({ database }) => {
-    const appId = await ownerOf(database, flags)
-    if (appId === null) throw new ConfigError("--app is required: credit and mode are an app's.")
-    showFund(await run(createFunds({ database, chainId: chain.chainId }), appId))
+    const app = await ownerOf(database, flags)
+    if (app === undefined) throw new ConfigError("--app is required: credit and mode are an app's.")
+    const { id: appId, accountId } = app
+    const changed = await audited(database, commandActor(), async ({ trx, record }) => {
+      const funds = createFunds({ database: trx, chainId })
+      const before = await funds.show(appId)
+      const after = await run(funds, appId)
+      const object = { objectId: `${appId} on chain ${chainId}`, accountId, appId }
+      await record({ action, ...object, before: termsOf(before), after: termsOf(after) })
+      return after
+    })
+    showFund(changed)
   })
+}
+
+/** The part of a fund's state that commands change; the rest follows from operations. */
+function termsOf({ mode, alarm, credit }: FundState) {
+  return { mode, alarm, credit: credit.balance }
 }
 
 /** Runs a command on tanks; `choose` says on which EntryPoints. */
@@ -95,12 +119,17 @@ async function onTanks(
   const logger = createLogger('error')
   const { chain, isDev } = chainOf(config, flags.chain ?? '')
   await withStore(config, logger, async ({ database, masterKey }) => {
-    const appId = await ownerOf(database, flags)
+    const app = await ownerOf(database, flags)
+    const appId = app?.id ?? null
     const kind = parseKind(flags.kind)
     const node = createNodeClient({ urls: chain.rpcUrls, logger })
     try {
+      const context = { masterKey: masterKey(), node, definition: chain }
       const tools = {
-        tanks: createTanks({ database, masterKey: masterKey(), node, definition: chain }),
+        database,
+        tanks: createTanks({ ...context, database }),
+        tanksIn: (trx: Database) => createTanks({ ...context, database: trx }),
+        accountId: app?.accountId ?? null,
         funds: createFunds({ database, chainId: chain.chainId }),
         appId,
         kind,
@@ -125,11 +154,11 @@ function withTank(flags: Flags, run: (tools: Tools) => Promise<void>): Promise<v
   })
 }
 
-/** The app whose tank the flags mean; null = the tank that apps with credit share. */
-async function ownerOf(database: Database, flags: Flags): Promise<string | null> {
+/** The app whose tank the flags mean; undefined = the tank that apps with credit share. */
+async function ownerOf(database: Database, flags: Flags): Promise<App | undefined> {
   if ((flags.app !== undefined) === (flags.shared !== undefined))
     throw new ConfigError('Give either --app, or --shared for the tank of apps with credit.')
-  return flags.app === undefined ? null : (await requireApp(database, flags.app)).id
+  return flags.app === undefined ? undefined : requireApp(database, flags.app)
 }
 
 function ether(wei: bigint): string {
@@ -157,15 +186,56 @@ function showFund({ mode, alarm, credit }: FundState): void {
   console.log(`alarm     ${bounds.length > 0 ? `below ${bounds.join(' or ')}` : 'off'}`)
 }
 
+/** The tank as the object of an audit entry. */
+function subjectOf({ accountId, appId }: Tools, action: string, { address }: Tank) {
+  return { action, objectId: address, accountId, appId }
+}
+
+/** Writes down what is known of a transfer, sends it, and writes down how it ended. */
+function transfer(
+  tools: Tools,
+  action: string,
+  tank: Tank,
+  details: Readonly<Record<string, unknown>>,
+  send: () => Promise<Hex | undefined>,
+): Promise<void> {
+  const { chainId, entryPoint, kind } = tank
+  const place = { chainId, entryPoint, kind }
+  return auditMoney(tools.database, subjectOf(tools, action, tank), { ...place, ...details }, send)
+}
+
+/** Changes the tank's row, in the audit log exactly when it is changed. */
+function auditTank(
+  tools: Tools,
+  action: string,
+  before: Tank | undefined,
+  change: (tanks: Tanks) => Promise<Tank>,
+): Promise<Tank> {
+  return audited(tools.database, commandActor(), async ({ trx, record }) => {
+    const after = await change(tools.tanksIn(trx))
+    if (before?.address !== after.address)
+      await record({ ...subjectOf(tools, action, after), before, after })
+    return after
+  })
+}
+
+async function deploy(tools: Tools, tank: Tank, key: Hex): Promise<void> {
+  const { tanks, appId, entryPoint, kind } = tools
+  if ((await tanks.show(appId, entryPoint, kind))?.deployed) return
+  const from = privateKeyToAddress(key)
+  await transfer(tools, 'tank.deploy', tank, { from }, () => tanks.deploy(tank, entryPoint, key))
+}
+
 /** Makes the tank where it is missing, on the chain too. Returns it, and the key that pays. */
-async function makeTank(
-  { tanks, appId, entryPoint, kind, keyOr }: Tools,
-  flags: Flags,
-): Promise<{ tank: Tank; key: Hex }> {
+async function makeTank(tools: Tools, flags: Flags): Promise<{ tank: Tank; key: Hex }> {
+  const { tanks, appId, entryPoint, kind, keyOr } = tools
   const key = keyOr(funderKey)
   const owner = parseAddress('--owner', flags.owner ?? privateKeyToAddress(key))
-  const tank = await tanks.ensure(appId, entryPoint, owner, kind)
-  await tanks.deploy(tank, entryPoint, key)
+  const known = await tanks.show(appId, entryPoint, kind)
+  const tank = await auditTank(tools, 'tank.create', known, (within) =>
+    within.ensure(appId, entryPoint, owner, kind),
+  )
+  await deploy(tools, tank, key)
   return { tank, key }
 }
 
@@ -247,7 +317,9 @@ export function defineTankCommand(tank: Command): void {
       const wei = parseAmount(flags.amount)
       return withTank(flags, async (tools) => {
         const { tank, key } = await makeTank(tools, flags)
-        await tools.tanks.deposit(tank, wei, key)
+        const from = privateKeyToAddress(key)
+        const send = () => tools.tanks.deposit(tank, wei, key)
+        await transfer(tools, 'tank.deposit', tank, { wei, from }, send)
         await show(tools, [tools.entryPoint])
       })
     })
@@ -266,7 +338,8 @@ export function defineTankCommand(tank: Command): void {
         const state = await tanks.show(appId, entryPoint, kind)
         if (!state) throw new ConfigError('There is no tank here.')
         const kept = flags.reserved === undefined ? state.locked : 0n
-        await tanks.withdraw(state, to, wei, kept, key)
+        const send = () => tanks.withdraw(state, to, wei, kept, key)
+        await transfer(tools, 'tank.withdraw', state, { wei, to }, send)
         await show(tools, [tools.entryPoint])
       })
     })
@@ -279,7 +352,10 @@ export function defineTankCommand(tank: Command): void {
         const state = await tanks.show(appId, entryPoint, kind)
         if (!state) throw new ConfigError('There is no tank here.')
         const key = keyOr(funderKey)
-        await tanks.deploy(await tanks.replace(state, entryPoint), entryPoint, key)
+        const tank = await auditTank(tools, 'tank.replace', state, (within) =>
+          within.replace(state, entryPoint),
+        )
+        await deploy(tools, tank, key)
         await show(tools, [tools.entryPoint])
       }),
     )
@@ -293,7 +369,7 @@ function defineFundCommands(add: (name: string, description: string) => Command)
     .requiredOption('--mode <mode>', modes.join(', '))
     .action((flags: Flags) => {
       const mode = parseMode(flags.mode)
-      return withFunds(flags, (funds, appId) => funds.setMode(appId, mode))
+      return withFunds(flags, 'fund.update', (funds, appId) => funds.setMode(appId, mode))
     })
 
   add('credit', 'give an app credit for modes shared and native, or take it back')
@@ -303,7 +379,7 @@ function defineFundCommands(add: (name: string, description: string) => Command)
       const isTaken = flags.amount?.startsWith('-') === true
       const wei = parseAmount(isTaken ? flags.amount?.slice(1) : flags.amount)
       const reference = parseName(flags.reference, '--reference')
-      return withFunds(flags, (funds, appId) =>
+      return withFunds(flags, 'fund.credit', (funds, appId) =>
         funds.credit(appId, isTaken ? -wei : wei, reference),
       )
     })
@@ -315,6 +391,6 @@ function defineFundCommands(add: (name: string, description: string) => Command)
       const wei = flags.below === undefined ? undefined : parseBound(flags.below)
       const days = flags.days === undefined ? undefined : parseDays(flags.days)
       const alarm = { ...(wei !== undefined && { wei }), ...(days !== undefined && { days }) }
-      return withFunds(flags, (funds, appId) => funds.setAlarm(appId, alarm))
+      return withFunds(flags, 'fund.update', (funds, appId) => funds.setAlarm(appId, alarm))
     })
 }

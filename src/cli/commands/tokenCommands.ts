@@ -8,6 +8,8 @@ import { devKey } from '../../devnet/devKeys.js'
 import { ConfigError } from '../../errors/configError.js'
 import { createTanks, type Tanks } from '../../paymaster/tanks.js'
 import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
+import type { Database } from '../../store/database.js'
+import { auditMoney } from '../auditMoney.js'
 import { chooseEntryPoint, entryPointFlag } from '../chooseEntryPoint.js'
 import { createLogger } from '../createLogger.js'
 import type { Flags } from '../onStore.js'
@@ -15,9 +17,11 @@ import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import { keyOfFlag, parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
+import { requireApp } from './accountCommands.js'
 import { chainOf, type TankChain } from './tankCommands.js'
 
 type Tools = {
+  readonly database: Database
   readonly chain: TankChain
   readonly isDev: boolean
   readonly node: NodeClient
@@ -34,7 +38,7 @@ async function withBooks(flags: Flags, run: (tools: Tools) => Promise<void>): Pr
     try {
       const context = { database, masterKey: masterKey(), node, definition: chain }
       const [tanks, books] = [createTanks(context), createTokenBooks(context)]
-      await run({ chain, isDev, node, tanks, books })
+      await run({ database, chain, isDev, node, tanks, books })
     } finally {
       await node.close()
     }
@@ -123,7 +127,7 @@ export function defineTokenCommand(token: Command): void {
     .option('--key <key>', "the owner's private key, env:NAME or file:PATH")
     .option('--to <address>', 'who receives them; default: the owner')
     .action((flags: Flags) =>
-      withBooks(flags, async ({ chain, isDev, node, tanks, books }) => {
+      withBooks(flags, async ({ database, chain, isDev, node, tanks, books }) => {
         const entryPoint = await chooseEntryPoint(node, chain, flags.entryPoint)
         const chosen = tokenOf(chain, flags.token)
         const amount = parseUnitsOf(flags.amount, chosen)
@@ -131,7 +135,18 @@ export function defineTokenCommand(token: Command): void {
         const to = parseAddress('--to', flags.to ?? privateKeyToAddress(key))
         const tank = await tanks.show(flags.app ?? null, entryPoint, 'token')
         if (!tank) throw new ConfigError('There is no token tank here.')
-        await books.withdraw(tank, chosen.address, to, amount, key)
+        const app = flags.app === undefined ? undefined : await requireApp(database, flags.app)
+        await auditMoney(
+          database,
+          {
+            action: 'token.withdraw',
+            objectId: tank.address,
+            accountId: app?.accountId ?? null,
+            appId: app?.id ?? null,
+          },
+          { chainId: chain.chainId, token: chosen.address, units: amount, to },
+          () => books.withdraw(tank, chosen.address, to, amount, key),
+        )
         console.log(`withdrawn ${formatUnits(amount, chosen.decimals)} ${chosen.symbol} to ${to}`)
       }),
     )

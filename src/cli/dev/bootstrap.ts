@@ -9,16 +9,19 @@ import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Tanks } from '../../paymaster/tanks.js'
 import type { Database } from '../../store/database.js'
 import type { TankKind } from '../../store/schema.js'
-import { insertAccount } from '../../store/tenants/accounts.js'
-import { insertApp } from '../../store/tenants/apps.js'
-import { insertKey } from '../../store/tenants/keys.js'
+import { audited } from '../../store/tenants/audit.js'
 import { createAuthenticator } from '../../tenancy/authenticate.js'
-import { generateApiKey, generateAuthToken, hashCredential } from '../../tenancy/credential.js'
+import { createAccount } from '../../tenancy/manageAccounts.js'
+import { createTenantApp } from '../../tenancy/manageApps.js'
+import { createKey } from '../../tenancy/manageKeys.js'
+import { commandActor } from '../commandActor.js'
 import type { DevInfo } from '../devInfo.js'
 
 type Credentials = Pick<DevInfo, 'authToken' | 'apiKey'> & { readonly appId: string }
 
 const FILE = 'dev.json'
+/** The name of the account, the app and the key. */
+const NAME = 'development'
 /** wei; the tank is filled up to it when it holds less than half. */
 const tankDeposit = parseEther('100')
 
@@ -32,17 +35,13 @@ export async function devCredentials(database: Database, dataFolder: string): Pr
     if (owner && (await authenticateToken(authToken))?.accountId === owner.accountId)
       return { authToken, apiKey, appId: owner.appId }
   }
-  const [authToken, apiKey] = [generateAuthToken(), generateApiKey()]
-  const account = await insertAccount(database, 'development', hashCredential(authToken))
-  const app = await insertApp(database, account.id, 'development')
-  if (app === undefined) throw new Error('The development account was revoked while starting.')
-  await insertKey(database, {
-    appId: app.id,
-    name: 'development',
-    hash: hashCredential(apiKey),
-    last4: apiKey.slice(-4),
+  return audited(database, commandActor(), async (change) => {
+    const { account, authToken } = await createAccount(change, NAME)
+    const app = await createTenantApp(change, account.id, NAME)
+    const shown = app && (await createKey(change, app.id, { name: NAME }))
+    if (shown === undefined) throw new Error('The development account was revoked while starting.')
+    return { authToken, apiKey: shown.apiKey, appId: shown.key.appId }
   })
-  return { authToken, apiKey, appId: app.id }
 }
 
 /** A funded tank of the app and of that kind for every EntryPoint. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import type { Database } from '../database.js'
 import { emitOperationEvents } from '../events.js'
+import { inTransaction } from '../inTransaction.js'
 import type { OperationState } from '../schema.js'
 import { dropSuccessors } from './successors.js'
 
@@ -14,7 +15,7 @@ export function requestCancellation(
   chainId: number,
   hash: Hex,
 ): Promise<OperationState | undefined> {
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const operation = await trx
       .selectFrom('operations')
       .select('state')

@@ -90,6 +90,7 @@ function removeMisleadingPid(folder: string): void {
 
 /** A server that we started. */
 export type ClusterServer = {
+  readonly pid: number | undefined
   readonly isRunning: () => boolean
   /** It ended because a process that left the cluster told it to (see endServer). */
   readonly wasEnded: () => boolean
@@ -128,6 +129,7 @@ export async function spawnServer(cluster: Cluster): Promise<ClusterServer> {
     child.unref()
     const messages = () => readFileSync(log).subarray(start).toString()
     return {
+      pid: child.pid,
       isRunning: () => child.exitCode === null && child.signalCode === null,
       wasEnded: () =>
         child.exitCode === 0 ||

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { type Guardian, guard } from '../../base/guardian.js'
 import { ConfigError } from '../../errors/configError.js'
 import { type Connection, clientConfig } from '../database.js'
 import { type ClusterServer, endServer, serverPid, spawnServer } from './clusterServer.js'
@@ -97,6 +98,7 @@ async function joinServer(
   cluster: Cluster,
   connection: Connection,
   signal: AbortSignal,
+  onSpawn: (pid: number | undefined) => Promise<void>,
 ): Promise<ServerSession | undefined> {
   const deadline = Date.now() + START_DEADLINE
   let server: ClusterServer | undefined
@@ -114,6 +116,7 @@ async function joinServer(
           `The database did not start: ${server.lastWords()} See ${cluster.log}.`,
         )
       server = await spawnServer(cluster)
+      await onSpawn(server.pid)
     }
     await delay(server?.isRunning() === false ? 100 : 10)
   }
@@ -133,11 +136,14 @@ async function leave(
   await endServer(cluster.folder, pid)
 }
 
+/** The server ends after us, also when we are killed, unless sessions of others are open on it. */
+const ward = { program: 'postgres', usedBy: '[local]', signal: 'INT' } as const
+
 /**
  * The database in the data folder: a real PostgreSQL whose programs come from npm, reachable only
  * through a Unix socket in a folder that other users cannot enter. It is created and started when
  * needed. A server that runs already is used: that of another Purser, which then goes on when we
- * stop, or one that outlived a killed Purser, which ends with us. One that ends while we use it is
+ * stop, or one that outlived a killed Purser (for the grace of its guardian), which ends with us. One that ends while we use it is
  * started again, and recovers what was committed.
  * @throws ConfigError with PostgreSQL's own reason when it does not start
  */
@@ -153,8 +159,16 @@ export async function startEmbeddedPostgres(
     const { signal } = stopped
     let session: ServerSession | undefined
     let rejoined: Promise<void> | undefined
+    let guardian: (Guardian & { readonly ward: number }) | undefined
+    /** The server's guardian, from its first moment on: we may be killed at any time. */
+    const watch = async (pid: number | undefined): Promise<void> => {
+      if (pid === guardian?.ward) return
+      await guardian?.dismiss()
+      guardian = pid === undefined ? undefined : { ...guard({ pid, ...ward }), ward: pid }
+    }
     const join = async (): Promise<void> => {
-      session = await joinServer(cluster, connection, signal)
+      session = await joinServer(cluster, connection, signal, watch)
+      await watch(serverPid(cluster.folder))
       session?.client.once('end', () => {
         if (!signal.aborted) rejoined = rejoin()
       })
@@ -174,6 +188,7 @@ export async function startEmbeddedPostgres(
       stopped.abort()
       await rejoined
       await leave(session, cluster, connection)
+      await guardian?.dismiss()
     }
     await join()
     let stopping: Promise<void> | undefined

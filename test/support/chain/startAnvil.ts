@@ -59,7 +59,10 @@ export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
       const hash = await request('eth_sendTransaction', [{ from: ANVIL_ACCOUNT, ...transaction }])
       return untilMined(request, hash as Hex)
     },
-    stop: () => endProcess(anvil),
+    stop: async () => {
+      await endProcess(anvil)
+      await anvil.guardian.dismiss()
+    },
   }
 }
 

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** The name of guardians in lists of processes. */
+const NAME = 'purser-guardian'
+
+/** Seconds for which a process that lost its parent waits for another Purser to take it over. */
+const GRACE = 10
+
+/**
+ * The program of a guardian, in the shell that every system has. It waits until its input ends, which it does
+ * when we end, however that happens. Then it ends process $1, unless that is another program than $3 by then,
+ * or has children whose command line holds $4: sessions of others.
+ */
+const PROGRAM = `
+cat >/dev/null
+sleep "$2"
+named() {
+  if [ -d /proc/self ]; then tr '\\0' ' ' <"/proc/$1/cmdline"; else ps -ww -o args= -p "$1"; fi 2>/dev/null
+}
+used() {
+  [ -n "$2" ] || return 1
+  if [ -d /proc/self ]; then
+    for process in /proc/[0-9]*; do
+      grep -qaF "$2" "$process/cmdline" 2>/dev/null &&
+        grep -q "^PPid:[[:space:]]*$1\\$" "$process/status" 2>/dev/null && return 0
+    done
+    return 1
+  fi
+  ps -A -ww -o ppid=,args= | grep "^ *$1 " | grep -qF "$2"
+}
+while case "$(named "$1")" in *"$3"*) true ;; *) false ;; esac; do
+  if used "$1" "$4"; then sleep 2; else kill -"$5" "$1"; exit; fi
+done
+`
+
+/** The process to end after us. */
+export type Ward = {
+  readonly pid: number
+  /** Text of its command line, by which it is told from a later process of the same id. */
+  readonly program: string
+  /** Text in the command lines of its children that keeps it alive; empty = nothing does. */
+  readonly usedBy: string
+  readonly signal: 'INT' | 'TERM'
+}
+
+/** A process that ends another one when we have ended, also when we were killed. */
+export type Guardian = {
+  readonly pid: number | undefined
+  /** The ward is left alone; resolves when the guardian is gone. */
+  dismiss(): Promise<void>
+}
+
+/** Starts a guardian of the ward. */
+export function guard({ pid, program, usedBy, signal }: Ward): Guardian {
+  const words = [String(pid), String(GRACE), program, usedBy, signal]
+  const child = spawn('sh', ['-c', PROGRAM, NAME, ...words], {
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // A group of its own: Ctrl-C in the terminal is for us, and the guardian outlives us.
+    detached: true,
+  })
+  const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).catch(() => undefined)
+  child.unref()
+  // Its end breaks the pipe, which must not break us. A pipe of a child is a socket, which has unref.
+  child.stdin.on('error', () => {})
+  ;(child.stdin as unknown as { unref(): void }).unref()
+  return {
+    pid: child.pid,
+    dismiss: async () => {
+      // Its end must be waited for, though it keeps nobody waiting as long as it lives.
+      child.ref()
+      endGuardian(child.pid)
+      await ended
+    },
+  }
+}
+
+/** Ends a guardian with the programs that it runs; whether it is one has been looked at. */
+export function endGuardian(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Is this the command line of a guardian of process `pid`? */
+export function isGuardianOf(pid: number, commandLine: string | undefined): boolean {
+  return commandLine?.includes(` ${NAME} ${pid} `) === true
+}

@@ -1,0 +1,409 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { routes } from '../../src/api/admin/routeTable.js'
+import { ruleOperations } from '../../src/api/rest/dashboardOperations.js'
+import { addCommands } from '../../src/cli/addCommands.js'
+import { funderKey } from '../../src/devnet/devKeys.js'
+import type { Database } from '../../src/store/database.js'
+import { listAudit } from '../../src/store/tenants/audit.js'
+import { withBooks } from '../support/database/books.js'
+import { fillTenant, type TenantObjects } from '../support/database/fillTenant.js'
+import type { Json } from '../support/http/jsonRpc.js'
+import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
+import { commandsOn, labelled } from '../support/service/cliAnswers.js'
+import { devAccount } from '../support/service/devAccount.js'
+import { giveTokens, tokenNamed } from '../support/service/devTokens.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
+
+/** The actions that `act` adds to the log, the oldest first. */
+async function actionsOf(
+  within: <Result>(run: (database: Database) => Promise<Result>) => Promise<Result>,
+  act: () => Promise<unknown>,
+) {
+  const page = { limit: 100, before: undefined }
+  const read = () => within((database) => listAudit(database, undefined, page))
+  const before = (await read()).items[0]?.id ?? 0n
+  await act()
+  return (await read()).items.filter(({ id }) => id > before).reverse()
+}
+
+describe('the administration API', () => {
+  const { admin, database, one } = useAdmin()
+
+  /** What each route that changes something writes, and a body that it takes. */
+  const changes: Readonly<Record<string, readonly [action: string, body?: Json]>> = {
+    'POST /accounts': ['account.create', { name: 'new' }],
+    'POST /accounts/{accountId}/token': ['account.rotate_token', {}],
+    'DELETE /accounts/{accountId}': ['account.revoke'],
+    'POST /apps': ['app.create', { name: 'new' }],
+    'PATCH /apps/{appId}': ['app.update', { name: 'other' }],
+    'DELETE /apps/{appId}': ['app.revoke'],
+    'POST /apps/{appId}/keys': ['key.create', { name: 'new' }],
+    'PATCH /apps/{appId}/keys/{keyId}': ['key.update', { name: 'other' }],
+    'POST /apps/{appId}/keys/{keyId}/rotate': ['key.rotate', {}],
+    'DELETE /apps/{appId}/keys/{keyId}': ['key.revoke'],
+    'POST /policies': ['policy.create', { name: 'new', appId: null, terms: {} }],
+    'PATCH /policies/{policyId}': ['policy.update', { name: 'other' }],
+    'DELETE /policies/{policyId}': ['policy.delete'],
+    'PATCH /apps/{appId}/funds/{chainId}': ['fund.update', { alarmDays: 2 }],
+    'POST /apps/{appId}/webhooks': [
+      'webhook.create',
+      { webhookUrl: 'http://127.0.0.1/', requestType: 'POST' },
+    ],
+    'PATCH /apps/{appId}/webhooks/{webhookId}': ['webhook.update', { active: false }],
+    'POST /apps/{appId}/webhooks/{webhookId}/secret': ['webhook.rotate_secret', {}],
+    'DELETE /apps/{appId}/webhooks/{webhookId}': ['webhook.delete'],
+    'POST /apps/{appId}/subscriptions': [
+      'subscription.create',
+      { url: 'http://127.0.0.1/', eventTypes: ['tank.low'] },
+    ],
+    'PATCH /apps/{appId}/subscriptions/{subscriptionId}': [
+      'subscription.update',
+      { active: false },
+    ],
+    'POST /apps/{appId}/subscriptions/{subscriptionId}/secret': ['subscription.rotate_secret', {}],
+    'POST /apps/{appId}/subscriptions/{subscriptionId}/replay': ['subscription.replay', {}],
+    'DELETE /apps/{appId}/subscriptions/{subscriptionId}': ['subscription.delete'],
+  }
+  /** Routes that ask somebody else and change nothing here. */
+  const asking = ['POST /apps/{appId}/webhooks/{webhookId}/test']
+
+  test('every route that is no GET is known as one that changes, or that asks', () => {
+    const names = routes
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method, path }) => `${method} ${path}`)
+    expect(names.sort()).toEqual([...Object.keys(changes), ...asking].sort())
+  })
+
+  // The account ends with its last test.
+  const ordered = Object.entries(changes).sort(
+    ([a], [b]) => Number(a.startsWith('DELETE /acc')) - Number(b.startsWith('DELETE /acc')),
+  )
+  test.each(ordered)('%s is in the log, with who asked', async (name, [action, body]) => {
+    const [method = '', path = ''] = name.split(' ')
+    const appToken = one().token
+    const made = await admin('POST', '/apps', appToken, { name: 'walked' })
+    const ids: TenantObjects = await fillTenant(database(), { ...one(), appId: made.body.id })
+    const route = routes.find((each) => each.method === method && each.path === path)
+    const token = route?.who === 'operator' ? operatorToken : appToken
+    const filled = path.replace(/\{(\w+)\}/g, (_, id: string) =>
+      id === 'accountId' ? one().accountId : (ids[id] ?? ''),
+    )
+    // The account's token is needed by the tests that follow.
+    const target =
+      path === '/accounts/{accountId}/token'
+        ? `/accounts/${(await admin('POST', '/accounts', operatorToken, { name: 'x' })).body.account.id}/token`
+        : filled
+    const entries = await actionsOf(
+      (run) => run(database()),
+      async () => expect((await admin(method, target, token, body)).status).toBeLessThan(300),
+    )
+    expect(entries.map((entry) => entry.action)).toEqual([action])
+    expect(entries[0]).toMatchObject({
+      actor: token === operatorToken ? 'operator' : 'account',
+      ip: '127.0.0.1',
+      actor_id: expect.stringMatching(/^[0-9a-f]{12}$/),
+    })
+  })
+})
+
+describe('commands and the older interfaces', () => {
+  const purser = useRunningPurser()
+  const commands = () => commandsOn(purser().dataFolder, { OWNER: funderKey })
+  const books = <Result>(run: (database: Database) => Promise<Result>) =>
+    withBooks(purser().dataFolder, run)
+  const ids: Record<string, string> = {}
+  const on = () => ['--app', ids.app!, '--chain', '31337', '--entry-point', '0.6']
+
+  test('what a development start makes is in the log', async () => {
+    const { items } = await books((database) =>
+      listAudit(database, undefined, { limit: 100, before: undefined }),
+    )
+    const actions = items.map(({ action }) => action)
+    for (const action of ['account.create', 'app.create', 'key.create'])
+      expect(actions).toContain(action)
+  })
+
+  /** Commands that change something: their words, and what the log then holds, in an order in which they work. */
+  const steps: readonly (readonly [
+    command: string,
+    words: () => readonly string[] | Promise<readonly string[]>,
+    actions: readonly string[],
+    keep?: (answer: string) => void | Promise<void>,
+  ])[] = [
+    [
+      'account create',
+      () => ['--name', 'audited'],
+      ['account.create'],
+      (answer) => {
+        ids.account = labelled(answer, 'account')
+        ids.token = labelled(answer, 'authToken')
+      },
+    ],
+    [
+      'app create',
+      () => ['--account', ids.account!, '--name', 'audited'],
+      ['app.create'],
+      (answer) => {
+        ids.app = labelled(answer, 'app')
+      },
+    ],
+    [
+      'key create',
+      () => ['--app', ids.app!, '--name', 'audited'],
+      ['key.create'],
+      (answer) => {
+        ids.key = labelled(answer, 'key')
+        ids.apiKey = labelled(answer, 'apiKey')
+      },
+    ],
+    ['key rotate', () => [ids.key!], ['key.rotate']],
+    ['tank create', on, ['tank.create', 'tank.deploy', 'tank.deploy.done']],
+    ['tank deposit', () => [...on(), '--amount', '1'], ['tank.deposit', 'tank.deposit.done']],
+    [
+      'tank withdraw',
+      () => [...on(), '--amount', '0.5', '--key', 'env:OWNER'],
+      ['tank.withdraw', 'tank.withdraw.done'],
+    ],
+    ['tank mode', () => [...on(), '--mode', 'shared'], ['fund.update']],
+    ['tank credit', () => [...on(), '--amount', '1', '--reference', 'x'], ['fund.credit']],
+    ['tank alarm', () => [...on(), '--below', '0.1'], ['fund.update']],
+    ['token withdraw', tokenWithdrawal, ['token.withdraw', 'token.withdraw.done']],
+    ['operation cancel', waitingOperation, ['operation.cancel'], () => mineAgain()],
+    [
+      'webhook set',
+      async () => [await webhook(), '--app', ids.app!, '--active', 'false'],
+      ['webhook.update'],
+    ],
+    ['webhook rotate', async () => [await webhook(), '--app', ids.app!], ['webhook.rotate_secret']],
+    [
+      'subscription create',
+      () => ['--app', ids.app!, '--url', 'https://dapp.example/'],
+      ['subscription.create'],
+      (answer) => {
+        ids.subscription = labelled(answer, 'subscription')
+      },
+    ],
+    [
+      'policy create',
+      () => ['--app', ids.app!, '--file', policyFile({ name: 'audited', terms: {} })],
+      ['policy.create'],
+      (answer) => {
+        ids.policy = JSON.parse(answer).policyId
+      },
+    ],
+    [
+      'policy edit',
+      () => [ids.policy!, '--app', ids.app!, '--file', policyFile({ active: false })],
+      ['policy.update'],
+    ],
+    ['policy delete', () => [ids.policy!, '--app', ids.app!], ['policy.delete']],
+    ['subscription replay', () => [ids.subscription!, '--app', ids.app!], ['subscription.replay']],
+    ['subscription delete', () => [ids.subscription!, '--app', ids.app!], ['subscription.delete']],
+    ['keys adopt', () => [], ['keys.adopt']],
+    ['key revoke', () => [ids.key!], ['key.revoke']],
+    ['app revoke', () => [ids.app!], ['app.revoke']],
+    ['account revoke', () => [ids.account!], ['account.revoke']],
+  ]
+
+  /** Commands that change nothing that the log is about. A migration is recorded in `kysely_migration`. */
+  const others = [
+    ...['account list', 'app list', 'key list', 'tank show', 'token list', 'webhook list'],
+    ...['webhook secret', 'webhook test', 'webhook calls', 'subscription list', 'decision list'],
+    ...[
+      'decision show',
+      'policy list',
+      'policy show',
+      'audit list',
+      'audit verify',
+      'keys new',
+      'keys check',
+    ],
+    ...['dev', 'serve', 'migrate'],
+    // Shown by test/operator/masterKey.test.ts: it needs a lost key.
+    'tank replace',
+  ]
+
+  test('every command is known as one that changes, or that does not', async () => {
+    const all = new Command()
+    await addCommands(all, [])
+    const names: string[] = []
+    for (const { name } of all.commands.map((each) => ({ name: each.name() }))) {
+      const program = new Command()
+      await addCommands(program, [name])
+      const command = program.commands.find((each) => each.name() === name)
+      const inner = command?.commands.map((each) => `${name} ${each.name()}`) ?? []
+      names.push(...(inner.length > 0 ? inner : [name]))
+    }
+    expect(names.sort()).toEqual([...steps.map(([name]) => name), ...others].sort())
+  })
+
+  test('each command that changes something is in the log as a command of this user', async () => {
+    for (const [command, words, actions, keep] of steps) {
+      const args = [...command.split(' '), ...(await words())]
+      let answer = ''
+      const entries = await actionsOf(books, async () => {
+        answer = (await commands().run(...args)).stdout
+      })
+      expect({ command, actions: entries.map(({ action }) => action) }).toEqual({
+        command,
+        actions,
+      })
+      for (const entry of entries) expect(entry.actor).toBe('command')
+      await keep?.(answer)
+    }
+    expect(await commands().answer('audit', 'verify')).toContain('whole')
+  }, 600_000)
+
+  test('a deposit names amount, payer, transaction, app and account', async () => {
+    const { items } = await books((database) =>
+      listAudit(database, ids.account, { limit: 100, before: undefined }),
+    )
+    const deposit = items.find(({ action }) => action === 'tank.deposit.done')
+    expect(deposit).toMatchObject({ app_id: ids.app, account_id: ids.account })
+    expect(deposit?.after).toMatchObject({
+      wei: '1000000000000000000',
+      chainId: 31_337,
+      transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    })
+  })
+
+  describe('the dashboard interface', () => {
+    let headers: Record<string, string> = {}
+    beforeAll(() => {
+      const { authToken, apiKey } = purser().info
+      headers = { authToken, apiKey, 'content-type': 'application/json' }
+    })
+    const send = async (method: string, path: string, body?: Json) => {
+      const response = await fetch(`${purser().info.url}/api/v2/public/sdk/${path}`, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      expect(response.status).toBe(200)
+      return (await response.json()) as Json
+    }
+
+    test('writes each change of its rules', async () => {
+      const to = `0x${'12'.repeat(20)}`
+      const contract = { name: 'c', address: to, abi: '[]', whitelistedMethods: [] }
+      const limit = {
+        type: 'SMART_ACCOUNT',
+        cycleDuration: { value: 3, unit: 'hour' },
+        threshold: 1,
+        thresholdType: 'COUNT',
+      }
+      const rule = { name: 'rule', policyType: 'PAYMASTER_SA_LIMIT', policyData: limit }
+      let id = ''
+      const done = new Set<string>()
+      const walk: readonly (readonly [string, string, () => string, Json?])[] = [
+        ['POST', 'smart-contract', () => 'smart-contract', contract],
+        [
+          'PATCH',
+          'smart-contract',
+          () => 'smart-contract',
+          { address: to, whitelistedMethods: [] },
+        ],
+        ['DELETE', 'smart-contract', () => 'smart-contract', { address: to }],
+        ['POST', 'paymaster-policy', () => 'paymaster-policy', rule],
+        [
+          'PATCH',
+          'paymaster-policy/limit/:policyId',
+          () => `paymaster-policy/limit/${id}`,
+          { threshold: 2 },
+        ],
+        [
+          'PATCH',
+          'paymaster-policy/deactivate/:policyId',
+          () => `paymaster-policy/deactivate/${id}`,
+        ],
+        ['PATCH', 'paymaster-policy/activate/:policyId', () => `paymaster-policy/activate/${id}`],
+      ]
+      for (const [method, path, target, body] of walk) {
+        const entries = await actionsOf(books, async () => {
+          id = (await send(method, target(), body)).data?._id ?? id
+        })
+        expect({ method, path, count: entries.length > 0 }).toEqual({ method, path, count: true })
+        for (const { action, actor } of entries) {
+          expect(action).toMatch(/^policy\./)
+          expect(actor).toBe('account')
+        }
+        done.add(`${method} ${path}`)
+      }
+      const known = Object.entries(ruleOperations).flatMap(([path, operations]) =>
+        Object.keys(operations)
+          .filter((method) => method !== 'GET')
+          .map((method) => `${method} ${path}`),
+      )
+      expect([...done].sort()).toEqual(known.sort())
+    })
+
+    test('writes each change of a webhook', async () => {
+      const made = { webhookUrl: 'http://127.0.0.1/', requestType: 'POST' }
+      let webhookId = ''
+      const steps: readonly [string, () => Json, string][] = [
+        ['POST', () => made, 'webhook.create'],
+        ['PATCH', () => ({ webhookId, active: false }), 'webhook.update'],
+        ['DELETE', () => ({ webhookId }), 'webhook.delete'],
+      ]
+      for (const [method, body, action] of steps) {
+        const entries = await actionsOf(books, async () => {
+          webhookId = (await send(method, 'webhook', body())).data?.webhookId ?? webhookId
+        })
+        expect(entries.map((entry) => entry.action)).toEqual([action])
+      }
+    })
+  })
+
+  /** The words of a withdrawal from the development app's token tank, which was given tokens. */
+  async function tokenWithdrawal(): Promise<string[]> {
+    const { info } = purser()
+    const token = tokenNamed(info, 'tUSD')
+    await giveTokens(info, token, info.tokenTanks['0.6']!, 5_000_000n)
+    const app = await books((database) =>
+      database
+        .selectFrom('apps')
+        .select('id')
+        .where('name', '=', 'development')
+        .executeTakeFirstOrThrow(),
+    )
+    const where = ['--app', app.id, '--chain', '31337', '--entry-point', '0.6']
+    return [...where, '--token', 'tUSD', '--amount', '1']
+  }
+
+  function policyFile(content: Json): string {
+    const path = join(purser().dataFolder, 'policy.json')
+    writeFileSync(path, JSON.stringify(content))
+    return path
+  }
+
+  /** The words that cancel an operation that waits, because nobody mines. */
+  async function waitingOperation(): Promise<string[]> {
+    const { info } = purser()
+    const account = await devAccount(info, 'audited')
+    const op = await account.selfPaid()
+    await account.tester.setAutomine(false)
+    return [await account.send(op), '--chain', String(info.chainId)]
+  }
+
+  async function mineAgain(): Promise<void> {
+    const { tester } = await devAccount(purser().info, 'audited')
+    await tester.setAutomine(true)
+    await tester.mine({ blocks: 1 })
+  }
+
+  /** A webhook of the app, made once. */
+  async function webhook(): Promise<string> {
+    if (ids.webhook === undefined) {
+      const response = await fetch(`${purser().info.url}/api/v2/public/sdk/webhook`, {
+        method: 'POST',
+        headers: { authToken: ids.token!, apiKey: ids.apiKey!, 'content-type': 'application/json' },
+        body: JSON.stringify({ webhookUrl: 'http://127.0.0.1/', requestType: 'POST' }),
+      })
+      ids.webhook = ((await response.json()) as Json).data.webhookId as string
+    }
+    return ids.webhook
+  }
+})

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { result } from '../support/http/jsonRpc.js'
+import { commandsOn } from '../support/service/cliAnswers.js'
+import { descendantsOf, isAlive, processesOn } from '../support/service/processes.js'
+import {
+  makeDataFolder,
+  removeDataFolder,
+  spawnCli,
+  startPurser,
+  startService,
+} from '../support/service/startPurser.js'
+import { until } from '../support/until.js'
+
+let folder = ''
+beforeEach(() => {
+  folder = makeDataFolder()
+})
+afterEach(() => removeDataFolder(folder))
+
+const flags = () => ['--data', folder, '--port', '0', '--log-level', 'warn']
+
+/** Resolves when the child says that the service is ready, to the ids of all that it has started. */
+async function readyPids(child: ChildProcess): Promise<number[]> {
+  await new Promise<void>((resolve, reject) => {
+    createInterface(child.stdout!).on('line', (line) => {
+      if (line.includes('Purser is ready')) resolve()
+    })
+    child.once('exit', () => reject(new Error('it ended before it was ready')))
+  })
+  return descendantsOf(child.pid!)
+}
+
+async function expectNobody(pids: readonly number[]): Promise<void> {
+  await until(async () => !pids.some(isAlive))
+  await until(async () => processesOn(folder).length === 0)
+}
+
+describe('npm start', () => {
+  test.each(['SIGTERM', 'SIGKILL', 'SIGINT'] as const)(
+    'that gets %s leaves no process',
+    async (signal) => {
+      const child = spawn('npm', ['start', '--', ...flags()], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, npm_config_loglevel: 'silent' },
+      })
+      const pids = await readyPids(child)
+      // Node.js, PostgreSQL, anvil and what they need.
+      expect(pids.length).toBeGreaterThan(3)
+      child.kill(signal)
+      await expectNobody(pids)
+    },
+    120_000,
+  )
+})
+
+describe('a killed service', () => {
+  test('leaves no process when no other Purser takes over', async () => {
+    const child = spawnCli(['dev', ...flags()])
+    const pids = await readyPids(child)
+    child.kill('SIGKILL')
+    await expectNobody(pids)
+    const again = await startPurser(folder)
+    expect((await again.end('SIGTERM')).code).toBe(0)
+  }, 120_000)
+
+  test('leaves none either when its data folder was deleted', async () => {
+    const child = spawnCli(['dev', ...flags()])
+    const pids = await readyPids(child)
+    rmSync(folder, { recursive: true })
+    child.kill('SIGKILL')
+    await expectNobody(pids)
+  }, 120_000)
+
+  test('leaves database and chain to the next one, which keeps them', async () => {
+    const first = await startPurser(folder)
+    const pids = descendantsOf(first.process.pid!)
+    await first.end('SIGKILL')
+    const second = await startPurser(folder)
+    try {
+      const guardians = pids.filter((pid) => !isAlive(pid)).length
+      expect(guardians).toBeLessThan(pids.length)
+      // Longer than the grace of the first one's guardians.
+      const from = Date.now()
+      await until(async () => Date.now() - from > 15_000)
+      expect(await result(second.info.bundlerUrl, 'eth_chainId', [])).toBe('0x7a69')
+      expect(await commandsOn(folder).answer('account', 'list')).toContain('development')
+    } finally {
+      expect((await second.end('SIGTERM')).code).toBe(0)
+    }
+    await expectNobody(pids)
+  }, 120_000)
+})
+
+test('a killed command leaves no database', async () => {
+  const first = await startService(['dev', ...flags()])
+  await first.end('SIGTERM')
+  const command = spawnCli(['audit', 'verify', '--data', folder])
+  const pids = await until(async () => {
+    const known = descendantsOf(command.pid!)
+    return known.length > 2 && known
+  })
+  command.kill('SIGKILL')
+  await once(command, 'exit')
+  await expectNobody(pids)
+}, 120_000)
