@@ -63,6 +63,8 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
   }
 
   try {
+    // The first start makes the database and its key; commands make neither.
+    await (await startService(['serve', '--data', folder], environment, CLI)).end('SIGTERM')
     const { account = '' } = await command('account', 'create', '--name', 'bench')
     const { app = '' } = await command('app', 'create', '--account', account, '--name', 'bench')
     const { apiKey } = await command('key', 'create', '--app', app, '--name', 'bench')

@@ -87,6 +87,7 @@ describe('routes', () => {
       status: 200,
       body: {
         status: 'ok',
+        roles: ['api', 'bundler'],
         checks: { database: true },
         reasons: [needMoney],
         chains: { 10: { head: 1, headAge: 2, bundlesHere: true, bundled: true } },
@@ -109,6 +110,7 @@ describe('routes', () => {
       status: 503,
       body: {
         status: 'unavailable',
+        roles: ['api', 'bundler'],
         checks: { database: false },
         chains: { 10: { head: 1, headAge: 2, bundlesHere: true, bundled: true } },
         reasons: ['The database does not answer.', needMoney],

@@ -1,12 +1,13 @@
+import { InvalidFieldError } from '../errors/restErrors.js'
 import { tokenOf } from './admin/authenticate.js'
 import type { Mount } from './createApp.js'
 import { requireOperator } from './requireOperator.js'
 import { restError } from './rest/restError.js'
-import type { Readiness, Services } from './services.js'
+import type { Readiness, ReadinessQuestion, Services } from './services.js'
 
 /**
- * `/health` and `/health/live`: the process runs. `/health/ready`: whether it can work, with the reasons.
- * Anybody may ask; addresses and balances of executors are for the operator's token.
+ * `/health` and `/health/live`: the process runs. `/health/ready`: whether it can work, with the reasons;
+ * with `?chain=` whether it serves that chain, with `?role=bundler` whether it can bundle. Anybody may ask; addresses and balances of executors are for the operator's token.
  */
 export function mountHealth({
   readiness,
@@ -18,7 +19,7 @@ export function mountHealth({
       try {
         const isStranger = tokenOf(c) === undefined
         if (!isStranger) requireOperator(c, isOperator, door)
-        const { ready, ...found } = await readiness()
+        const { ready, ...found } = await readiness(questionOf(c.req.query()))
         const shown = isStranger ? withoutExecutors(found) : found
         return c.json({ status: ready ? 'ok' : 'unavailable', ...shown }, ready ? 200 : 503)
       } catch (thrown) {
@@ -28,9 +29,17 @@ export function mountHealth({
   }
 }
 
-function withoutExecutors({ checks, reasons, alarms, chains }: Omit<Readiness, 'ready'>) {
+function questionOf({ chain, role = 'api' }: Readonly<Record<string, string>>): ReadinessQuestion {
+  if (role !== 'api' && role !== 'bundler')
+    throw new InvalidFieldError('role', 'must be api or bundler')
+  if (chain !== undefined && !/^[1-9][0-9]{0,15}$/.test(chain))
+    throw new InvalidFieldError('chain', 'must be a chain id')
+  return { chainId: chain === undefined ? undefined : Number(chain), role }
+}
+
+function withoutExecutors({ roles, checks, reasons, alarms, chains }: Omit<Readiness, 'ready'>) {
   const needs =
     alarms.length === 0 ? [] : ["Executors need money; the operator's token shows more."]
   const open = Object.entries(chains).map(([id, { executors: _, ...chain }]) => [id, chain])
-  return { checks, reasons: [...reasons, ...needs], chains: Object.fromEntries(open) }
+  return { roles, checks, reasons: [...reasons, ...needs], chains: Object.fromEntries(open) }
 }

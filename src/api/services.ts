@@ -19,6 +19,8 @@ import type {
   SponsorshipRequest,
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
+import type { NewRefusal } from '../store/records/refusals.js'
+import type { AppSponsor } from '../store/schema.js'
 import type { Actor } from '../store/tenants/audit.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 
@@ -95,20 +97,40 @@ export type WebhookServices = {
 export type Services = {
   /** `purser/1.2.3` */
   readonly clientVersion: string
+  /** The chains that are served now, by id. */
   readonly chains: ReadonlyMap<number, ChainServices>
+  /**
+   * Throws UnavailableError for a chain that is configured and not started yet because its node is away, and
+   * NoApiRoleError where this process only bundles.
+   */
+  requireServed(chainId: number): void
   /** undefined = unknown or revoked. */
   authenticateKey(key: string): Promise<KeyIdentity | undefined>
   /** undefined = unknown or revoked. */
   authenticateToken(token: string): Promise<TokenIdentity | undefined>
   isOperator(token: string): boolean
+  /** Whom wallets show as the sponsor of an app; undefined = nobody. */
+  sponsorOf(appId: string): Promise<AppSponsor | undefined>
   readonly webhooks: (actor: Actor) => WebhookServices
-  /** Whether every part that a request needs is able to work now. */
-  readiness(): Promise<Readiness>
+  /** Keeps a refusal for the app's developer; neither throws nor waits. */
+  readonly recordRefusal: (refusal: NewRefusal) => void
+  /** Whether the parts that requests need are able to work now. */
+  readiness(asked: ReadinessQuestion): Promise<Readiness>
+}
+
+/** The question of a load balancer, or of whoever watches one chain or the bundlers. */
+export type ReadinessQuestion = {
+  /** Only whether this chain is served; absent = whether any is. */
+  readonly chainId: number | undefined
+  /** `api`: ready for requests. `bundler`: able to bundle. */
+  readonly role: 'api' | 'bundler'
 }
 
 /** `checks` names each part, e.g. `{ database: true, 'chain 31337': false }`. */
 export type Readiness = {
   readonly ready: boolean
+  /** The roles of this process. */
+  readonly roles: readonly ('api' | 'bundler')[]
   readonly checks: Readonly<Record<string, boolean>>
   /** A sentence for each thing that is not as it should be. */
   readonly reasons: readonly string[]

@@ -8,6 +8,7 @@ export class NodeUnavailableError extends PurserError {
     super(`The chain's node is not available (${request}). Try again shortly.`, {
       code: -32005,
       status: 503,
+      retryAfter: 1,
       cause,
     })
   }

@@ -37,7 +37,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/tokenCommands.js')).defineTokenCommand,
   },
   operation: {
-    description: 'an operation that was accepted',
+    description: 'operations that were accepted, and what became of them',
     load: async () => (await import('./commands/operationCommands.js')).defineOperationCommand,
   },
   webhook: {
@@ -48,6 +48,14 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'why operations were sponsored or refused',
     load: async () => (await import('./commands/decisionCommands.js')).defineDecisionCommand,
   },
+  refusal: {
+    description: 'requests about operations that were refused, and why',
+    load: async () => (await import('./commands/refusalCommands.js')).defineRefusalCommand,
+  },
+  explain: {
+    description: 'what a code means, and what to do: AA25, STO-021, BUDGET_EXCEEDED, -32508',
+    load: async () => (await import('./commands/explainCommand.js')).defineExplainCommand,
+  },
   subscription: {
     description: "where an app's events are delivered",
     load: async () =>
@@ -56,6 +64,10 @@ const entries: Readonly<Record<string, Entry>> = {
   audit: {
     description: 'who changed what',
     load: async () => (await import('./commands/auditCommands.js')).defineAuditCommand,
+  },
+  keys: {
+    description: 'the master key, under which secrets are stored',
+    load: async () => (await import('./commands/keysCommands.js')).defineKeysCommand,
   },
   migrate: {
     description: 'bring the database schema up to date (every start does it too)',

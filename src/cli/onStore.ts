@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import type { Config, OptionName } from '../config/options.js'
 import { createLogger } from './createLogger.js'
-import { type Store, withStore } from './openStore.js'
+import { type CommandStore, withStore } from './openStore.js'
 import { configOf, withOptions } from './optionFlags.js'
 
 /** The flags of a command by name, as text. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
 type StoreAction = (invocation: {
-  readonly store: Store
+  readonly store: CommandStore
   readonly config: Config
   readonly flags: Flags
   /** The command's argument, where it has one. */

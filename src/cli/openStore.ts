@@ -1,14 +1,20 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { faultPoint } from '../base/faults.js'
 import type { Config } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
 import { type Connection, type Database, openDatabase } from '../store/database.js'
-import { migrate } from '../store/migrate.js'
+import { hasSchema, migrate } from '../store/migrate.js'
 import { durabilityRisks, durabilitySettings } from '../store/postgres/durability.js'
 import { startEmbeddedPostgres } from '../store/postgres/embeddedPostgres.js'
-import { loadMasterKey } from '../tenancy/secrets.js'
+import {
+  fittingMasterKey,
+  type KeyPlace,
+  missingKey,
+  requireMasterKey,
+} from '../tenancy/masterKey.js'
+import { readMasterKey } from '../tenancy/secrets.js'
 
 export type Store = {
   readonly connection: Connection
@@ -17,6 +23,14 @@ export type Store = {
   /** Ends an embedded database too, unless another process uses it. */
   close(): Promise<void>
 }
+
+/** The store for a command: it makes nothing, and most commands need no master key. */
+export type CommandStore = Omit<Store, 'masterKey'> & {
+  /** Throws ConfigError where there is none. */
+  masterKey(): Buffer
+}
+
+type OpenDatabase = Omit<Store, 'masterKey'>
 
 async function connectionOf(config: Config, logger: Logger) {
   if (config.databaseUrl === undefined) return startEmbeddedPostgres(config.data, logger)
@@ -34,30 +48,23 @@ function placeOf({ databaseUrl, data }: Config): string {
  * Makes the data folder, which holds keys and the database, for its owner alone. One that an earlier
  * version made open to others is closed; a folder that somebody else made is left as it is.
  */
-function openDataFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (existsSync(join(folder, 'postgres'))) chmodSync(folder, 0o700)
-}
-
-function openFolder(config: Config): Buffer {
+function openDataFolder({ data }: Config): void {
   try {
-    openDataFolder(config.data)
-    return loadMasterKey(config.masterKey, config.data)
+    mkdirSync(data, { recursive: true, mode: 0o700 })
+    if (existsSync(join(data, 'postgres'))) chmodSync(data, 0o700)
   } catch (cause) {
-    if (cause instanceof ConfigError) throw cause
-    throw new ConfigError(
-      `The data folder ${config.data} cannot be used: ${(cause as Error).message}.`,
-      { cause },
-    )
+    throw new ConfigError(`The data folder ${data} cannot be used: ${(cause as Error).message}.`, {
+      cause,
+    })
   }
 }
 
-/**
- * The database of a configuration, its schema up to date, and the key of its secrets.
- * @throws ConfigError when the database cannot be reached or the master key is wrong
- */
-export async function openStore(config: Config, logger: Logger): Promise<Store> {
-  const masterKey = openFolder(config)
+/** Opens the database and prepares it; nothing is left running when that fails. */
+async function openPrepared<Prepared>(
+  config: Config,
+  logger: Logger,
+  prepare: (database: Database) => Promise<Prepared>,
+): Promise<OpenDatabase & { readonly prepared: Prepared }> {
   const { connection, stop } = await connectionOf(config, logger)
   const database = openDatabase(connection, logger)
   const close = async () => {
@@ -65,30 +72,87 @@ export async function openStore(config: Config, logger: Logger): Promise<Store> 
     await stop()
   }
   try {
-    await migrate(database)
-    faultPoint('start:migrated')
-    for (const risk of durabilityRisks(await durabilitySettings(database)))
-      logger.warn(`The database server keeps less than we promise: ${risk}`)
+    return { connection, database, close, prepared: await prepare(database) }
   } catch (cause) {
     await close()
+    if (cause instanceof ConfigError) throw cause
     throw new ConfigError(
       `The database (${placeOf(config)}) cannot be used: ${(cause as Error).message || 'it does not answer'}.`,
       { cause },
     )
   }
-  return { connection, database, masterKey, close }
 }
 
-/** Runs an administrative command on the store and closes it whatever happens. */
+/** The place of the master key. A key that cannot be one is refused before anything is started. */
+function keyPlace({ masterKey, data }: Config): KeyPlace {
+  readMasterKey(masterKey, data)
+  return { configured: masterKey, dataFolder: data }
+}
+
+/**
+ * The store of a service: the database of a configuration, its schema up to date, and the key of its
+ * secrets. A data folder, a database in it and a master key are made where there are none.
+ * @throws ConfigError when the database cannot be reached or the master key is not the database's
+ */
+export async function openStore(config: Config, logger: Logger): Promise<Store> {
+  openDataFolder(config)
+  const place = keyPlace(config)
+  const { prepared, ...opened } = await openPrepared(config, logger, async (database) => {
+    await migrate(database)
+    faultPoint('start:migrated')
+    for (const risk of durabilityRisks(await durabilitySettings(database)))
+      logger.warn(`The database server keeps less than we promise: ${risk}`)
+    return requireMasterKey(database, place)
+  })
+  return { ...opened, masterKey: prepared }
+}
+
+/** Refuses a data folder without a database: a command in a wrong folder would work on an empty one. */
+function requireCluster({ databaseUrl, data }: Config): void {
+  if (databaseUrl !== undefined || existsSync(join(data, 'postgres', 'cluster'))) return
+  throw new ConfigError(
+    `There is no Purser database in ${resolve(data)}: run \`purser serve\` or \`purser dev\` there first, or say where it is by --data, or by DATABASE_URL.`,
+  )
+}
+
+/** Opens the database that a command works on, which must be there. */
+export async function withDatabase<Result>(
+  config: Config,
+  logger: Logger,
+  prepare: (database: Database) => Promise<void>,
+  run: (opened: OpenDatabase) => Promise<Result>,
+): Promise<Result> {
+  requireCluster(config)
+  const { prepared: _, ...opened } = await openPrepared(config, logger, prepare)
+  try {
+    return await run(opened)
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Brings the schema that somebody made up to date. */
+export async function upgradeSchema(database: Database): Promise<void> {
+  if (!(await hasSchema(database)))
+    throw new ConfigError(
+      'The database that DATABASE_URL names holds nothing of Purser: name the right one, or make its schema by `purser migrate`.',
+    )
+  await migrate(database)
+}
+
+/** Runs an administrative command on the store that there is and closes it whatever happens. */
 export async function withStore<Result>(
   config: Config,
   logger: Logger,
-  run: (store: Store) => Promise<Result>,
+  run: (store: CommandStore) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openStore(config, logger)
-  try {
-    return await run(store)
-  } finally {
-    await store.close()
-  }
+  const place = keyPlace(config)
+  return withDatabase(config, logger, upgradeSchema, async (opened) => {
+    const key = await fittingMasterKey(opened.database, place)
+    const masterKey = (): Buffer => {
+      if (key === undefined) throw missingKey(place)
+      return key
+    }
+    return run({ ...opened, masterKey })
+  })
 }

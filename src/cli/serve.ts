@@ -8,10 +8,14 @@ import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
 import { loopback } from '../outbound/networkGuard.js'
 import { type Service, startServer } from '../service/startServer.js'
 import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock.js'
+import { tryMasterKey } from '../tenancy/masterKey.js'
 import { boundHeapGrowth } from './boundHeapGrowth.js'
 import { createLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
 import { openStore, type Store } from './openStore.js'
+
+/** The most lost secrets that the log names at a start; `purser keys check` names all. */
+const MOST_LOST_NAMED = 20
 
 export type RunningService = {
   readonly server: Service
@@ -43,6 +47,7 @@ async function startService(
       )
     const store = await openStore(config, logger)
     undo.push(store.close)
+    await nameLostSecrets(store, logger)
     const lock = await holdAlone(config, withDevChain, store, logger)
     if (lock) undo.push(lock.release)
     const devChain = withDevChain ? await openDevChain(config, store, logger) : undefined
@@ -65,6 +70,16 @@ async function startService(
     await stopAll(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
+}
+
+/** Names in the log what the master key does not decrypt: a tank that cannot sign sponsors nothing. */
+async function nameLostSecrets({ database, masterKey }: Store, logger: Logger): Promise<void> {
+  const { lost } = await tryMasterKey(database, masterKey)
+  for (const { kind, id, detail } of lost.slice(0, MOST_LOST_NAMED))
+    logger.warn(
+      { [kind]: detail.address ?? id },
+      'the master key does not decrypt a secret: see purser keys check',
+    )
 }
 
 /** The code of the development chain and its clients are loaded only when there is one. */

@@ -7,8 +7,7 @@ import {
   ruleModes,
 } from '../chain/definition/validationSettings.js'
 import { tankFactoryAddress } from '../contracts/deployments.js'
-import { canonicalAddresses } from '../entrypoint/canonicalAddresses.js'
-import { DEFAULT_VERSION, versions } from '../entrypoint/versionFacts.js'
+import { versions } from '../entrypoint/versionFacts.js'
 import type { KeySource } from '../signing/openSigner.js'
 import { address } from './address.js'
 import { sequencerSchema, tokenSchema, toTokenDefinition } from './tokenSchema.js'
@@ -68,7 +67,7 @@ export const chainSchema = z.strictObject({
   entryPoints: z
     .array(z.strictObject({ version: z.enum(versions), address }))
     .min(1)
-    .default([{ version: DEFAULT_VERSION, address: canonicalAddresses[DEFAULT_VERSION] }]),
+    .optional(),
   tankFactory: address.default(tankFactoryAddress.address),
   executorKeys: z.array(keySchema).default([]),
   executorMinBalance: coins.default(0n),
@@ -111,6 +110,7 @@ export function toChainDefinition(
   return {
     ...chain,
     name: chain.name ?? `chain ${chain.chainId}`,
+    entryPoints: chain.entryPoints ?? [],
     beneficiary: chain.beneficiary,
     executorKeys: chain.executorKeys.map(resolveKey),
     treasury: chain.treasury && { ...chain.treasury, key: resolveKey(chain.treasury.key) },

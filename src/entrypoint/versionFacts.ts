@@ -69,6 +69,3 @@ export const versionFacts: Readonly<Record<Version, VersionFacts>> = table
 
 /** All versions, the oldest first. */
 export const versions = Object.keys(table) as readonly Version[]
-
-/** The version where none is named. */
-export const DEFAULT_VERSION: Version = '0.6'

@@ -5,3 +5,8 @@
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
+
+/** The node of a chain does not answer at the start. The message is one sentence that says what to do. */
+export class ChainAwayError extends Error {
+  override readonly name = 'ChainAwayError'
+}

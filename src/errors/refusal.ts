@@ -7,6 +7,7 @@
 export const refusalCodes = {
   NO_TANK: 'There is no tank, or no paymaster, for this app and EntryPoint.',
   TANK_NOT_DEPLOYED: "The app's tank is not deployed on the chain yet.",
+  TANK_SIGNER_LOST: "The operator's master key does not decrypt the key of the tank's signer.",
   TANK_EMPTY: 'The deposit of the tank does not cover the operation beside what is reserved.',
   CREDIT_EMPTY: 'The credit of the app does not cover the operation.',
   TOO_MUCH_UNSENT:

@@ -106,3 +106,21 @@ export class OverloadedError extends PurserError {
     })
   }
 }
+
+/** The chain is configured, and cannot be served yet: its node did not answer when the service started. */
+export class ChainNotStartedError extends UnavailableError {
+  constructor(chainId: number) {
+    super(`Chain ${chainId} is not served yet: its node does not answer.`)
+  }
+}
+
+/** The process answers no requests about chains, because of its role. */
+export class NoApiRoleError extends PurserError {
+  override readonly name = 'NoApiRoleError'
+  constructor() {
+    super(
+      'This process only bundles (its role is bundler): send requests to one with the role api.',
+      { code: -32005, status: 503, retryAfter: 1 },
+    )
+  }
+}

@@ -16,6 +16,7 @@ import { tokenTankLimits, withTankLimits } from './tank/withTankLimits.js'
 
 type Advice = {
   readonly database: Database
+  readonly masterKey: Buffer
   readonly node: NodeClient
   readonly definition: Pick<
     ChainDefinition,

@@ -12,15 +12,15 @@ import {
 } from '../contracts/deployments.js'
 import { abi as tankAbi } from '../contracts/generated/Tank06.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { TankError } from '../errors/tankErrors.js'
+import { SignerLostError, TankError } from '../errors/tankErrors.js'
 import type { Database } from '../store/database.js'
 import { alarmSince } from '../store/ledger/alarms.js'
-import { findTank, insertTank, type StoredTank } from '../store/ledger/tanks.js'
+import { findTank, insertTank, replaceTank, type StoredTank } from '../store/ledger/tanks.js'
 import type { TankContract, TankKind } from '../store/schema.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
 import type { Runway } from './runway.js'
-import { SIGNER_PURPOSE } from './tank/signForTank.js'
+import { canSign, SIGNER_PURPOSE } from './tank/signForTank.js'
 import {
   type TankParts,
   tankAddress,
@@ -54,6 +54,8 @@ export type TankState = Tank & {
   readonly runway: Runway
   /** Whether the alarm is on. */
   readonly isLow: boolean
+  /** Whether the master key does not decrypt the signer's key: then nothing can be sponsored from the tank. */
+  readonly isSignerLost: boolean
 }
 
 export type TanksContext = {
@@ -72,7 +74,7 @@ export type Tanks = {
   /**
    * The app's tank (null = the shared one). Where there is none yet, it is registered with a new
    * signer, and only then `owner` counts; its address can be funded from now on. Of kind `gas` by
-   * default.
+   * default. Throws TankError for a tank whose signer is lost: money must not go there.
    */
   ensure(
     appId: string | null,
@@ -90,6 +92,11 @@ export type Tanks = {
     entryPoint: EntryPoint,
     kind?: TankKind,
   ): Promise<TankState | undefined>
+  /**
+   * A tank with a new signer in place of one whose signer is lost and whose deposit is withdrawn. The
+   * signer is part of a tank's address, so it is another contract.
+   */
+  replace(tank: TankState, entryPoint: EntryPoint): Promise<Tank>
   /** Pays `wei` from `key` into the tank's deposit. */
   deposit(tank: Tank, wei: bigint, key: Hex): Promise<void>
   /**
@@ -119,31 +126,29 @@ export function createTanks(context: TanksContext): Tanks {
     if (!(await has(tankFactory))) throw new TankError(`There is no TankFactory at ${tankFactory}.`)
   }
 
+  const signedBy = (entryPoint: EntryPoint, owner: Address, kind: TankKind) =>
+    newSigner(context, entryPoint, owner, kind)
+
   return {
     async ensure(appId, entryPoint, owner, kind = 'gas') {
       const known = await findTank(database, appId, chainId, entryPoint.address, kind)
+      if (known !== undefined && !canSign(masterKey, known)) throw new SignerLostError(known)
       if (known !== undefined) return toTank(known)
-      const key = generatePrivateKey()
-      const parts: TankParts = {
-        kind,
-        version: entryPoint.version,
-        contract: NEWEST_TANK,
-        entryPoint: entryPoint.address,
-        owner: owner.toLowerCase() as Address,
-        signer: privateKeyToAddress(key).toLowerCase() as Address,
-      }
+      const made = signedBy(entryPoint, owner, kind)
       const stored = await insertTank(database, {
         app_id: appId,
         chain_id: BigInt(chainId),
-        entry_point: parts.entryPoint,
+        entry_point: entryPoint.address,
         kind,
-        contract: parts.contract,
-        address: tankAddress(tankFactory, parts),
-        owner: parts.owner,
-        signer: parts.signer,
-        signer_key: encryptSecret(masterKey, SIGNER_PURPOSE, key),
+        ...made,
       })
       return toTank(stored)
+    },
+
+    async replace(tank, entryPoint) {
+      requireReplaceable(tank)
+      const made = signedBy(entryPoint, tank.owner, tank.kind)
+      return toTank(await replaceTank(database, tank, made))
     },
 
     async deploy(tank, entryPoint, key) {
@@ -167,7 +172,8 @@ export function createTanks(context: TanksContext): Tanks {
         tankLevel({ database, node, chainId }, stored),
         alarmSince(database, stored.id),
       ])
-      return { ...toTank(stored), deployed, ...level, isLow: since !== undefined }
+      const isSignerLost = !canSign(masterKey, stored)
+      return { ...toTank(stored), deployed, ...level, isLow: since !== undefined, isSignerLost }
     },
 
     async deposit(tank, wei, key) {
@@ -180,19 +186,57 @@ export function createTanks(context: TanksContext): Tanks {
       if (sender !== tank.owner) {
         throw new TankError(`Only the owner ${tank.owner} may withdraw; the key is of ${sender}.`)
       }
-      const deposit = await depositOf(node, tank.entryPoint, tank.address)
-      if (wei > deposit) {
-        throw new TankError(`The tank has ${deposit} wei deposited, less than ${wei} wei.`)
-      }
-      if (wei > deposit - kept) {
-        const free = deposit > kept ? deposit - kept : 0n
-        throw new TankError(
-          `Signed sponsorships may still take ${kept} of the ${deposit} wei deposited: ${free} wei are free. Wait until they end, or withdraw with --reserved what was promised too.`,
-        )
-      }
+      requireFree(wei, await depositOf(node, tank.entryPoint, tank.address), kept)
       const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawTo', args: [to, wei] })
       await sendTransaction(context, key, { to: tank.address, data })
     },
+  }
+}
+
+/** Throws TankError for a tank that works, or whose deposit would be left behind. */
+function requireReplaceable({ address, owner, deposit, isSignerLost }: TankState): void {
+  if (!isSignerLost)
+    throw new TankError(`The signer of tank ${address} is there: nothing is replaced.`)
+  if (deposit > 0n)
+    throw new TankError(
+      `Tank ${address} still has ${deposit} wei deposited, which only its owner ${owner} can take out: run \`purser tank withdraw\` first.`,
+    )
+}
+
+/** Throws TankError unless `wei` of the deposit may leave while `kept` wei of it stay. */
+function requireFree(wei: bigint, deposit: bigint, kept: bigint): void {
+  if (wei > deposit)
+    throw new TankError(`The tank has ${deposit} wei deposited, less than ${wei} wei.`)
+  if (wei > deposit - kept) {
+    const free = deposit > kept ? deposit - kept : 0n
+    throw new TankError(
+      `Signed sponsorships may still take ${kept} of the ${deposit} wei deposited: ${free} wei are free. Wait until they end, or withdraw with --reserved what was promised too.`,
+    )
+  }
+}
+
+/** Contract, address, owner and signer of a new tank. */
+function newSigner(
+  { masterKey, definition: { tankFactory } }: TanksContext,
+  entryPoint: EntryPoint,
+  owner: Address,
+  kind: TankKind,
+) {
+  const key = generatePrivateKey()
+  const parts: TankParts = {
+    kind,
+    version: entryPoint.version,
+    contract: NEWEST_TANK,
+    entryPoint: entryPoint.address,
+    owner: owner.toLowerCase() as Address,
+    signer: privateKeyToAddress(key).toLowerCase() as Address,
+  }
+  return {
+    contract: parts.contract,
+    address: tankAddress(tankFactory, parts),
+    owner: parts.owner,
+    signer: parts.signer,
+    signer_key: encryptSecret(masterKey, SIGNER_PURPOSE, key),
   }
 }
 

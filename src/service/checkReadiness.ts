@@ -1,9 +1,10 @@
-import type { ChainReadiness, Readiness } from '../api/services.js'
+import type { ChainReadiness, Readiness, ReadinessQuestion } from '../api/services.js'
 import type { ExecutorStatus } from '../bundling/executorStatus.js'
 import { bundlerLease } from '../bundling/leadBundling.js'
 import type { Database } from '../store/database.js'
 import { isReachable } from '../store/isReachable.js'
 import { findLease } from '../store/leases.js'
+import { storageTrouble } from '../store/storageTrouble.js'
 
 /** The parts of a running chain that tell its state. */
 export type ChainHealth = {
@@ -22,53 +23,112 @@ export type ChainHealth = {
 /** Milliseconds that the database, and reading the executors, may take. */
 const TIMEOUT = 2_000
 
+/** The parts of a process that its readiness depends on. */
+type ReadinessParts = {
+  readonly database: Database
+  /** Those that were started, by id. */
+  readonly chains: ReadonlyMap<number, ChainHealth>
+  /** Those whose node is away since the start, by id. */
+  readonly away: ReadonlyMap<number, string>
+  readonly isDraining: boolean
+  readonly roles: Readiness['roles']
+}
+
 /**
  * The readiness of every part that a request needs, with a reason for each part that cannot work now. A
- * chain without bundler, or resting executors, are among the reasons but do not make the process
- * unready: operations that are taken now are bundled later, and no other process has other executors.
+ * process is ready while it serves, its database answers and one chain works: the node of another chain
+ * takes that chain away from all processes, and would take away all chains if it made them unready. A chain
+ * without bundler, or resting executors, are among the reasons but do not make the process unready:
+ * operations that are taken now are bundled later, and no other process has other executors.
  */
 export async function checkReadiness(
-  database: Database,
-  chains: ReadonlyMap<number, ChainHealth>,
-  draining: boolean,
+  parts: ReadinessParts,
+  { chainId: askedChain, role }: ReadinessQuestion,
 ): Promise<Readiness> {
+  const { database, chains, away, isDraining, roles } = parts
   const reachable = await within(isReachable(database), false)
-  const checks: Record<string, boolean> = { serving: !draining, database: reachable }
+  const trouble = await within(storageTrouble(database), undefined)
+  const own = {
+    serving: !isDraining,
+    [`role ${role}`]: roles.includes(role),
+    database: reachable && trouble === undefined,
+  }
   const reasons: string[] = []
-  if (draining) reasons.push('This process is stopping.')
+  if (isDraining) reasons.push('This process is stopping.')
+  if (!roles.includes(role)) reasons.push(otherRole(roles, role))
   if (!reachable) reasons.push('The database does not answer.')
+  if (trouble !== undefined) reasons.push(`The database takes no writes: ${trouble}.`)
   const alarms: string[] = []
   const details: Record<string, ChainReadiness> = {}
-  for (const [chainId, chain] of chains) {
-    const { head, staleAfter, leads, trouble } = chain
-    const { number, age } = head()
-    const fresh = age < staleAfter
-    checks[`chain ${chainId}`] = fresh
-    if (!fresh)
-      reasons.push(`The node of chain ${chainId} has told no head for ${Math.round(age / 1000)} s.`)
-    const lease = reachable ? await leaseOf(database, chainId) : undefined
-    const bundled = leads() || lease === undefined || lease.remaining > 0
-    if (!bundled) reasons.push(`Nobody bundles for chain ${chainId}.`)
-    const note = trouble()
-    if (note !== undefined) reasons.push(`Chain ${chainId}: ${note}.`)
-    const executors = reachable && fresh ? await within(executorsOf(chain), undefined) : []
-    reasons.push(...executorReasons(chainId, executors))
-    alarms.push(...executorAlarms(chainId, executors ?? []))
-    details[chainId] = {
-      head: Number(number),
-      headAge: age,
-      bundlesHere: leads(),
-      bundled,
-      executors: (executors ?? []).map(({ role, address, state, balance, inFlight }) => ({
-        role,
-        address,
-        state,
-        inFlight,
-        balance: String(balance),
-      })),
-    }
+  const chainChecks = new Map<number, boolean>()
+  for (const chainId of away.keys()) {
+    chainChecks.set(chainId, false)
+    reasons.push(`Chain ${chainId} is not served yet: its node does not answer, see the log.`)
   }
-  return { ready: Object.values(checks).every(Boolean), checks, reasons, alarms, chains: details }
+  for (const [chainId, chain] of chains) {
+    const {
+      reasons: found,
+      alarms: needs,
+      detail,
+      fresh,
+    } = await checkChain(database, chainId, chain, reachable)
+    chainChecks.set(chainId, fresh)
+    reasons.push(...found)
+    alarms.push(...needs)
+    details[chainId] = detail
+  }
+  const works =
+    askedChain === undefined
+      ? [...chainChecks.values()].some(Boolean)
+      : chainChecks.get(askedChain) === true
+  const checks = {
+    ...own,
+    ...Object.fromEntries([...chainChecks].map(([id, isFresh]) => [`chain ${id}`, isFresh])),
+  }
+  const ready = Object.values(own).every(Boolean) && works
+  return { ready, roles, checks, reasons, alarms, chains: details }
+}
+
+function otherRole(roles: Readiness['roles'], role: ReadinessQuestion['role']): string {
+  return role === 'api'
+    ? 'This process only bundles (role bundler), so it is ready for no requests; ask ?role=bundler whether it can bundle.'
+    : `This process does not bundle (role ${roles.join(',')}).`
+}
+
+async function checkChain(
+  database: Database,
+  chainId: number,
+  chain: ChainHealth,
+  reachable: boolean,
+) {
+  const { head, staleAfter, leads, trouble } = chain
+  const { number, age } = head()
+  const reasons: string[] = []
+  const fresh = age < staleAfter
+  if (!fresh)
+    reasons.push(`The node of chain ${chainId} has told no head for ${Math.round(age / 1000)} s.`)
+  const lease = reachable ? await leaseOf(database, chainId) : undefined
+  const bundled = leads() || lease === undefined || lease.remaining > 0
+  if (!bundled) reasons.push(`Nobody bundles for chain ${chainId}.`)
+  const note = trouble()
+  if (note !== undefined) reasons.push(`Chain ${chainId}: ${note}.`)
+  const executors = reachable && fresh ? await within(executorsOf(chain), undefined) : []
+  reasons.push(...executorReasons(chainId, executors))
+  const alarms = executorAlarms(chainId, executors ?? [])
+  const detail = {
+    head: Number(number),
+    headAge: age,
+    bundlesHere: leads(),
+    bundled,
+    executors: (executors ?? []).map(({ role, address, state, balance, inFlight }) => ({
+      role,
+      address,
+      state,
+      inFlight,
+      balance: String(balance),
+    })),
+  }
+  return { fresh, reasons, alarms, detail }
 }
 
 /** The reasons that the executors of a chain give; `executors` is undefined where they are not known. */

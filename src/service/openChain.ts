@@ -2,10 +2,10 @@ import type { Logger } from 'pino'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { type HeadFollower, startHeadFollower } from '../chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../chain/nodeClient.js'
-import { requireChain } from '../chain/requireChain.js'
+import { requireChain, requireEntryPoints } from '../chain/requireChain.js'
 import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { ConfigError } from '../errors/configError.js'
+import { ChainAwayError, ConfigError } from '../errors/configError.js'
 import type { Metrics } from '../metrics/createMetrics.js'
 import { type ChainEngine, createChainEngine } from '../validation/chainEngine.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
@@ -25,20 +25,22 @@ export type OpenChain = {
 
 /**
  * Connects to a chain and follows it.
- * @throws ConfigError in one sentence; nothing is left running then
+ * @throws ConfigError, or ChainAwayError where the node does not answer, in one sentence; nothing is left
+ * running then
  */
 export async function openChain(
-  definition: ChainDefinition,
+  configured: ChainDefinition,
   metrics: Metrics,
   logger: Logger,
 ): Promise<OpenChain> {
-  const { chainId, rpcUrls } = definition
-  const entryPoints = definition.entryPoints.map(({ version, address }) =>
-    createEntryPoint(version, address),
-  )
+  const { chainId, rpcUrls } = configured
   const node = createNodeClient({ urls: rpcUrls, logger })
   try {
-    await requireChain(node, definition)
+    await requireChain(node, configured)
+    const definition = { ...configured, entryPoints: await requireEntryPoints(node, configured) }
+    const entryPoints = definition.entryPoints.map(({ version, address }) =>
+      createEntryPoint(version, address),
+    )
     const chain = { definition, entryPoints, node, logger }
     const { heads, engine } = await followChain(chain, metrics)
     const close = async (): Promise<void> => {
@@ -50,7 +52,7 @@ export async function openChain(
   } catch (cause) {
     await node.close()
     if (cause instanceof ConfigError) throw cause
-    throw new ConfigError(
+    throw new ChainAwayError(
       `Chain ${chainId} does not answer at ${rpcUrls.map(hostOf).join(', ')}: start its node or correct rpcUrls.`,
       { cause },
     )

@@ -79,7 +79,7 @@ export function serveChain(
   return {
     chainId,
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
-    ...createAppFees({ database, node, definition, fees, estimate }),
+    ...createAppFees({ database, masterKey, node, definition, fees, estimate }),
     admit: mempool.admit,
     status: (hash) => operationStatus(views, hash),
     receipt: (hash) => operationReceipt(views, hash),

@@ -31,7 +31,7 @@ export type RunningChain = {
 
 /**
  * Opens a chain, serves it, and lets this process compete for its bundling.
- * @throws ConfigError in one sentence; nothing is left running then
+ * @throws ConfigError, ChainAwayError in one sentence; nothing is left running then
  */
 export async function startChain(
   definition: ChainDefinition,

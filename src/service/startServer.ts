@@ -6,7 +6,7 @@ import { mountAdmin } from '../api/mountAdmin.js'
 import { mountDashboard } from '../api/mountDashboard.js'
 import { mountHealth } from '../api/mountHealth.js'
 import { mountMetrics } from '../api/mountMetrics.js'
-import type { Services } from '../api/services.js'
+import type { ChainServices, Services } from '../api/services.js'
 import { type Api, startApi } from '../api/startApi.js'
 import { stopAll } from '../base/stopAll.js'
 import { version } from '../base/version.js'
@@ -14,16 +14,19 @@ import type { BundlingCandidate } from '../bundling/leadBundling.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { Config } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
+import { ChainNotStartedError, NoApiRoleError } from '../errors/requestErrors.js'
 import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
 import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
-import { startRetention } from '../policy/startRetention.js'
+import { createRefusalRecorder, type RefusalRecorder } from '../records/createRefusalRecorder.js'
+import { startRetention } from '../records/startRetention.js'
 import type { Connection, Database } from '../store/database.js'
 import { emitCircuitOpened } from '../store/events.js'
 import { LEASES_CHANNEL } from '../store/leases.js'
 import { listen } from '../store/notifications.js'
 import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
 import { poolSizes } from '../store/poolSizes.js'
+import { findSponsor } from '../store/tenants/apps.js'
 import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
 import { type Approver, createApprover } from '../webhook/approve.js'
@@ -32,7 +35,8 @@ import { startEventDeliverer } from '../webhook/deliverEvents.js'
 import { createWebhooks } from '../webhook/manage.js'
 import { createSubscriptions } from '../webhook/subscriptions.js'
 import { checkReadiness } from './checkReadiness.js'
-import { type RunningChain, startChain } from './startChain.js'
+import { startChain } from './startChain.js'
+import { type ServedChains, startChains } from './startChains.js'
 
 export type ServerOptions = {
   readonly config: ServerConfig
@@ -67,10 +71,13 @@ export type ServerConfig = Pick<
   | 'debugMethods'
   | 'nativePrices'
   | 'decisionRetentionDays'
+  | 'refusalRetentionDays'
 >
 
 export type Service = {
   readonly url: string
+  /** By chain id, the sentence that says why a configured chain is not served yet. */
+  readonly awayChains: ReadonlyMap<number, string>
   /**
    * Reports that it is not ready and gives the bundling to other processes, goes on serving for
    * `drainSeconds`, then lets running requests end.
@@ -99,30 +106,43 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     const shared: SharedParts = { ...options, guard, client, metrics }
     stops.push(startDeliverer(shared).close)
     const approver = approverOf(shared)
-    const chains = new Map<number, RunningChain>()
-    for (const definition of options.chains) {
+    const served = new Map<number, ChainServices>()
+    const start = async (definition: ChainDefinition) => {
       const chain = await startChain(definition, { ...shared, approver })
-      stops.push(chain.close)
-      chains.set(definition.chainId, chain)
+      served.set(definition.chainId, chain.services)
+      return chain
     }
-    const bundlers = [...chains.values()].flatMap(({ bundler }) => bundler ?? [])
-    if (bundlers.length > 0) stops.push(...(await listenForBundlers(options, chains, bundlers)))
-    stops.push(startRetention({ database, logger, days: config.decisionRetentionDays }).stop)
+    const chains = await startChains(options.chains, start, logger)
+    stops.push(chains.close)
+    if (config.role.includes('bundler')) stops.push(...(await listenForBundlers(options, chains)))
+    stops.push(startRetention({ database, logger, days: retentionOf(config) }).stop)
+    const refusals = recorderOf(shared)
+    stops.push(refusals.stop)
     const drain = { isDraining: false }
-    const api = await startApiOf(shared, chains, drain)
+    const api = await startApiOf(shared, { ...chains, served }, refusals, drain)
     stops.push(api.close)
     const close = async (): Promise<void> => {
       drain.isDraining = true
       api.drain()
-      const resigned = bundlers.map((bundler) => bundler.stop())
-      await Promise.allSettled([delay(config.drainSeconds * 1000), ...resigned])
+      const resigned = chains.settle().then(() => Promise.all(bundlersOf(chains).map(stopBundler)))
+      await Promise.allSettled([delay(config.drainSeconds * 1000), resigned])
       await stopAll(stops)
     }
-    return { url: api.url, close }
+    return { url: api.url, awayChains: chains.away, close }
   } catch (error) {
     await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
+}
+
+function retentionOf({ decisionRetentionDays, refusalRetentionDays }: ServerConfig) {
+  return { decisions: decisionRetentionDays, refusals: refusalRetentionDays }
+}
+
+/** The recorder of refusals; one that keeps nothing where the operator wants none kept. */
+function recorderOf({ config, database, metrics, logger }: SharedParts): RefusalRecorder {
+  if (config.refusalRetentionDays === 0) return { record: () => {}, stop: async () => {} }
+  return createRefusalRecorder({ database, logger, onLost: metrics.refusalsLost })
 }
 
 type SharedParts = ServerOptions & {
@@ -131,7 +151,15 @@ type SharedParts = ServerOptions & {
   readonly metrics: Metrics
 }
 
-type Chains = ReadonlyMap<number, RunningChain>
+type Chains = Pick<ServedChains, 'running' | 'away'>
+
+function bundlersOf({ running }: Chains): BundlingCandidate[] {
+  return [...running.values()].flatMap(({ bundler }) => bundler ?? [])
+}
+
+function stopBundler(bundler: BundlingCandidate): Promise<void> {
+  return bundler.stop()
+}
 
 function approverOf({ database, masterKey, client, metrics, logger }: SharedParts): Approver {
   return createApprover({
@@ -158,11 +186,10 @@ function startDeliverer({ database, masterKey, client, metrics, logger }: Shared
 async function listenForBundlers(
   { connection, logger }: ServerOptions,
   chains: Chains,
-  bundlers: readonly BundlingCandidate[],
 ): Promise<(() => Promise<void>)[]> {
-  const wake = (chainId: string) => chains.get(Number(chainId))?.bundler?.wake()
+  const wake = (chainId: string) => chains.running.get(Number(chainId))?.bundler?.wake()
   const compete = () => {
-    for (const bundler of bundlers) bundler.compete()
+    for (const bundler of bundlersOf(chains)) bundler.compete()
   }
   const operations = await listen(connection, OPERATIONS_CHANNEL, logger, wake)
   try {
@@ -175,28 +202,42 @@ async function listenForBundlers(
 
 function startApiOf(
   shared: SharedParts,
-  chains: Chains,
+  { served, ...chains }: Chains & { readonly served: Services['chains'] },
+  refusals: RefusalRecorder,
   drain: { readonly isDraining: boolean },
 ): Promise<Api> {
   const { config, database, logger, metrics } = shared
   const { host, port } = config
   const administration = administrationOf(shared, chains)
   const { authenticateKey, authenticateToken, isOperator, webhooks } = administration
-  const health = new Map([...chains].map(([id, chain]) => [id, chain.health]))
   const isApi = config.role.includes('api')
   const services: Services = {
     clientVersion: `purser/${version}`,
-    chains: new Map(isApi ? [...chains].map(([id, { services }]) => [id, services]) : []),
+    chains: served,
+    requireServed: (chainId) => {
+      if (!isApi) throw new NoApiRoleError()
+      if (chains.away.has(chainId)) throw new ChainNotStartedError(chainId)
+    },
     authenticateKey,
     authenticateToken,
     isOperator,
+    sponsorOf: (appId) => findSponsor(database, appId),
     webhooks,
-    readiness: () => checkReadiness(database, health, drain.isDraining),
+    recordRefusal: refusals.record,
+    readiness: (asked) => {
+      const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
+      const { isDraining } = drain
+      const { role: roles } = config
+      return checkReadiness(
+        { database, chains: health, away: chains.away, isDraining, roles },
+        asked,
+      )
+    },
   }
   const mounts = [
     mountHealth(services),
     mountMetrics(isOperator),
-    ...(isApi ? [mountAdmin(administration), dashboardOf(shared, chains, administration)] : []),
+    ...(isApi ? [mountAdmin(administration), dashboardOf(shared, administration)] : []),
   ]
   return startApi({ services, host, port, logger, limits: limitsOf(config), metrics, mounts })
 }
@@ -212,22 +253,25 @@ function administrationOf(
     webhooks: (actor) => createWebhooks({ database, masterKey, guard, actor }),
     subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
     testWebhook: createWebhookTests({ masterKey, client }),
-    depositOf: async (chainId, ...tank) => chains.get(chainId)?.depositOf(...tank),
-    tokenBooks: async (appId) =>
-      (await Promise.all([...chains.values()].map(({ books }) => books.list(appId)))).flat(),
+    depositOf: async (chainId, ...tank) => chains.running.get(chainId)?.depositOf(...tank),
+    tokenBooks: async (appId) => {
+      // Without a chain the books would look complete and not be it.
+      for (const chainId of chains.away.keys()) throw new ChainNotStartedError(chainId)
+      const books = [...chains.running.values()].map((chain) => chain.books.list(appId))
+      return (await Promise.all(books)).flat()
+    },
   }
 }
 
 function dashboardOf(
-  { database, masterKey, guard }: SharedParts,
-  chains: Chains,
+  { database, masterKey, guard, chains: definitions }: SharedParts,
   { authenticateKey, authenticateToken }: Authenticator,
 ) {
   return mountDashboard({
     database,
     authenticateKey,
     authenticateToken,
-    chainIds: new Set(chains.keys()),
+    chainIds: new Set(definitions.map(({ chainId }) => chainId)),
     webhooks: (actor, database) => createWebhooks({ database, masterKey, guard, actor }),
   })
 }

@@ -7,6 +7,7 @@ import {
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Schema } from './schema.js'
+import { createTroubleMemory, rememberTrouble } from './storageTrouble.js'
 import { tellUnavailable } from './unavailable.js'
 
 export type Database = Kysely<Schema>
@@ -89,5 +90,9 @@ export function openDatabase(connection: Connection, logger: Logger, poolSize = 
     client.query(SETTINGS).catch(logLoss)
   })
   pool.on('error', () => {})
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tellUnavailable(pool) }) })
+  const memory = createTroubleMemory(logger)
+  const dialect = new PostgresDialect({ pool: tellUnavailable(pool, memory) })
+  const database = new Kysely<Schema>({ dialect })
+  rememberTrouble(database, memory)
+  return database
 }

@@ -1,4 +1,4 @@
-import { type Migration, Migrator } from 'kysely'
+import { type Migration, Migrator, sql } from 'kysely'
 import type { Database } from './database.js'
 import { initial } from './migrations/0001-initial.js'
 import { tankModes } from './migrations/0002-tank-modes.js'
@@ -20,6 +20,10 @@ import { watchedOperations } from './migrations/0072-watched-operations.js'
 import { reverts } from './migrations/0073-reverts.js'
 import { assuredPrice } from './migrations/0080-assured-price.js'
 import { tankContract } from './migrations/0090-tank-contract.js'
+import { sponsor } from './migrations/0100-sponsor.js'
+import { masterKey } from './migrations/0105-master-key.js'
+import { refusals } from './migrations/0120-refusals.js'
+import { operationHistory } from './migrations/0121-operation-history.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -43,6 +47,10 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0073-reverts': reverts,
   '0080-assured-price': assuredPrice,
   '0090-tank-contract': tankContract,
+  '0100-sponsor': sponsor,
+  '0105-master-key': masterKey,
+  '0120-refusals': refusals,
+  '0121-operation-history': operationHistory,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */
@@ -54,4 +62,11 @@ export async function migrate(database: Database): Promise<readonly string[]> {
   const { error, results } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
   return (results ?? []).map((result) => result.migrationName)
+}
+
+/** Has anybody made Purser's schema in this database? */
+export async function hasSchema(database: Database): Promise<boolean> {
+  const { rows } = await sql<{ known: boolean }>`
+    select to_regclass('kysely_migration') is not null as known`.execute(database)
+  return rows[0]?.known === true
 }

@@ -2,13 +2,14 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { UnavailableError } from '../errors/requestErrors.js'
 import { isStalePlan, openSession, type Query } from './openSession.js'
+import { isStorageTrouble, type TroubleMemory } from './storageTrouble.js'
 
 /**
  * SQLSTATEs by which the server says that it cannot serve now, whatever the statement: connection
- * trouble (08), a deadlock or conflict that a repetition solves (40), too many connections (53300),
- * shutdown, crash and start-up (57P), a timeout (25P03, 55P03, 57014).
+ * trouble (08), a deadlock or conflict that a repetition solves (40), shutdown, crash and start-up (57P), a
+ * timeout (25P03, 55P03, 57014). Storage trouble comes on top, see `isStorageTrouble`.
  */
-const transientCodes = /^(?:08|40|53300|57P|25P03|55P03|57014)/
+const transientCodes = /^(?:08|40|57P|25P03|55P03|57014)/
 
 /** Is it an error of our own code inside the driver, such as a value that cannot be decoded? */
 function isOurs(error: unknown): boolean {
@@ -16,15 +17,18 @@ function isOurs(error: unknown): boolean {
 }
 
 function isTransient(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError)
-    return transientCodes.test(error.code ?? '') || isStalePlan(error)
+  if (error instanceof pg.DatabaseError) {
+    const { code = '' } = error
+    return transientCodes.test(code) || isStorageTrouble(code) || isStalePlan(error)
+  }
   // An error that the server did not send is the driver's: the connection failed or broke.
   return error instanceof Error && !isOurs(error)
 }
 
-/** Turns trouble of the database into an UnavailableError. */
-function translateErrors<Result>(answer: Promise<Result>): Promise<Result> {
+/** Turns trouble of the database into an UnavailableError, and notes what the operator must do. */
+function translateErrors<Result>(answer: Promise<Result>, memory: TroubleMemory): Promise<Result> {
   return answer.catch((error) => {
+    if (error instanceof pg.DatabaseError) memory.note(error.code ?? '')
     if (isTransient(error)) throw new UnavailableError('The database is not available.', error)
     throw error
   })
@@ -34,12 +38,12 @@ function translateErrors<Result>(answer: Promise<Result>): Promise<Result> {
  * The pool, with trouble of the database itself thrown as an UnavailableError; then it is not known
  * whether the statement took effect. The server's errors about a statement stay as they are.
  */
-export function tellUnavailable(pool: pg.Pool): PostgresPool {
+export function tellUnavailable(pool: pg.Pool, memory: TroubleMemory): PostgresPool {
   return {
     connect: async () => {
-      const client = await translateErrors(pool.connect())
+      const client = await translateErrors(pool.connect(), memory)
       const { query, release } = openSession(client)
-      const translated: Query = (text, values) => translateErrors(query(text, values))
+      const translated: Query = (text, values) => translateErrors(query(text, values), memory)
       return { query: translated as unknown as PostgresPoolClient['query'], release }
     },
     end: () => pool.end(),

@@ -3,6 +3,9 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { ConfigError } from '../errors/configError.js'
 
+/** The use of a secret; one encrypted for another purpose does not decrypt. */
+export type SecretPurpose = 'tank signer' | 'webhook signature' | 'master key check'
+
 const VERSION = 1
 const NONCE = 12
 const TAG = 16
@@ -23,6 +26,15 @@ export function encryptSecret(masterKey: Buffer, purpose: string, text: string):
  * bytes were changed
  */
 export function decryptSecret(masterKey: Buffer, purpose: string, bytes: Buffer): string {
+  const text = tryDecrypt(masterKey, purpose, bytes)
+  if (text !== undefined) return text
+  throw new ConfigError(
+    `A stored secret (${purpose}) does not decrypt: the master key is not the one it was stored with.`,
+  )
+}
+
+/** The same, but undefined where the secret does not decrypt. */
+export function tryDecrypt(masterKey: Buffer, purpose: string, bytes: Buffer): string | undefined {
   const nonce = bytes.subarray(1, 1 + NONCE)
   const tag = bytes.subarray(1 + NONCE, 1 + NONCE + TAG)
   try {
@@ -33,9 +45,7 @@ export function decryptSecret(masterKey: Buffer, purpose: string, bytes: Buffer)
     const text = [decipher.update(bytes.subarray(1 + NONCE + TAG)), decipher.final()]
     return Buffer.concat(text).toString('utf8')
   } catch {
-    throw new ConfigError(
-      `A stored secret (${purpose}) does not decrypt: the master key is not the one it was stored with.`,
-    )
+    return undefined
   }
 }
 
@@ -51,7 +61,7 @@ function parseKey(text: string): Buffer | undefined {
  */
 function createKeyFile(file: string): void {
   const draft = `${file}.${randomUUID()}`
-  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, {
+  writeFileSync(draft, `${newMasterKey()}\n`, {
     mode: 0o600,
     flag: 'wx',
     flush: true,
@@ -66,18 +76,42 @@ function createKeyFile(file: string): void {
   }
 }
 
+/** The file in the data folder that holds the master key, where none is configured. */
+export function masterKeyFile(dataFolder: string): string {
+  return join(dataFolder, 'master.key')
+}
+
+/** A new master key, as its file holds it. */
+export function newMasterKey(): string {
+  return randomBytes(32).toString('hex')
+}
+
 /**
- * The master key: the configured one, else that in the data folder, which is created once and
- * readable by its owner only.
+ * The master key: the configured one, else that in the data folder; undefined = there is none.
  * @throws ConfigError when it is no 32 bytes
  */
-export function loadMasterKey(configured: string | undefined, dataFolder: string): Buffer {
-  const file = join(dataFolder, 'master.key')
-  if (configured === undefined && !existsSync(file)) createKeyFile(file)
+export function readMasterKey(
+  configured: string | undefined,
+  dataFolder: string,
+): Buffer | undefined {
+  const file = masterKeyFile(dataFolder)
+  if (configured === undefined && !existsSync(file)) return undefined
   const key = parseKey(configured ?? readFileSync(file, 'utf8').trim())
   if (key === undefined) {
     const where = configured === undefined ? `in ${file}` : '(PURSER_MASTER_KEY)'
     throw new ConfigError(`The master key ${where} must be 32 bytes in hex or base64.`)
   }
+  return key
+}
+
+/**
+ * As above, but a key that is missing is created in the data folder, once and readable by its owner only.
+ * Only for a database that has no secrets yet: see `requireMasterKey`.
+ */
+export function loadMasterKey(configured: string | undefined, dataFolder: string): Buffer {
+  const file = masterKeyFile(dataFolder)
+  if (configured === undefined && !existsSync(file)) createKeyFile(file)
+  const key = readMasterKey(configured, dataFolder)
+  if (key === undefined) throw new ConfigError(`The master key ${file} was removed.`)
   return key
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { rpc } from '../support/http/jsonRpc.js'
 import { webhookApi } from '../support/http/webhookApi.js'
 import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
+import { createTenant } from '../support/service/createTenant.js'
 import { processesOn } from '../support/service/processes.js'
 import { makeDataFolder, removeDataFolder } from '../support/service/startPurser.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
@@ -47,6 +48,13 @@ describe('commands beside the running service', () => {
       name: 'whole life',
     })
     expect(liveRow(await answer('app', 'list'), appId)).toMatchObject({ accountId })
+    const icon = ['--icon', 'https://shop.example/icon.png']
+    expect(await answer('app', 'sponsor', appId, '--name', 'The shop', ...icon)).toContain(
+      'The shop',
+    )
+    expect(liveRow(await answer('app', 'list'), appId)?.sponsor).toBe('The shop')
+    expect(await answer('app', 'sponsor', appId)).toContain('nobody')
+    expect(await refusal('app', 'sponsor', appId, ...icon)).toContain('--name')
     const listed = await answer('key', 'list')
     expect(liveRow(listed, keyId)).toMatchObject({ appId, last4: apiKey.slice(-4) })
     expect(listed).not.toContain(apiKey)
@@ -116,6 +124,7 @@ describe('commands without a running service', () => {
     const folder = makeDataFolder()
     try {
       const { answer, tenant } = commandsOn(folder)
+      await createTenant(folder, 'of a service that ran')
       const { accountId, keyId } = await tenant('alone')
       expect(processesOn(folder)).toEqual([])
       const answers = await Promise.all([

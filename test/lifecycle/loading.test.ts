@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { createTenant } from '../support/service/createTenant.js'
 import { makeDataFolder, removeDataFolder, runCli } from '../support/service/startPurser.js'
 
 const preload = pathToFileURL(resolve('test/support/service/loadedPackages.mjs'))
@@ -20,6 +21,7 @@ describe('what a command loads', () => {
   test('nothing of the service for a command on the store', async () => {
     const data = makeDataFolder()
     try {
+      await createTenant(data, 'light')
       const loaded = await loadedBy('account', 'create', '--name', 'light', '--data', data)
       expect(loaded).toContain('pg')
       for (const heavy of ['all of viem', 'hono', 'undici', 'prom-client', 'hash-wasm'])

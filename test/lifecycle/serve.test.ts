@@ -23,6 +23,8 @@ import { until } from '../support/until.js'
 const CHAIN_IDS = [1_001, 1_002] as const
 const executors = { EXECUTOR_1: devKey(1), EXECUTOR_2: devKey(2) }
 
+const PURSER_MASTER_KEY = '5e'.repeat(32)
+
 let folder: string
 let chains: PublicChain[] = []
 let service: RunningService | undefined
@@ -50,14 +52,18 @@ beforeAll(async () => {
   folder = makeDataFolder()
   chains = await Promise.all(CHAIN_IDS.map(startPublicChain))
   const PURSER_CONFIG = fileOf(join(folder, 'purser.json'))
-  const { answer } = commandsOn(folder, { PURSER_CONFIG, PAYER: devKey(3) })
+  const { answer } = commandsOn(folder, { PURSER_CONFIG, PURSER_MASTER_KEY, PAYER: devKey(3) })
   const made = await createTenant(folder, 'two chains')
   apiKey = made.apiKey
   for (const chainId of CHAIN_IDS) {
     const flags = ['--app', made.appId, '--chain', String(chainId), '--amount', '2']
     tanks.push(labelled(await answer('tank', 'deposit', ...flags, '--key', 'env:PAYER'), 'tank'))
   }
-  service = await startService(['serve', '--data', folder], { PURSER_CONFIG, ...executors })
+  service = await startService(['serve', '--data', folder], {
+    PURSER_CONFIG,
+    PURSER_MASTER_KEY,
+    ...executors,
+  })
   views = chains.map((chain) => ({
     ...chain,
     bundlerUrl: `${url()}/api/v2/${chain.chainId}/${apiKey}`,
@@ -71,8 +77,8 @@ afterAll(async () => {
   removeDataFolder(folder)
 })
 
-async function ready() {
-  const response = await fetch(`${url()}/health/ready`)
+async function ready(query: string) {
+  const response = await fetch(`${url()}/health/ready${query}`)
   return { status: response.status, body: await response.json() }
 }
 
@@ -116,16 +122,18 @@ describe('purser serve with two chains', () => {
     }
   })
 
-  test('a chain whose node ends makes the service unready, by name; the other works on', async () => {
-    expect(await ready()).toMatchObject({ status: 200 })
+  test('a chain whose node ends is unready by name; the service and the other chain work on', async () => {
+    expect(await ready('?chain=1002')).toMatchObject({ status: 200 })
     const view = views[1]!
     const { account, entryPoint } = await devAccount(view, 'lost')
     const draft = toInterfaceOperation(await account.draft({ to: TARGET }))
     await chains[1]!.stop()
     const unready = await until(async () => {
-      const answer = await ready()
+      const answer = await ready('?chain=1002')
       return answer.status === 503 && answer
     })
+    expect((await ready('')).status).toBe(200)
+    expect((await ready('?chain=1001')).status).toBe(200)
     expect(JSON.stringify(unready.body)).toContain('chain 1002')
     expect(JSON.stringify(unready.body)).not.toContain(new URL(chains[1]!.rpcUrl).host)
     expect((await fetch(`${url()}/health/live`)).status).toBe(200)

@@ -48,7 +48,7 @@ function serveArguments(dataFolder = folder) {
 }
 const quick = ['--drain-seconds', '0']
 function environment(url = databaseUrl()) {
-  return { DATABASE_URL: url, EXECUTOR: devKey(1) }
+  return { DATABASE_URL: url, PURSER_MASTER_KEY: '5e'.repeat(32), EXECUTOR: devKey(1) }
 }
 
 const operatorToken = 'an-operator-token-of-32-characters-or-more'
@@ -106,9 +106,9 @@ describe('DATABASE_URL', () => {
   test('a process that only serves does not bundle; one that only bundles does not serve', async () => {
     const { apiKey } = await commandsOn(folder, environment()).tenant('roles')
     await service!.end('SIGTERM')
-    const { DATABASE_URL } = environment()
+    const { EXECUTOR: _, ...withoutExecutor } = environment()
     const api = await startService([...serveArguments(), ...quick, '--role', 'api'], {
-      DATABASE_URL,
+      ...withoutExecutor,
     })
     service = api
     const url = `${urlOf(api)}/api/v2/${chain.chainId}/${apiKey}`
@@ -140,7 +140,7 @@ describe('DATABASE_URL', () => {
         method: 'POST',
         body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
       })
-      expect(status).toBe(400)
+      expect(status).toBe(503)
     } finally {
       await bundler.end('SIGTERM')
       removeDataFolder(other)

@@ -80,7 +80,7 @@ describe('start and stop', () => {
     [['dev', '--port', 'many'], /--port/],
     [['dev', '--rpc-url', 'http://127.0.0.1:1'], /127\.0\.0\.1:1/],
     [['dev', '--config', '/no/such/file'], /cannot be read/],
-    [['key', 'revoke', 'nonsense'], /nonsense/],
+    [['key', 'revoke', 'nonsense'], /no Purser database/],
   ])('a missing or wrong setting ends with one sentence and exit code 1: %j', (args, text) =>
     withFolder(async (folder) => {
       const { code, stderr } = await runCli([...args, '--data', folder])
@@ -108,7 +108,7 @@ describe('start and stop', () => {
       const known = join(folder, 'known')
       mkdirSync(join(known, 'postgres'), { recursive: true, mode: 0o755 })
       for (const data of [known, join(folder, 'new')]) {
-        await runCli(['account', 'list', '--data', data], { PURSER_MASTER_KEY: 'short' })
+        await runCli(['dev', '--data', data], { PURSER_MASTER_KEY: 'short' })
         expect(statSync(data).mode & 0o777).toBe(0o700)
       }
     }))

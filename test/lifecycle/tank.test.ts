@@ -20,11 +20,15 @@ function commands() {
 function chain() {
   return String(purser().info.chainId)
 }
+/** The chain has several EntryPoints, so commands are told which one. */
+function on() {
+  return ['--chain', chain(), '--entry-point', '0.6']
+}
 function tank(command: string, ...more: string[]) {
-  return commands().answer('tank', command, '--app', appId, '--chain', chain(), ...more)
+  return commands().answer('tank', command, '--app', appId, ...on(), ...more)
 }
 function refusal(command: string, ...more: string[]) {
-  return commands().refusal('tank', command, '--app', appId, '--chain', chain(), ...more)
+  return commands().refusal('tank', command, '--app', appId, ...on(), ...more)
 }
 
 /** What the EntryPoint itself says. */
@@ -113,12 +117,20 @@ describe('purser tank mode, credit and alarm', () => {
 
   test('the shared tank is the operator’s, made and filled like any other', async () => {
     const { answer, refusal } = commands()
-    const on = ['--shared', '--chain', chain()]
-    const made = await answer('tank', 'deposit', ...on, '--amount', '1', '--key', 'env:OWNER_KEY')
+    const shared = ['--shared', ...on()]
+    const made = await answer(
+      'tank',
+      'deposit',
+      ...shared,
+      '--amount',
+      '1',
+      '--key',
+      'env:OWNER_KEY',
+    )
     expect(labelled(made, 'deposit')).toBe('1 ETH')
-    expect(labelled(await answer('tank', 'show', ...on), 'tank')).toBe(labelled(made, 'tank'))
+    expect(labelled(await answer('tank', 'show', ...shared), 'tank')).toBe(labelled(made, 'tank'))
     expect(labelled(made, 'tank')).not.toBe(labelled(await tank('show'), 'tank'))
-    expect(await refusal('tank', 'mode', ...on, '--mode', 'native')).toMatch(/--app/)
+    expect(await refusal('tank', 'mode', ...shared, '--mode', 'native')).toMatch(/--app/)
     expect(await refusal('tank', 'show', '--chain', chain())).toMatch(/--app.*--shared/)
   })
 })

@@ -113,7 +113,7 @@ describe('what operations paid in tokens', () => {
 
   const withdraw = async (...more: string[]) => {
     const app = ['--app', await appId(), '--token', 'tUSD']
-    return ['token', 'withdraw', ...chain(), ...app, ...more]
+    return ['token', 'withdraw', ...chain(), '--entry-point', '0.6', ...app, ...more]
   }
 
   test.each([
@@ -140,7 +140,8 @@ describe('what operations paid in tokens', () => {
 })
 
 test('the shared token tank is made by its own command', async () => {
-  const shared = ['tank', 'create', '--shared', '--kind', 'token', ...chain()]
+  const flags = ['--shared', '--kind', 'token', '--entry-point', '0.6']
+  const shared = ['tank', 'create', ...flags, ...chain()]
   expect(labelled(await commands().answer(...shared), 'deposit')).toBe('0 ETH')
 })
 

@@ -51,16 +51,19 @@ export async function answerRpc(
     id = idOf(body)
     dialect = selectDialect(request.version, request.dialect)
     const chain = findChain(request.chainId, services)
-    const { clientVersion } = services
+    const { clientVersion, recordRefusal, sponsorOf } = services
     const { batchLength } = limits
     const { appId } = identity
     return await handleRpc(body, {
       chain,
       appId,
       clientVersion,
+      sponsorOf,
       dialect,
       batchLength,
       identity,
+      requestId: request.caller.requestId,
+      recordRefusal,
       gate,
       metrics,
       logger,
@@ -114,8 +117,10 @@ async function authenticate(
   return identity
 }
 
-function findChain(chainId: string, { chains }: Services): ChainServices {
-  const chain = /^[1-9][0-9]{0,15}$/.test(chainId) ? chains.get(Number(chainId)) : undefined
+function findChain(chainId: string, { chains, requireServed }: Services): ChainServices {
+  const id = /^[1-9][0-9]{0,15}$/.test(chainId) ? Number(chainId) : 0
+  requireServed(id)
+  const chain = chains.get(id)
   if (chain === undefined) throw new UnsupportedChainError(chainId, [...chains.keys()])
   return chain
 }

@@ -28,6 +28,7 @@ export type NetworkSettings = {
   readonly logRange: number
   /** Whether clients may read the node through the service: those who know one URL only. */
   readonly nodeMethods: boolean
+  /** Preferred first; empty = every canonical one that is on the chain, see `requireEntryPoints`. */
   readonly entryPoints: readonly { readonly version: Version; readonly address: Address }[]
   /** Address of our TankFactory, also before the first tank is made. */
   readonly tankFactory: Address

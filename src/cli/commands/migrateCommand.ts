@@ -1,7 +1,16 @@
 import type { Command } from 'commander'
-import { onStore } from '../onStore.js'
+import { migrate } from '../../store/migrate.js'
+import { createLogger } from '../createLogger.js'
+import { withDatabase } from '../openStore.js'
+import { configOf, withOptions } from '../optionFlags.js'
 
-/** `purser migrate` */
+/** `purser migrate`; on a server that DATABASE_URL names it also makes the schema. */
 export function defineMigrateCommand(command: Command): void {
-  onStore(command, async () => console.log('The schema is up to date.'))
+  withOptions(command, ['data', 'databaseUrl']).action(async () => {
+    const prepare = async (database: Parameters<typeof migrate>[0]) =>
+      void (await migrate(database))
+    await withDatabase(configOf(command.opts()), createLogger('error'), prepare, async () =>
+      console.log('The schema is up to date.'),
+    )
+  })
 }

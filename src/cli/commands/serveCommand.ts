@@ -9,6 +9,8 @@ export function defineServeCommand(command: Command): void {
     const config = configOf(flags)
     await serve(config, config.embeddedChain, ({ server, devChain }) => {
       console.log(`Purser is ready at ${server.url}`)
+      for (const reason of server.awayChains.values())
+        console.error(`${reason} The other chains are served, and this one is tried again.`)
       if (devChain)
         console.log(`Development chain ${devChain.definition.chainId} at ${devChain.rpcUrl}`)
     })

@@ -7,14 +7,17 @@ import { isUuid } from '../../store/uuid.js'
 import { createSubscriptions, type Subscriptions } from '../../webhook/subscriptions.js'
 import { commandActor } from '../commandActor.js'
 import { onStore } from '../onStore.js'
-import type { Store } from '../openStore.js'
+import type { CommandStore } from '../openStore.js'
 import { printTable } from '../printTable.js'
 import { requireApp } from './accountCommands.js'
 
-function subscriptionsOf({ database, masterKey }: Store, { webhookAllow }: Config): Subscriptions {
+function subscriptionsOf(
+  { database, masterKey }: CommandStore,
+  { webhookAllow }: Config,
+): Subscriptions {
   return createSubscriptions({
     database,
-    masterKey,
+    masterKey: masterKey(),
     guard: createNetworkGuard(webhookAllow),
     actor: commandActor(),
   })

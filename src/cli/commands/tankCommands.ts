@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
@@ -7,15 +8,14 @@ import { createNodeClient } from '../../chain/nodeClient.js'
 import type { Config } from '../../config/options.js'
 import { toTokenDefinition } from '../../config/tokenSchema.js'
 import { devKey, funderKey } from '../../devnet/devKeys.js'
-import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import { DEFAULT_VERSION } from '../../entrypoint/versionFacts.js'
 import { ConfigError } from '../../errors/configError.js'
 import { createFunds, type FundState, type Funds } from '../../paymaster/funds.js'
 import type { Runway } from '../../paymaster/runway.js'
 import { createTanks, type Tank, type Tanks } from '../../paymaster/tanks.js'
 import type { Database } from '../../store/database.js'
 import type { FundMode, TankKind } from '../../store/schema.js'
+import { chooseEntryPoint, entryPointFlag, entryPointsNamed } from '../chooseEntryPoint.js'
 import { createLogger } from '../createLogger.js'
 import { devChainDefinition } from '../dev/devChainDefinition.js'
 import { readDevChain } from '../dev/devChainRecord.js'
@@ -55,7 +55,11 @@ export function chainOf(config: Config, chainIdText: string): { chain: TankChain
   const configured = config.chains.find(({ chainId }) => String(chainId) === chainIdText)
   if (configured)
     return {
-      chain: { ...configured, tokens: configured.tokens.map(toTokenDefinition) },
+      chain: {
+        ...configured,
+        entryPoints: configured.entryPoints ?? [],
+        tokens: configured.tokens.map(toTokenDefinition),
+      },
       isDev: false,
     }
   const dev = readDevChain(config.data)
@@ -63,37 +67,61 @@ export function chainOf(config: Config, chainIdText: string): { chain: TankChain
     return { chain: devChainDefinition(dev), isDev: true }
   const knownIds = [...config.chains, ...(dev ? [dev] : [])].map(({ chainId }) => chainId)
   throw new ConfigError(
-    `Chain ${chainIdText} is not configured; known: ${knownIds.join(', ') || 'none'}.`,
+    `Chain ${chainIdText} is not configured; known: ${knownIds.join(', ') || 'none'}. Chains are looked for in ${resolve(process.env.PURSER_CONFIG ?? 'purser.json')}, or the file of --config, and ${resolve(config.data)}.`,
   )
 }
 
-async function withTanks(flags: Flags, run: (tools: Tools) => Promise<void>): Promise<void> {
+/** Runs a command on the funds of an app, for which neither node nor master key is needed. */
+async function withFunds(
+  flags: Flags,
+  run: (funds: Funds, appId: string) => Promise<FundState>,
+): Promise<void> {
+  const config = configOf(flags)
+  const { chain } = chainOf(config, flags.chain ?? '')
+  await withStore(config, createLogger('error'), async ({ database }) => {
+    const appId = await ownerOf(database, flags)
+    if (appId === null) throw new ConfigError("--app is required: credit and mode are an app's.")
+    showFund(await run(createFunds({ database, chainId: chain.chainId }), appId))
+  })
+}
+
+/** Runs a command on tanks; `choose` says on which EntryPoints. */
+async function onTanks(
+  flags: Flags,
+  choose: typeof entryPointsNamed,
+  run: (tools: Omit<Tools, 'entryPoint'>, entryPoints: readonly EntryPoint[]) => Promise<void>,
+): Promise<void> {
   const config = configOf(flags)
   const logger = createLogger('error')
   const { chain, isDev } = chainOf(config, flags.chain ?? '')
-  const version = flags.entryPoint ?? DEFAULT_VERSION
-  const configured = chain.entryPoints.find((each) => each.version === version)
-  if (!configured)
-    throw new ConfigError(`Chain ${chain.chainId} has no EntryPoint ${version} configured.`)
   await withStore(config, logger, async ({ database, masterKey }) => {
     const appId = await ownerOf(database, flags)
+    const kind = parseKind(flags.kind)
     const node = createNodeClient({ urls: chain.rpcUrls, logger })
     try {
-      await run({
-        tanks: createTanks({ database, masterKey, node, definition: chain }),
+      const tools = {
+        tanks: createTanks({ database, masterKey: masterKey(), node, definition: chain }),
         funds: createFunds({ database, chainId: chain.chainId }),
         appId,
-        kind: parseKind(flags.kind),
-        entryPoint: createEntryPoint(configured.version, configured.address),
-        keyOr: (development) => {
+        kind,
+        keyOr: (development: Hex) => {
           if (flags.key !== undefined) return keyOfFlag(flags.key)
           if (isDev) return development
           throw new ConfigError('--key is required: a private key, env:NAME or file:PATH.')
         },
-      })
+      }
+      await run(tools, await choose(node, chain, flags.entryPoint))
     } finally {
       await node.close()
     }
+  })
+}
+
+/** Runs a command on the one tank that the flags mean. */
+function withTank(flags: Flags, run: (tools: Tools) => Promise<void>): Promise<void> {
+  const one: typeof entryPointsNamed = async (...network) => [await chooseEntryPoint(...network)]
+  return onTanks(flags, one, async (tools, [entryPoint]) => {
+    if (entryPoint !== undefined) await run({ ...tools, entryPoint })
   })
 }
 
@@ -141,21 +169,33 @@ async function makeTank(
   return { tank, key }
 }
 
-async function show({ tanks, funds, appId, entryPoint, kind }: Tools): Promise<void> {
-  const fund = appId === null || kind === 'token' ? undefined : await funds.show(appId)
-  if (fund !== undefined) showFund(fund)
+async function showTank({ tanks, appId, entryPoint, kind }: Tools): Promise<boolean> {
   const state = await tanks.show(appId, entryPoint, kind)
-  if (!state) {
-    if (fund !== undefined && fund.mode !== 'tank') return
-    console.log('There is no tank here yet; `purser tank deposit` makes one.')
-    return
-  }
+  if (!state) return false
   console.log(`tank      ${state.address}${state.deployed ? '' : ' (not deployed yet)'}`)
+  console.log(`for       EntryPoint ${entryPoint.version} ${entryPoint.address}`)
   console.log(`deposit   ${ether(state.deposit)}`)
   console.log(`reserved  ${ether(state.locked)}`)
   console.log(`lasts     ${daysText(state.runway)}${state.isLow ? ' (low)' : ''}`)
   console.log(`owner     ${state.owner}`)
-  console.log(`signer    ${state.signer}`)
+  console.log(
+    `signer    ${state.signer}${state.isSignerLost ? ' (lost: see purser keys check)' : ''}`,
+  )
+  return true
+}
+
+/** The app's funds, and its tanks on these EntryPoints. */
+async function show(
+  tools: Omit<Tools, 'entryPoint'>,
+  entryPoints: readonly EntryPoint[],
+): Promise<void> {
+  const { appId, kind, funds } = tools
+  const fund = appId === null || kind === 'token' ? undefined : await funds.show(appId)
+  if (fund !== undefined) showFund(fund)
+  let count = 0
+  for (const entryPoint of entryPoints) if (await showTank({ ...tools, entryPoint })) count += 1
+  if (count === 0 && (fund === undefined || fund.mode === 'tank'))
+    console.log('There is no tank here yet; `purser tank deposit` makes one.')
 }
 
 function parseKind(text = 'gas'): TankKind {
@@ -171,13 +211,7 @@ function parseMode(text = ''): FundMode {
   return mode
 }
 
-/** Credit and mode are an app's. */
-function requireAppId({ appId }: Tools): string {
-  if (appId === null) throw new ConfigError("--app is required: credit and mode are an app's.")
-  return appId
-}
-
-/** `purser tank create|deposit|withdraw|show|mode|credit|alarm` */
+/** `purser tank create|deposit|withdraw|show|replace|mode|credit|alarm` */
 export function defineTankCommand(tank: Command): void {
   const add = (name: string, description: string) =>
     withOptions(
@@ -187,19 +221,21 @@ export function defineTankCommand(tank: Command): void {
         .option('--app <id>', 'whose tank')
         .option('--shared', "the operator's tank, which pays for apps with credit")
         .requiredOption('--chain <id>', 'chain id')
-        .option('--entry-point <version>', `version of the EntryPoint, default ${DEFAULT_VERSION}`)
+        .option(...entryPointFlag)
         .option('--kind <kind>', 'gas: gives it (default); token: takes tokens for it'),
       ['data', 'databaseUrl', 'masterKey', 'chains'],
     )
-  add('show', 'address, deposit, owner and signer').action((flags: Flags) => withTanks(flags, show))
+  add('show', 'address, deposit, owner and signer').action((flags: Flags) =>
+    onTanks(flags, entryPointsNamed, show),
+  )
 
   add('create', 'make the tank and put it on the chain; what exists stays')
     .option('--key <key>', 'private key that pays for it, env:NAME or file:PATH')
     .option('--owner <address>', 'who may withdraw; default: who pays')
     .action((flags: Flags) =>
-      withTanks(flags, async (tools) => {
+      withTank(flags, async (tools) => {
         await makeTank(tools, flags)
-        await show(tools)
+        await show(tools, [tools.entryPoint])
       }),
     )
 
@@ -209,10 +245,10 @@ export function defineTankCommand(tank: Command): void {
     .option('--owner <address>', 'who may withdraw from a new tank; default: who pays')
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
-      return withTanks(flags, async (tools) => {
+      return withTank(flags, async (tools) => {
         const { tank, key } = await makeTank(tools, flags)
         await tools.tanks.deposit(tank, wei, key)
-        await show(tools)
+        await show(tools, [tools.entryPoint])
       })
     })
 
@@ -223,7 +259,7 @@ export function defineTankCommand(tank: Command): void {
     .option('--reserved', 'also what signed sponsorships may still take, which then fail')
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
-      return withTanks(flags, async (tools) => {
+      return withTank(flags, async (tools) => {
         const { tanks, appId, entryPoint, kind, keyOr } = tools
         const key = keyOr(devKey(0))
         const to = parseAddress('--to', flags.to ?? privateKeyToAddress(key))
@@ -231,17 +267,33 @@ export function defineTankCommand(tank: Command): void {
         if (!state) throw new ConfigError('There is no tank here.')
         const kept = flags.reserved === undefined ? state.locked : 0n
         await tanks.withdraw(state, to, wei, kept, key)
-        await show(tools)
+        await show(tools, [tools.entryPoint])
       })
     })
 
+  add('replace', 'a new tank in place of an empty one whose signer is lost')
+    .option('--key <key>', 'private key that pays for it, env:NAME or file:PATH')
+    .action((flags: Flags) =>
+      withTank(flags, async (tools) => {
+        const { tanks, appId, entryPoint, kind, keyOr } = tools
+        const state = await tanks.show(appId, entryPoint, kind)
+        if (!state) throw new ConfigError('There is no tank here.')
+        const key = keyOr(funderKey)
+        await tanks.deploy(await tanks.replace(state, entryPoint), entryPoint, key)
+        await show(tools, [tools.entryPoint])
+      }),
+    )
+
+  defineFundCommands(add)
+}
+
+/** The commands on the funds of an app. */
+function defineFundCommands(add: (name: string, description: string) => Command): void {
   add('mode', 'what pays for an app: its own tank, the shared one, or no paymaster at all')
     .requiredOption('--mode <mode>', modes.join(', '))
     .action((flags: Flags) => {
       const mode = parseMode(flags.mode)
-      return withTanks(flags, async (tools) =>
-        showFund(await tools.funds.setMode(requireAppId(tools), mode)),
-      )
+      return withFunds(flags, (funds, appId) => funds.setMode(appId, mode))
     })
 
   add('credit', 'give an app credit for modes shared and native, or take it back')
@@ -251,8 +303,8 @@ export function defineTankCommand(tank: Command): void {
       const isTaken = flags.amount?.startsWith('-') === true
       const wei = parseAmount(isTaken ? flags.amount?.slice(1) : flags.amount)
       const reference = parseName(flags.reference, '--reference')
-      return withTanks(flags, async (tools) =>
-        showFund(await tools.funds.credit(requireAppId(tools), isTaken ? -wei : wei, reference)),
+      return withFunds(flags, (funds, appId) =>
+        funds.credit(appId, isTaken ? -wei : wei, reference),
       )
     })
 
@@ -262,13 +314,7 @@ export function defineTankCommand(tank: Command): void {
     .action((flags: Flags) => {
       const wei = flags.below === undefined ? undefined : parseBound(flags.below)
       const days = flags.days === undefined ? undefined : parseDays(flags.days)
-      return withTanks(flags, async (tools) =>
-        showFund(
-          await tools.funds.setAlarm(requireAppId(tools), {
-            ...(wei !== undefined && { wei }),
-            ...(days !== undefined && { days }),
-          }),
-        ),
-      )
+      const alarm = { ...(wei !== undefined && { wei }), ...(days !== undefined && { days }) }
+      return withFunds(flags, (funds, appId) => funds.setAlarm(appId, alarm))
     })
 }

@@ -3,13 +3,12 @@ import type { Address, Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { formatUnits, parseUnits } from 'viem/utils'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
-import { createNodeClient } from '../../chain/nodeClient.js'
+import { createNodeClient, type NodeClient } from '../../chain/nodeClient.js'
 import { devKey } from '../../devnet/devKeys.js'
-import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
-import { DEFAULT_VERSION } from '../../entrypoint/versionFacts.js'
 import { ConfigError } from '../../errors/configError.js'
 import { createTanks, type Tanks } from '../../paymaster/tanks.js'
 import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
+import { chooseEntryPoint, entryPointFlag } from '../chooseEntryPoint.js'
 import { createLogger } from '../createLogger.js'
 import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
@@ -21,6 +20,7 @@ import { chainOf, type TankChain } from './tankCommands.js'
 type Tools = {
   readonly chain: TankChain
   readonly isDev: boolean
+  readonly node: NodeClient
   readonly tanks: Tanks
   readonly books: TokenBooks
 }
@@ -32,9 +32,9 @@ async function withBooks(flags: Flags, run: (tools: Tools) => Promise<void>): Pr
   await withStore(config, logger, async ({ database, masterKey }) => {
     const node = createNodeClient({ urls: chain.rpcUrls, logger })
     try {
-      const context = { database, masterKey, node, definition: chain }
+      const context = { database, masterKey: masterKey(), node, definition: chain }
       const [tanks, books] = [createTanks(context), createTokenBooks(context)]
-      await run({ chain, isDev, tanks, books })
+      await run({ chain, isDev, node, tanks, books })
     } finally {
       await node.close()
     }
@@ -119,15 +119,12 @@ export function defineTokenCommand(token: Command): void {
     .option('--app <id>', 'whose tank; absent = the shared one')
     .requiredOption('--token <token>', 'address or symbol')
     .requiredOption('--amount <amount>', 'how much, in whole tokens')
-    .option('--entry-point <version>', `version of the EntryPoint, default ${DEFAULT_VERSION}`)
+    .option(...entryPointFlag)
     .option('--key <key>', "the owner's private key, env:NAME or file:PATH")
     .option('--to <address>', 'who receives them; default: the owner')
     .action((flags: Flags) =>
-      withBooks(flags, async ({ chain, isDev, tanks, books }) => {
-        const version = flags.entryPoint ?? DEFAULT_VERSION
-        const configured = chain.entryPoints.find((each) => each.version === version)
-        if (!configured) throw new ConfigError(`The chain has no EntryPoint ${version} configured.`)
-        const entryPoint = createEntryPoint(configured.version, configured.address)
+      withBooks(flags, async ({ chain, isDev, node, tanks, books }) => {
+        const entryPoint = await chooseEntryPoint(node, chain, flags.entryPoint)
         const chosen = tokenOf(chain, flags.token)
         const amount = parseUnitsOf(flags.amount, chosen)
         const key = keyOf(flags, isDev)

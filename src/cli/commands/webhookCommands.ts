@@ -14,14 +14,14 @@ import { testWebhook } from '../../webhook/testWebhook.js'
 import { webhookDeadline } from '../../webhook/webhookDeadline.js'
 import { commandActor } from '../commandActor.js'
 import { type Flags, onStore } from '../onStore.js'
-import type { Store } from '../openStore.js'
+import type { CommandStore } from '../openStore.js'
 import { printTable } from '../printTable.js'
 import { requireApp } from './accountCommands.js'
 
-function webhooksOf({ database, masterKey }: Store, { webhookAllow }: Config): Webhooks {
+function webhooksOf({ database, masterKey }: CommandStore, { webhookAllow }: Config): Webhooks {
   return createWebhooks({
     database,
-    masterKey,
+    masterKey: masterKey(),
     guard: createNetworkGuard(webhookAllow),
     actor: commandActor(),
   })
@@ -114,7 +114,7 @@ export function defineWebhookCommand(webhook: Command): void {
       if (stored === undefined) throw unknown(id, app.id)
       const client = createOutboundClient(createNetworkGuard(config.webhookAllow))
       try {
-        printTable([await testWebhook({ masterKey, client }, stored)])
+        printTable([await testWebhook({ masterKey: masterKey(), client }, stored)])
       } finally {
         client.close()
       }

@@ -8,7 +8,8 @@ import type { PolicyClaim } from '../../policy/decideReservation.js'
 import type { Database } from '../../store/database.js'
 import { findFund, type StoredFund } from '../../store/ledger/funds.js'
 import { findTank, type StoredTank } from '../../store/ledger/tanks.js'
-import { noSharedTank, noTank, tankNotDeployed } from './tankRefusals.js'
+import { canSign } from './signForTank.js'
+import { noSharedTank, noTank, tankNotDeployed, tankSignerLost } from './tankRefusals.js'
 
 /** The payer of an app's operations on one EntryPoint. */
 export type SponsorshipPayer = {
@@ -27,12 +28,13 @@ export type PayerOrRefusal =
 
 type PayerContext = {
   readonly database: Database
+  readonly masterKey: Buffer
   readonly node: NodeClient
   readonly definition: Pick<ChainDefinition, 'chainId'>
 }
 
 /** Finds payers, and remembers which tanks are deployed. */
-export function createPayers({ database, node, definition: { chainId } }: PayerContext) {
+export function createPayers({ database, masterKey, node, definition: { chainId } }: PayerContext) {
   const deployed = new Set<Address>()
 
   const isDeployed = async (tank: Address): Promise<boolean> => {
@@ -53,18 +55,20 @@ export function createPayers({ database, node, definition: { chainId } }: PayerC
     if (tank === undefined) {
       return { refusal: (credit === undefined ? noTank : noSharedTank)(chainId, entryPoint) }
     }
+    if (!canSign(masterKey, tank)) return { refusal: tankSignerLost(tank.address) }
     const ready = await isDeployed(tank.address)
     return ready ? { payer: { tank, credit } } : { refusal: tankNotDeployed(tank.address) }
   }
 
-  /** The app's token tank, else the operator's; undefined = neither is on the chain. */
+  /** The app's token tank, else the operator's; undefined = neither is on the chain and can sign. */
   const findTokenTank = async (
     appId: string,
     { address }: EntryPoint,
   ): Promise<StoredTank | undefined> => {
     for (const owner of [appId, null]) {
       const tank = await findTank(database, owner, chainId, address, 'token')
-      if (tank !== undefined && (await isDeployed(tank.address))) return tank
+      if (tank === undefined || !canSign(masterKey, tank)) continue
+      if (await isDeployed(tank.address)) return tank
     }
     return undefined
   }

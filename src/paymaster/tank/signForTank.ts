@@ -5,9 +5,15 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { recoverKey } from '../../evm/index.js'
 import { signHash } from '../../signing/signHash.js'
 import type { TankContract } from '../../store/schema.js'
+import { tryDecrypt } from '../../tenancy/secrets.js'
 
 /** The purpose that the key of a tank's signer is encrypted for. */
 export const SIGNER_PURPOSE = 'tank signer'
+
+/** Does the master key decrypt the key of the tank's signer? */
+export function canSign(masterKey: Buffer, { signer_key }: { readonly signer_key: Buffer }) {
+  return tryDecrypt(masterKey, SIGNER_PURPOSE, signer_key) !== undefined
+}
 
 export type TankSigner = { readonly address: Address; readonly key: Hex }
 

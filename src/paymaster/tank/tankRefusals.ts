@@ -16,6 +16,13 @@ export function tankNotDeployed(tank: Address): Refusal {
   }
 }
 
+export function tankSignerLost(tank: Address): Refusal {
+  return {
+    code: 'TANK_SIGNER_LOST',
+    message: `The gas tank ${tank} cannot sign, because the key of its signer cannot be decrypted. The operator sees what to do with purser keys check.`,
+  }
+}
+
 /** All in wei; `locked` is the sum that other live sponsorships may cost. */
 export function tankEmpty(
   tank: Address,

@@ -3,6 +3,7 @@ import type { Address } from 'viem'
 import type { Database } from '../database.js'
 import type { Schema, TankKind } from '../schema.js'
 import { isUuid } from '../uuid.js'
+import type { Payer } from './reservations.js'
 
 /** A paymaster on one chain and EntryPoint: an app's, or the operator's (app_id null). `signer_key` is encrypted. */
 export type StoredTank = Selectable<Schema['tanks']>
@@ -39,6 +40,22 @@ export async function insertTank(db: Database, tank: NewTank): Promise<StoredTan
   if (storedTank === undefined)
     throw new Error('a tank without app, chain and EntryPoint of its own')
   return storedTank
+}
+
+/** Gives the tank's app another contract in its place; the row, and with it the alarm, stays. */
+export function replaceTank(
+  db: Database,
+  { chainId, entryPoint, address }: Pick<Payer, 'chainId' | 'entryPoint'> & { address: Address },
+  made: Pick<NewTank, 'contract' | 'address' | 'owner' | 'signer' | 'signer_key'>,
+): Promise<StoredTank> {
+  return db
+    .updateTable('tanks')
+    .set(made)
+    .where('chain_id', '=', BigInt(chainId))
+    .where('entry_point', '=', entryPoint)
+    .where('address', '=', address)
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 /** All tanks of a chain. */

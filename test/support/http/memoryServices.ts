@@ -205,12 +205,16 @@ export function createMemoryServices() {
   }
 
   const operatorToken = 'operator'
+  const sponsors = new Map([['app-1', { name: 'App one', icon: 'https://one.example/icon.png' }]])
   const services: Services = {
     clientVersion: 'purser/test',
     chains: new Map([[chain.chainId, chain]]),
+    requireServed: () => {},
     authenticateKey: async (key) => identities.get(key),
     authenticateToken: async (token) => accounts.get(token),
     isOperator: (token) => token === operatorToken,
+    recordRefusal: () => {},
+    sponsorOf: async (appId) => sponsors.get(appId),
     webhooks: () => ({
       create: recorded('webhooks.create', (appId, webhook) => {
         const webhookId = randomUUID()
@@ -229,6 +233,7 @@ export function createMemoryServices() {
     }),
     readiness: async () => ({
       ready: state.ready,
+      roles: ['api', 'bundler'],
       checks: { database: state.ready },
       reasons: state.ready ? [] : ['The database does not answer.'],
       alarms: ['Chain 10, 0x11: send it money.'],

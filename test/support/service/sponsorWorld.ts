@@ -95,6 +95,7 @@ export function sponsorWorld(parts: SponsorWorldParts) {
     funds: createFunds({ database, chainId }),
     appFees: createAppFees({
       database,
+      masterKey,
       node,
       definition: { ...definition, tokens: [], beneficiary: undefined, expectedBundleSize: 1 },
       fees,

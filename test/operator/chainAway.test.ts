@@ -1,0 +1,220 @@
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, createServer as createSocketServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { devKey } from '../../src/devnet/devKeys.js'
+import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
+import { type Json, rpc } from '../support/http/jsonRpc.js'
+import { commandsOn, expectOneSentence } from '../support/service/cliAnswers.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
+import { processesOn } from '../support/service/processes.js'
+import {
+  makeDataFolder,
+  type RunningService,
+  removeDataFolder,
+  runCli,
+  startService,
+  urlOf,
+} from '../support/service/startPurser.js'
+import { until } from '../support/until.js'
+
+const AWAY = 1_512
+
+let chain: PublicChain
+let other: PublicChain
+let folder = ''
+beforeAll(async () => {
+  folder = makeDataFolder()
+  ;[chain, other] = await Promise.all([startPublicChain(1_511), startPublicChain(AWAY)])
+})
+afterAll(async () => {
+  await Promise.all([chain.stop(), other.stop()])
+  removeDataFolder(folder)
+})
+
+/** A port on which nothing listens yet. */
+async function freePort(): Promise<number> {
+  const server = createSocketServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** A node of the second chain that begins to answer on the port. */
+async function answerOn(port: number): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(other.rpcUrl, {
+      method: 'POST',
+      headers,
+      body: Buffer.concat(chunks),
+    })
+    response.writeHead(answer.status, headers).end(Buffer.from(await answer.arrayBuffer()))
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return server
+}
+
+function definition(chainId: number, rpcUrl: string) {
+  return { chainId, rpcUrls: [rpcUrl], executorKeys: ['env:EXECUTOR'], pollInterval: 50 }
+}
+
+const flags = () => ['--data', folder, '--port', '0', '--log-level', 'info', '--drain-seconds', '0']
+
+function serveWith(chains: readonly unknown[]): Promise<RunningService> {
+  const environment = { EXECUTOR: devKey(1), PURSER_CHAINS: JSON.stringify(chains) }
+  return startService(['serve', ...flags()], environment)
+}
+
+async function ready(service: RunningService, query = '') {
+  const response = await fetch(`${urlOf(service)}/health/ready${query}`)
+  return { status: response.status, body: (await response.json()) as Json }
+}
+
+describe('a chain whose node is away when the service starts', () => {
+  test('takes no other chain with it, is refused with -32005, and is served when its node comes', async () => {
+    const port = await freePort()
+    const away = definition(AWAY, `http://127.0.0.1:${port}/a-secret-path`)
+    const service = await serveWith([definition(chain.chainId, chain.rpcUrl), away])
+    let node: Server | undefined
+    try {
+      expect(service.output()).toContain(`Chain ${AWAY} does not answer at 127.0.0.1:${port}`)
+      expect(service.output()).not.toContain('a-secret-path')
+      const { apiKey } = await commandsOn(folder).tenant('away')
+      const view = (each: PublicChain) => {
+        const url = `${urlOf(service)}/api/v2/${each.chainId}/${apiKey}`
+        return { ...each, bundlerUrl: url, paymasterUrl: url }
+      }
+      const account = await devAccount(view(chain), 'beside')
+      const hash = await account.send(await account.selfPaid())
+      expect((await receiptOf(view(chain), hash)).success).toBe('true')
+
+      expect((await ready(service)).status).toBe(200)
+      expect((await ready(service)).body.checks).toMatchObject({
+        [`chain ${chain.chainId}`]: true,
+        [`chain ${AWAY}`]: false,
+      })
+      expect((await ready(service, `?chain=${chain.chainId}`)).status).toBe(200)
+      const { status, body } = await ready(service, `?chain=${AWAY}`)
+      expect(status).toBe(503)
+      expect(body.reasons.join()).toContain(`Chain ${AWAY}`)
+      expect(JSON.stringify(body)).not.toContain(String(port))
+      expect((await ready(service, '?chain=99')).status).toBe(503)
+      expect((await ready(service, '?chain=x')).status).toBe(400)
+
+      const refused = await rpc(view(other).bundlerUrl, 'eth_chainId', [])
+      expect({ status: refused.status, code: refused.body.error?.code }).toEqual({
+        status: 503,
+        code: -32005,
+      })
+      const headers = { method: 'POST', body: '{"id":1,"method":"eth_chainId"}' }
+      const { headers: answered } = await fetch(view(other).bundlerUrl, headers)
+      expect(answered.get('retry-after')).toBe('1')
+
+      node = await answerOn(port)
+      await until(async () => (await ready(service, `?chain=${AWAY}`)).status === 200)
+      const late = await devAccount(view(other), 'late')
+      const lateHash = await late.send(await late.selfPaid())
+      expect((await receiptOf(view(other), lateHash)).success).toBe('true')
+    } finally {
+      expect((await service.end('SIGTERM')).code).toBe(0)
+      node?.close()
+      node?.closeAllConnections()
+    }
+    expect(processesOn(folder)).toEqual([])
+  })
+
+  test('alone, lets the service start, which is not ready, and ends at once when asked', async () => {
+    const service = await serveWith([definition(AWAY, 'http://127.0.0.1:1')])
+    const { status, body } = await ready(service)
+    expect(status).toBe(503)
+    expect(body.checks).toMatchObject({ serving: true, database: true, [`chain ${AWAY}`]: false })
+    expect((await service.end('SIGTERM')).code).toBe(0)
+    expect(processesOn(folder)).toEqual([])
+  })
+
+  test('that accepts connections and never answers does not hold the others up', async () => {
+    const silent = createSocketServer(() => {})
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const { port } = silent.address() as AddressInfo
+    const from = Date.now()
+    const service = await serveWith([
+      definition(chain.chainId, chain.rpcUrl),
+      definition(AWAY, `http://127.0.0.1:${port}`),
+    ])
+    try {
+      // The start waits 5 s for nodes; the rest is what every start takes.
+      expect(Date.now() - from).toBeLessThan(20_000)
+      expect((await ready(service)).status).toBe(200)
+      expect((await ready(service, `?chain=${AWAY}`)).status).toBe(503)
+    } finally {
+      expect((await service.end('SIGTERM')).code).toBe(0)
+      silent.close()
+    }
+  })
+})
+
+describe('mistakes stay mistakes', () => {
+  const cases: readonly [string, () => unknown, RegExp][] = [
+    ['another chain id', () => definition(10, chain.rpcUrl), /chain 10 serves chain 1511/],
+    [
+      'an EntryPoint that is not there',
+      () => ({
+        ...definition(chain.chainId, chain.rpcUrl),
+        entryPoints: [{ version: '0.6', address: `0x${'ab'.repeat(20)}` }],
+      }),
+      /no EntryPoint 0\.6/,
+    ],
+  ]
+  test.each(cases)('%s, beside a chain that works', async (_, wrong, text) => {
+    const environment = {
+      EXECUTOR: devKey(1),
+      PURSER_CHAINS: JSON.stringify([definition(AWAY, other.rpcUrl), wrong()]),
+    }
+    const args = ['serve', ...flags(), '--log-level', 'error']
+    const { code, stdout, stderr } = await runCli(args, environment)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(expectOneSentence(stderr)).toMatch(text)
+    expect(processesOn(folder)).toEqual([])
+  })
+})
+
+describe('a process that only bundles', () => {
+  test('says its role, is not ready for requests, and can be asked whether it bundles', async () => {
+    const environment = {
+      EXECUTOR: devKey(1),
+      PURSER_CHAINS: JSON.stringify([definition(chain.chainId, chain.rpcUrl)]),
+    }
+    const service = await startService(['serve', '--role', 'bundler', ...flags()], environment)
+    try {
+      const traffic = await ready(service)
+      expect(traffic.status).toBe(503)
+      expect(traffic.body).toMatchObject({ roles: ['bundler'], checks: { 'role api': false } })
+      expect(traffic.body.reasons.join()).toContain('only bundles')
+      expect((await ready(service, '?role=bundler')).status).toBe(200)
+      expect((await ready(service, '?role=cook')).status).toBe(400)
+      const { apiKey } = await commandsOn(folder).tenant('bundler only')
+      const url = `${urlOf(service)}/api/v2/${chain.chainId}/${apiKey}`
+      const { status, body } = await rpc(url, 'eth_chainId', [])
+      expect({ status, code: body.error?.code }).toEqual({ status: 503, code: -32005 })
+      expect(body.error?.message).toContain('role')
+    } finally {
+      expect((await service.end('SIGTERM')).code).toBe(0)
+    }
+  })
+
+  test('a process that only serves is not able to bundle', async () => {
+    const environment = {
+      PURSER_CHAINS: JSON.stringify([definition(chain.chainId, chain.rpcUrl)]),
+    }
+    const service = await startService(['serve', '--role', 'api', ...flags()], environment)
+    try {
+      expect((await ready(service)).status).toBe(200)
+      expect((await ready(service, '?role=bundler')).status).toBe(503)
+    } finally {
+      expect((await service.end('SIGTERM')).code).toBe(0)
+    }
+  })
+})
