@@ -1,7 +1,8 @@
 /**
  * How close estimates come, on a local anvil: each limit against the smallest with which the operation
  * still succeeds on the chain (verification before the room for real signatures), what was charged, and preVerificationGas against the true share in
- * bundles of 1, 5 and 20. For every EntryPoint version, sender and payer. A table, and JSON in
+ * bundles of 1, 5 and 20. For every EntryPoint version, sender and payer; then the limits of the real accounts
+ * of other vendors. A table, and JSON in
  * `bench-gas.json` or the file that PURSER_BENCH_OUTPUT names.
  */
 import { writeFileSync } from 'node:fs'
@@ -25,6 +26,7 @@ import {
 import { unsetGas } from '../test/support/operations/unsetGas.js'
 import { withoutHeadroom } from '../test/support/operations/withoutHeadroom.js'
 import { lower, TARGET, VERSIONS } from '../test/support/tanks/tankChain.js'
+import { type AccountRow, benchAccounts, printAccounts } from './gas/benchAccounts.js'
 
 const bounds = { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n }
 const bundleSizes = [1, 5, 20]
@@ -235,6 +237,7 @@ function print(rows: readonly Row[], shares: readonly Share[]): void {
 
 const rows: Row[] = []
 const shares: Share[] = []
+const accounts: AccountRow[] = []
 console.log('estimate, smallest and difference of: call, verification, paymaster verification')
 for (const version of VERSIONS) {
   const chain = await openEngineChain(version)
@@ -244,12 +247,20 @@ for (const version of VERSIONS) {
     print(limited, shared)
     rows.push(...limited)
     shares.push(...shared)
+    const ofVendors = await benchAccounts(chain)
+    printAccounts(ofVendors)
+    accounts.push(...ofVendors)
   } finally {
     await chain.close()
   }
 }
-const failed = rows.filter(({ succeeded }) => !succeeded).length
-console.log(`${rows.length} operations sent with their estimates, ${failed} failed`)
-const text = JSON.stringify({ rows, shares }, (_, v) => (typeof v === 'bigint' ? Number(v) : v), 1)
+const sent = [...rows, ...accounts]
+const failed = sent.filter(({ succeeded }) => !succeeded).length
+console.log(`${sent.length} operations sent with their estimates, ${failed} failed`)
+const text = JSON.stringify(
+  { rows, shares, accounts },
+  (_, v) => (typeof v === 'bigint' ? Number(v) : v),
+  1,
+)
 writeFileSync(process.env.PURSER_BENCH_OUTPUT ?? 'bench-gas.json', `${text}\n`)
 if (failed > 0) process.exitCode = 1
