@@ -1,6 +1,7 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import { dataFeeKinds } from '../chain/definition/dataFee.js'
 import {
   engineChoices,
   limitProfileNames,
@@ -83,6 +84,7 @@ export const chainSchema = z.strictObject({
   maxVerificationGas: z.int().positive().default(5_000_000),
   resubmitAfter: z.int().min(100).default(15_000),
   finalityDepth: z.int().nonnegative().default(64),
+  dataFee: z.enum(dataFeeKinds).default('none'),
   logRange: z.int().positive().default(2_000),
   nodeMethods: z.boolean().default(true),
   maxOperationsPerSender: z.int().positive().default(16),

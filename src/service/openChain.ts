@@ -6,6 +6,7 @@ import { requireChain } from '../chain/requireChain.js'
 import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { ConfigError } from '../errors/configError.js'
+import { requireDataFee } from '../gas/requireDataFee.js'
 import type { Metrics } from '../metrics/createMetrics.js'
 import { type ChainEngine, createChainEngine } from '../validation/chainEngine.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
@@ -39,6 +40,7 @@ export async function openChain(
   const node = createNodeClient({ urls: rpcUrls, logger })
   try {
     await requireChain(node, definition)
+    await requireDataFee(node, definition)
     const chain = { definition, entryPoints, node, logger }
     const { heads, engine } = await followChain(chain, metrics)
     const close = async (): Promise<void> => {

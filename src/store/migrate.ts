@@ -19,6 +19,7 @@ import { validUntilBlock } from './migrations/0071-valid-until-block.js'
 import { watchedOperations } from './migrations/0072-watched-operations.js'
 import { reverts } from './migrations/0073-reverts.js'
 import { assuredPrice } from './migrations/0080-assured-price.js'
+import { bundleCost } from './migrations/0110-bundle-cost.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -41,6 +42,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0072-watched-operations': watchedOperations,
   '0073-reverts': reverts,
   '0080-assured-price': assuredPrice,
+  '0110-bundle-cost': bundleCost,
 }
 
 /** Brings the schema up to date; of several processes that start at once, one does it. */
