@@ -12,6 +12,7 @@ import { canonicalAddresses } from '../entrypoint/canonicalAddresses.js'
 import { DEFAULT_VERSION, versions } from '../entrypoint/versionFacts.js'
 import type { KeySource } from '../signing/openSigner.js'
 import { address } from './address.js'
+import { chainPresets, presetNames, withPreset } from './chainPresets.js'
 import { sequencerSchema, tokenSchema, toTokenDefinition } from './tokenSchema.js'
 
 const privateKey = z
@@ -60,8 +61,9 @@ function isDistinct(tokens: readonly { readonly address: string }[]): boolean {
   return new Set(tokens.map(({ address }) => address)).size === tokens.length
 }
 
-/** One entry of `chains` in the configuration. Limits have defaults; nodes do not. */
+/** A configured chain. Limits have defaults; nodes do not. */
 export const chainSchema = z.strictObject({
+  preset: z.enum(presetNames).optional(),
   chainId: z.int().positive(),
   name: z.string().max(60).optional(),
   rpcUrls: z.array(z.url({ protocol: /^https?$/ })).min(1),
@@ -103,11 +105,20 @@ export const chainSchema = z.strictObject({
   strikeSeconds: z.int().min(0).max(31_536_000).default(86_400),
 })
 
+/** One entry of `chains` in the configuration, which may begin with a preset. */
+export const chainEntry = z.preprocess(
+  withPreset,
+  chainSchema.refine(
+    ({ preset, chainId }) => preset === undefined || chainPresets[preset].chainId === chainId,
+    { message: 'is not that of the preset: leave it out, or the preset', path: ['chainId'] },
+  ),
+)
+
 export type ChainInput = z.input<typeof chainSchema>
 
 /** @param resolveKey looks up what a reference to a key names. */
 export function toChainDefinition(
-  chain: z.output<typeof chainSchema>,
+  { preset: _, ...chain }: z.output<typeof chainSchema>,
   resolveKey: (reference: KeyReference) => KeySource,
 ): ChainDefinition {
   return {
