@@ -1,20 +1,20 @@
-import { type Address, type Hex, numberToHex, parseEther, parseGwei, parseTransaction } from 'viem'
+import { pino } from 'pino'
+import { type Address, type Hex, parseEther, parseGwei, parseTransaction } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readDataFees } from '../../src/bundling/settle/readDataFees.js'
+import { getBlock, getTransactionReceipt } from '../../src/chain/nodeReads.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
 import { PreVerificationGasTooLowError } from '../../src/errors/operationErrors.js'
-import { inTransaction } from '../../src/store/inTransaction.js'
-import { putGrants } from '../../src/store/ledger/grants.js'
+import { receiptDataFee } from '../../src/gas/receiptDataFee.js'
 import { createRandom, type Random } from '../evm/random.js'
 import { type OpStackBundling, startOpStackBundling } from '../support/chain/opStackChain.js'
+import { admitEstimated, type Payer, payers } from '../support/chain/payingOperations.js'
 import { useDatabase } from '../support/database/database.js'
 import { randomRuns } from '../support/runs.js'
-import { lower, TARGET, VERSIONS } from '../support/tanks/tankChain.js'
+import { lower, VERSIONS } from '../support/tanks/tankChain.js'
 
 const postgres = useDatabase()
-const payers = ['balance', 'deposit', 'tank', 'operator'] as const
-type Payer = (typeof payers)[number]
 
 /** L1 prices with which the data fee of a lone operation is a few percent of what it pays. */
 const usual = {
@@ -26,53 +26,15 @@ const usual = {
 const baseFee = parseGwei('1')
 const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
 
-let names = 0
-
-/** One operation for the cheapest way of each payer, priced by our own estimate, signed and admitted. */
+/** One operation of this payer, priced by our own estimate, signed and admitted. */
 async function admit(
   bundling: OpStackBundling,
   tank: Address,
-  { random, version, payer }: { random: Random; version: Version; payer: Payer },
-): Promise<Hex> {
-  const chain = bundling.chains[version]
-  const name = `rollup ${bundling.chainId} ${names++}`
-  const call = random.pick([
-    () => chain.onTarget('write', BigInt(random.below(1_000)), 1n),
-    () => ({ to: TARGET, data: numberToHex(random.below(2 ** 30), { size: 4 }) }),
-    () => ({
-      to: TARGET,
-      data: `0x${Buffer.from(random.bytes(300)).toString('hex')}` as Hex,
-    }),
-  ])()
-  const kind = random.pick(['deployed', 'counterfactual'] as const)
-  const drafted = { ...(await chain.draft(kind, name, call)), ...fees }
-  if (payer === 'balance') await chain.fund(drafted.sender)
-  if (payer === 'deposit') await chain.deposit(drafted.sender, parseEther('0.1'))
-  const free = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
-  const op = payer === 'operator' ? { ...drafted, ...free } : drafted
+  choice: { random: Random; version: Version; payer: Payer },
+) {
   await bundling.setL1Prices(usual)
   await mineAt(bundling, baseFee)
-  const stub = payer === 'tank' ? await chain.sponsor(op, tank) : op
-  const estimate = await bundling.estimate(chain.entryPoint, stub)
-  const limited: Operation = {
-    ...op,
-    callGasLimit: estimate.callGasLimit,
-    verificationGasLimit: estimate.verificationGasLimit,
-    preVerificationGas: estimate.preVerificationGas,
-  }
-  const signed = await chain.sign(
-    payer === 'tank' ? await chain.sponsor(limited, tank) : limited,
-    name,
-  )
-  if (payer === 'operator') await grant(bundling, chain.entryPoint.hash(signed, bundling.chainId))
-  return bundling.admit(chain.entryPoint, signed)
-}
-
-async function grant({ chainId, appId }: OpStackBundling, userOpHash: Hex): Promise<void> {
-  const validUntil = Math.floor(Date.now() / 1_000) + 3_600
-  await inTransaction(postgres().database, (trx) =>
-    putGrants(trx, [{ chainId, userOpHash, appId, validUntil, ...fees }]),
-  )
+  return admitEstimated(postgres().database, bundling, { ...choice, tank, fees })
 }
 
 async function mineAt({ tester }: OpStackBundling, baseFeePerGas: bigint): Promise<void> {
@@ -139,7 +101,8 @@ describe.each([1, 5, 20])('on an OP-stack chain, in bundles of %i', (bundleSize)
       const hashes: Hex[] = []
       for (let place = 0; place < bundleSize; place++) {
         const payer = payers[(done + place + done / bundleSize) % payers.length]!
-        hashes.push(await admit(bundling, tanks.get(version)!, { random, version, payer }))
+        const { hash } = await admit(bundling, tanks.get(version)!, { random, version, payer })
+        hashes.push(hash)
       }
       await bundling.tester.setAutomine(false)
       await bundling.round()
@@ -185,12 +148,13 @@ describe('on an OP-stack chain whose data fee moves', () => {
   })
   afterAll(() => bundling?.stop())
 
-  const admitOne = async (payer: Payer): Promise<Hex> => {
+  const admitSigning = async (payer: Payer) => {
     await bundling.tester.setAutomine(true)
-    const hash = await admit(bundling, tank, { random, version: '0.7', payer })
+    const admitted = await admit(bundling, tank, { random, version: '0.7', payer })
     await bundling.tester.setAutomine(false)
-    return hash
+    return admitted
   }
+  const admitOne = async (payer: Payer): Promise<Hex> => (await admitSigning(payer)).hash
   const setFee = async (times: bigint): Promise<void> => {
     await bundling.setL1Prices({
       ...usual,
@@ -226,7 +190,7 @@ describe('on an OP-stack chain whose data fee moves', () => {
 
   test('an operation that repays it goes, past those that wait', async () => {
     const waiting = await admitOne('balance')
-    const rich = await admitOne('balance')
+    const { hash: rich, sign } = await admitSigning('balance')
     const { operation } = await bundling.stored(rich)
     await setFee(3n)
     await roundAndMine()
@@ -234,11 +198,7 @@ describe('on an OP-stack chain whose data fee moves', () => {
     // The one that now offers a price at which its gas is worth the fee.
     const dear = { maxFeePerGas: parseGwei('60'), maxPriorityFeePerGas: parseGwei('20') }
     const chain = bundling.chains['0.7']
-    const name = `rollup ${bundling.chainId} ${names - 1}`
-    const raised = await bundling.admit(
-      chain.entryPoint,
-      await chain.sign({ ...operation, ...dear }, name),
-    )
+    const raised = await bundling.admit(chain.entryPoint, await sign({ ...operation, ...dear }))
     await roundAndMine()
     expect(await states([waiting, raised])).toEqual(['pooled', 'included'])
     await setFee(1n)
@@ -247,7 +207,7 @@ describe('on an OP-stack chain whose data fee moves', () => {
   })
 
   test('admission refuses an estimate that the fee has overtaken, with the gas that it takes', async () => {
-    const hash = await admitOne('balance')
+    const { hash, sign } = await admitSigning('balance')
     const { operation } = await bundling.stored(hash)
     await roundAndMine()
     await setFee(3n)
@@ -255,16 +215,44 @@ describe('on an OP-stack chain whose data fee moves', () => {
     const verificationGasLimit = operation.verificationGasLimit + 50_000n
     const late = { ...operation, nonce: 1n << 64n, verificationGasLimit }
     const chain = bundling.chains['0.7']
-    const name = `rollup ${bundling.chainId} ${names - 1}`
-    const refusal = bundling.admit(chain.entryPoint, await chain.sign(late, name))
+    const refusal = bundling.admit(chain.entryPoint, await sign(late))
     await expect(refusal).rejects.toThrow(PreVerificationGasTooLowError)
     const { required } = ((await refusal.catch((error: unknown) => error)) as { data: unknown })
       .data as { required: string }
     const enough = { ...late, preVerificationGas: BigInt(required) }
-    const again = await bundling.admit(chain.entryPoint, await chain.sign(enough, name))
+    const again = await bundling.admit(chain.entryPoint, await sign(enough))
     await roundAndMine()
     expect(await states([again])).toEqual(['included'])
     await setFee(1n)
+  })
+
+  test("a receipt's own figures are booked; one that differs from ours is an error in the log", async () => {
+    await admitOne('tank')
+    await roundAndMine()
+    const { context } = bundling
+    const bundle = (await bundlesOf(bundling)).at(-1)!
+    const receipt = (await getTransactionReceipt(context.node, bundle.transaction_hash!))!
+    const block = (await getBlock(context.node, receipt.blockNumber))!
+    const { gasCost } = await paidIn(bundling, receipt.transactionHash)
+    const fee = bundle.cost! - gasCost
+    const operatorFee = {
+      rule: 'isthmus',
+      scalar: usual.operatorScalar,
+      constant: usual.operatorConstant,
+    } as const
+    const l1Fee = fee - receiptDataFee({ gasUsed: receipt.gasUsed, l1Fee: 0n, operatorFee })!
+    const logged: object[] = []
+    const logger = pino({ level: 'error' }, { write: (line) => logged.push(JSON.parse(line)) })
+    const blocks = new Map([[block.number, block]])
+    const booked = async (stated: object) =>
+      (await readDataFees({ ...context, logger }, [{ ...receipt, ...stated }], blocks)).get(
+        receipt.transactionHash,
+      )
+    expect(await booked({})).toBe(fee)
+    expect(await booked({ l1Fee, operatorFee })).toBe(fee)
+    expect(logged).toEqual([])
+    expect(await booked({ l1Fee: l1Fee + 1n, operatorFee })).toBe(fee + 1n)
+    expect(logged).toHaveLength(1)
   })
 
   test('an executor keeps more for a pending bundle than its gas: a node would refuse it otherwise', async () => {

@@ -52,8 +52,8 @@ function withData(
   ops: readonly PricedOperation[],
   dataCost: DataCost | undefined,
 ): BundleCost {
-  const [first, ...others] = ops.map((op) => entryPoint.gasPrice(op, dataCost?.lowestBaseFee ?? 0n))
-  if (dataCost === undefined || first === undefined) return cost
+  if (dataCost === undefined) return cost
+  const [first = 1n, ...others] = ops.map((op) => entryPoint.gasPrice(op, dataCost.lowestBaseFee))
   const dataGas = dataCost.wei / greatest(smallest(first, ...others), 1n) + 1n
   return { unmetered: cost.unmetered + dataGas, floor: cost.floor + dataGas }
 }

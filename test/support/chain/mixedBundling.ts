@@ -8,6 +8,7 @@ import type { ViewContext } from '../../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../../src/chain/definition/chainDefinition.js'
 import { adviseFees } from '../../../src/chain/fees.js'
 import { tankFactoryAddress } from '../../../src/contracts/deployments.js'
+import { type AnvilClient, anvilClient } from '../../../src/devnet/anvilClient.js'
 import { launchAnvil } from '../../../src/devnet/anvilProcess.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
 import { endProcess } from '../../../src/devnet/processIdentity.js'
@@ -32,24 +33,30 @@ import { type EngineChain, openEngineChain } from './engineChain.js'
 
 let chainIds = 60_000
 
-/** An anvil with arguments of the test's own. */
-async function launchChain(chainId: number, args: readonly string[]) {
+/** An anvil with arguments of the test's own, and what it does before anything else. */
+type ChainLaunch = {
+  readonly args?: readonly string[]
+  readonly prepare?: (tester: AnvilClient) => Promise<void>
+}
+
+async function launchChain(chainId: number, { args = [], prepare }: ChainLaunch) {
   const anvil = await launchAnvil(['--chain-id', String(chainId), ...args], 0, () => {})
   const rpcUrl = `http://127.0.0.1:${anvil.port}`
+  await prepare?.(anvilClient(rpcUrl))
   return { anvil: { rpcUrl, pid: anvil.pid, stop: () => endProcess(anvil) } }
 }
 
 /**
  * Estimates, admission and bundling of every EntryPoint version on one chain, as the service wires
- * them; nothing runs by itself. `anvilArgs`: for a chain that is not a plain one.
+ * them; nothing runs by itself. `launch`: for a chain that is not a plain one.
  */
 export async function startMixedBundling(
   database: Database,
   changes: Partial<ChainDefinition> = {},
-  anvilArgs?: readonly string[],
+  launch?: ChainLaunch,
 ) {
   const ownId = ++chainIds
-  const running = anvilArgs && (await launchChain(ownId, anvilArgs))
+  const running = launch && (await launchChain(ownId, launch))
   const first = await openEngineChain('0.6', running, ownId)
   const rest: EngineChain[] = []
   for (const version of VERSIONS.slice(1)) {

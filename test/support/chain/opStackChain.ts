@@ -30,11 +30,11 @@ export async function startOpStackBundling(
   database: Database,
   changes: Partial<ChainDefinition> = {},
 ) {
-  const bundling = await startMixedBundling(database, { dataFee: 'opStack', ...changes }, [
-    '--network',
-    'optimism',
-  ])
-  await openOpStack(bundling.tester)
+  const definition = { dataFee: 'opStack', ...changes } as const
+  const bundling = await startMixedBundling(database, definition, {
+    args: ['--network', 'optimism'],
+    prepare: openOpStack,
+  })
   return { ...bundling, setL1Prices: (prices: L1Prices) => setL1Prices(bundling.tester, prices) }
 }
 
