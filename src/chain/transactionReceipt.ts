@@ -17,6 +17,12 @@ export type TransactionReceipt = {
   readonly logsBloom: Hex
   readonly status: number
   readonly type: number
+  /** wei that a rollup took beside gas for the transaction's bytes; absent elsewhere. */
+  readonly l1Fee?: bigint | undefined
+  /** The terms of the OP stack's operator fee, which comes on top (Isthmus, Jovian). */
+  readonly operatorFee?:
+    | { readonly rule: 'isthmus' | 'jovian'; readonly scalar: bigint; readonly constant: bigint }
+    | undefined
 }
 
 /** A log as JSON-RPC carries it. */
@@ -47,6 +53,11 @@ export type RawReceipt = {
   readonly logsBloom: Hex
   readonly status?: Hex
   readonly type?: Hex
+  readonly l1Fee?: Hex | null
+  readonly operatorFeeScalar?: Hex | null
+  readonly operatorFeeConstant?: Hex | null
+  /** From Jovian on. */
+  readonly daFootprintGasScalar?: Hex | null
 }
 
 export function decodeLog(raw: RawLog): Log {
@@ -78,7 +89,20 @@ export function decodeReceipt(raw: RawReceipt): TransactionReceipt {
     logsBloom: lower(raw.logsBloom),
     status: Number(raw.status ?? 1),
     type: Number(raw.type ?? 0),
+    ...decodeDataFee(raw),
   }
+}
+
+function decodeDataFee({
+  l1Fee,
+  operatorFeeScalar,
+  operatorFeeConstant,
+  daFootprintGasScalar,
+}: RawReceipt): Pick<TransactionReceipt, 'l1Fee' | 'operatorFee'> {
+  if (l1Fee === undefined || l1Fee === null) return {}
+  const rule = daFootprintGasScalar ? 'jovian' : 'isthmus'
+  const [scalar, constant] = [BigInt(operatorFeeScalar ?? 0), BigInt(operatorFeeConstant ?? 0)]
+  return { l1Fee: BigInt(l1Fee), operatorFee: { rule, scalar, constant } }
 }
 
 function lower<T extends string>(hex: T): T {

@@ -1,6 +1,7 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import { dataFeeKinds } from '../chain/definition/dataFee.js'
 import {
   engineChoices,
   limitProfileNames,
@@ -10,6 +11,7 @@ import { tankFactoryAddress } from '../contracts/deployments.js'
 import { versions } from '../entrypoint/versionFacts.js'
 import type { KeySource } from '../signing/openSigner.js'
 import { address } from './address.js'
+import { chainPresets, presetNames, withPreset } from './chainPresets.js'
 import { sequencerSchema, tokenSchema, toTokenDefinition } from './tokenSchema.js'
 
 const privateKey = z
@@ -58,8 +60,9 @@ function isDistinct(tokens: readonly { readonly address: string }[]): boolean {
   return new Set(tokens.map(({ address }) => address)).size === tokens.length
 }
 
-/** One entry of `chains` in the configuration. Limits have defaults; nodes do not. */
+/** A configured chain. Limits have defaults; nodes do not. */
 export const chainSchema = z.strictObject({
+  preset: z.enum(presetNames).optional(),
   chainId: z.int().positive(),
   name: z.string().max(60).optional(),
   rpcUrls: z.array(z.url({ protocol: /^https?$/ })).min(1),
@@ -82,6 +85,7 @@ export const chainSchema = z.strictObject({
   maxVerificationGas: z.int().positive().default(5_000_000),
   resubmitAfter: z.int().min(100).default(15_000),
   finalityDepth: z.int().nonnegative().default(64),
+  dataFee: z.enum(dataFeeKinds).default('none'),
   logRange: z.int().positive().default(2_000),
   nodeMethods: z.boolean().default(true),
   maxOperationsPerSender: z.int().positive().default(16),
@@ -100,11 +104,20 @@ export const chainSchema = z.strictObject({
   strikeSeconds: z.int().min(0).max(31_536_000).default(86_400),
 })
 
+/** One entry of `chains` in the configuration, which may begin with a preset. */
+export const chainEntry = z.preprocess(
+  withPreset,
+  chainSchema.refine(
+    ({ preset, chainId }) => preset === undefined || chainPresets[preset].chainId === chainId,
+    { message: 'is not that of the preset: leave it out, or the preset', path: ['chainId'] },
+  ),
+)
+
 export type ChainInput = z.input<typeof chainSchema>
 
 /** @param resolveKey looks up what a reference to a key names. */
 export function toChainDefinition(
-  chain: z.output<typeof chainSchema>,
+  { preset: _, ...chain }: z.output<typeof chainSchema>,
   resolveKey: (reference: KeyReference) => KeySource,
 ): ChainDefinition {
   return {

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
-import { chainSchema } from './chainSchema.js'
+import { chainEntry } from './chainSchema.js'
 
 /**
  * Every setting of Purser, declared once: its key in the configuration file, its flag, its
@@ -111,7 +111,7 @@ export const options = {
   chains: option({
     argument: '<json>',
     help: 'list of chains, see docs/configuration.md',
-    schema: json(z.array(chainSchema)).default([]),
+    schema: json(z.array(chainEntry)).default([]),
   }),
   embeddedChain: option({
     help: 'start an embedded development chain beside the configured ones',

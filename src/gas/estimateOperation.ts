@@ -13,6 +13,8 @@ import { requireDelegation } from '../validation/authorization.js'
 import type { Engine, GasMeasurement } from '../validation/engine.js'
 import { mergeOverrides } from '../validation/mergeOverrides.js'
 import { toOperationError } from '../validation/operationFailure.js'
+import { estimatedDataGas } from './dataGas.js'
+import type { DataPrice } from './dataPrice.js'
 import { fundPayer } from './fundPayer.js'
 import type { GasEstimate } from './gasEstimate.js'
 import { type ExpectedShare, preVerificationGas } from './preVerificationGas.js'
@@ -25,6 +27,8 @@ export type EstimateContext = {
   readonly definition: Pick<ChainDefinition, 'chainId' | 'maxBundleGas' | 'maxVerificationGas'>
   /** The fee advice at the current head. */
   readonly advice: FeeAdvice
+  /** The price of data at the same head; absent on a chain that has none. */
+  readonly dataPrice?: DataPrice | undefined
 } & ExpectedShare
 
 /** LIM-030: gas by which a verification limit must exceed the gas used, or other bundlers refuse it. */
@@ -43,7 +47,8 @@ const MAX_SIGNATURE_BYTES = 8192
  * - Limits of a paymaster (v0.7 and later): the draft's, else found by search; those of verification
  *   then have 4,000 more. A verification limit of 0, with which none can pay, counts as unset. A postOp
  *   limit above 0 is what every run has: paymasters compare it with their data.
- * - preVerificationGas: for the widest operation that may come of the draft (see `widestOperation`).
+ * - preVerificationGas: for the widest operation that may come of the draft (see `widestOperation`), and for
+ *   a data fee that rises while the operation is signed and waits (see `estimatedDataGas`).
  *
  * The signature need only have its final length: a wrong one is no error, and none at all is for accounts
  * that ask for none. Neither is lack of money to pay for gas. The search runs with real fees, so a sender that pays its prefund is measured paying.
@@ -84,15 +89,21 @@ export async function estimateOperation(
     paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? unset,
   }
   const widest = widestOperation(filled)
-  const share = (verificationGasUsed: bigint, contextSize: number) =>
+  const paid = isFree(fees) ? context.advice.standard : fees
+  const share = (limited: Operation, verificationGasUsed: bigint, contextSize: number) =>
     preVerificationGas(entryPoint, widest, {
       bundleSize,
       beneficiaryGas,
       verificationGasUsed,
       contextSize,
+      dataGas: estimatedDataGas(
+        entryPoint,
+        { op: limited, fees: paid, bundleSize },
+        context.dataPrice,
+      ),
     })
 
-  const op = { ...filled, preVerificationGas: share(0n, 0) }
+  const op = { ...filled, preVerificationGas: share(filled, 0n, 0) }
   const funds = await fundPayer(context.node, entryPoint, op)
   const overrides = override ? mergeOverrides(funds, override) : funds
   const measured = await engine.measure(entryPoint, op, bounds, overrides)
@@ -104,16 +115,24 @@ export async function estimateOperation(
 
   const { callGasLimit, verificationGasUsed, contextSize, validAfter, validUntil } = measured.gas
   const leastUsed = greatest(verificationGasUsed - VALIDATION_GAS_SLACK, 0n)
+  const limits = hasPaymasterLimits
+    ? separateLimits(measured.gas, draft, bounds.verification)
+    : {
+        verificationGasLimit: sharedLimit(entryPoint, measured.gas, op, bounds.verification),
+        paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit,
+        paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit,
+      }
+  const limited: Operation = {
+    ...filled,
+    callGasLimit,
+    verificationGasLimit: limits.verificationGasLimit,
+    paymasterVerificationGasLimit: limits.paymasterVerificationGasLimit ?? 0n,
+    paymasterPostOpGasLimit: limits.paymasterPostOpGasLimit ?? 0n,
+  }
   return {
     callGasLimit,
-    preVerificationGas: share(leastUsed, contextSize),
-    ...(hasPaymasterLimits
-      ? separateLimits(measured.gas, draft, bounds.verification)
-      : {
-          verificationGasLimit: sharedLimit(entryPoint, measured.gas, op, bounds.verification),
-          paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit,
-          paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit,
-        }),
+    preVerificationGas: share(limited, leastUsed, contextSize),
+    ...limits,
     ...fees,
     validAfter,
     validUntil,
@@ -173,6 +192,11 @@ function chooseFees(draft: Draft, { maxFeePerGas, maxPriorityFeePerGas }: Fees):
     }
   }
   return { maxFeePerGas: max, maxPriorityFeePerGas: tip ?? smallest(maxPriorityFeePerGas, max) }
+}
+
+/** Whether the operation itself offers nothing, because it is granted to be paid for. */
+function isFree({ maxFeePerGas }: Fees): boolean {
+  return maxFeePerGas === 0n
 }
 
 function requireSignatureBound({ signature }: Draft): void {

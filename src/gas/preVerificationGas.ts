@@ -5,6 +5,7 @@ import { COLD_BENEFICIARY } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { type CarriedOperation, copyingGas } from './copyingGas.js'
+import type { DataGas } from './dataGas.js'
 
 const TRANSACTION_GAS = 21_000
 /** EIP-2028 and EIP-7623: a byte is one token when zero and four when not. */
@@ -41,6 +42,8 @@ export type BundleShare = ExpectedShare & {
   readonly verificationGasUsed: bigint
   /** Bytes of the context that the paymaster returned; 0 without paymaster. */
   readonly contextSize: number
+  /** Gas that repays the chain's data fee beside the gas given (`dataGas`); absent where there is none. */
+  readonly dataGas?: DataGas | undefined
 }
 
 /** Gas by which a bundle to the configured beneficiary costs more; 0 where bundles pay their executor. */
@@ -65,12 +68,13 @@ type OperationEncoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
  * its calldata, the EntryPoint's own work on it, and its share of what a bundle costs anyway (21,000,
  * fixed work, envelope). Where the transaction would fall to the calldata floor of EIP-7623 it is
  * the share of that, less the validation gas that the operation pays for as well. Where refunds would
- * exceed the cap of EIP-3529 it is the share of four fifths of the gas before refunds (`cappedGas`).
+ * exceed the cap of EIP-3529 it is the share of four fifths of the gas before refunds (`cappedGas`). What the
+ * chain takes for data beside all gas comes on top.
  */
 export function preVerificationGas(
   entryPoint: OperationEncoder,
   op: Operation,
-  { bundleSize, beneficiaryGas, verificationGasUsed, contextSize }: BundleShare,
+  { bundleSize, beneficiaryGas, verificationGasUsed, contextSize, dataGas }: BundleShare,
 ): bigint {
   const encoded = entryPoint.encodeOperation(op)
   const tokens = countTokens(encoded) + OFFSET_TOKENS
@@ -88,7 +92,8 @@ export function preVerificationGas(
 
   const capped = Math.ceil((4 * standard - Number(cappedGas(op, verificationGasUsed))) / 5)
 
-  return BigInt(Math.max(standard, floor, capped))
+  const gas = BigInt(Math.max(standard, floor, capped))
+  return dataGas ? gas + dataGas(gas) : gas
 }
 
 /** The highest cost of a bundle's transaction. */

@@ -1,26 +1,30 @@
 import type { Hex } from 'viem'
-import { largestOfWidth } from '../base/bigints.js'
 import type { Operation } from '../entrypoint/operation.js'
+import { placeholder, placeholderOfWidth } from './placeholder.js'
 
 /** Gas limits have at most three bytes: one transaction may use 2^24 (EIP-7825). */
-const WIDEST_LIMIT = 2n ** 24n - 1n
+const LIMIT_BYTES = 3
+
+function widestLimit(place: number): bigint {
+  return BigInt(placeholder(LIMIT_BYTES, place))
+}
 
 /**
  * The operation with the most expensive calldata that can follow from an estimated one: every byte of the
  * signature is non-zero, gas limits have three non-zero bytes, and the fees keep their width with every
- * byte non-zero. Lengths, callData, paymaster and nonce stay. A signed operation thus never needs more
+ * byte non-zero. No compressor makes these bytes shorter, as it would a dummy signature. Lengths, callData, paymaster and nonce stay. A signed operation thus never needs more
  * preVerificationGas than its estimate, unless its fees get wider or its bytes longer.
  */
 export function widestOperation(op: Operation): Operation {
   return {
     ...op,
-    callGasLimit: WIDEST_LIMIT,
-    verificationGasLimit: WIDEST_LIMIT,
-    preVerificationGas: WIDEST_LIMIT,
-    paymasterVerificationGasLimit: op.paymasterVerificationGasLimit && WIDEST_LIMIT,
-    paymasterPostOpGasLimit: op.paymasterPostOpGasLimit && WIDEST_LIMIT,
-    maxFeePerGas: largestOfWidth(op.maxFeePerGas),
-    maxPriorityFeePerGas: largestOfWidth(op.maxPriorityFeePerGas),
+    callGasLimit: widestLimit(21),
+    verificationGasLimit: widestLimit(22),
+    preVerificationGas: widestLimit(23),
+    paymasterVerificationGasLimit: op.paymasterVerificationGasLimit && widestLimit(24),
+    paymasterPostOpGasLimit: op.paymasterPostOpGasLimit && widestLimit(25),
+    maxFeePerGas: placeholderOfWidth(op.maxFeePerGas, 26),
+    maxPriorityFeePerGas: placeholderOfWidth(op.maxPriorityFeePerGas, 27),
     signature: widestSignature(op.signature),
   }
 }
@@ -34,5 +38,5 @@ const ECDSA_BYTES = 65
  */
 function widestSignature(dummy: Hex): Hex {
   const length = (dummy.length - 2) / 2
-  return `0x${'ff'.repeat(length === 0 ? 0 : Math.max(length, ECDSA_BYTES))}`
+  return placeholder(length === 0 ? 0 : Math.max(length, ECDSA_BYTES), 28)
 }

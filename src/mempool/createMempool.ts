@@ -6,6 +6,7 @@ import { admissionHorizon } from '../chain/comingBlock.js'
 import { delegateToHash, readDelegables } from '../chain/delegations.js'
 import { readDeposit } from '../chain/entryPointReads.js'
 import { adviseFees, requireFees } from '../chain/fees.js'
+import type { Head } from '../chain/head.js'
 import { getTransactionCount } from '../chain/nodeReads.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Fees } from '../entrypoint/fees.js'
@@ -18,8 +19,12 @@ import {
   SignatureRejectedError,
 } from '../errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
+import { dataGas, dataSteps, estimatedDataGas } from '../gas/dataGas.js'
+import { afterSteps } from '../gas/dataPrice.js'
+import { dataPriceAt } from '../gas/dataPriceAt.js'
 import { highestPrice } from '../gas/highestPrice.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
+import { widestOperation } from '../gas/widestOperation.js'
 import { findGrant } from '../store/ledger/grants.js'
 import { isReserved } from '../store/ledger/reservations.js'
 import { acceptedHashes } from '../store/pool/operations.js'
@@ -109,7 +114,7 @@ export function createMempool(context: MempoolContext): Mempool {
     const grant = isFree(op)
       ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
       : undefined
-    const simulation = { simulateExecution, isGranted: grant !== undefined }
+    const simulation = { simulateExecution, grant }
     const facts = await requireValid({ ...context, rules }, entryPoint, op, simulation)
     return { grant, facts }
   }
@@ -221,7 +226,7 @@ function earlierEnd(validUntil: number, end: number): number {
   return validUntil === 0 || validUntil > end ? end : validUntil
 }
 
-type AdmissionChecks = { readonly simulateExecution: boolean; readonly isGranted: boolean }
+type AdmissionChecks = { readonly simulateExecution: boolean; readonly grant: Fees | undefined }
 
 type RuledContext = MempoolContext & { readonly rules: RuleSettings }
 
@@ -230,11 +235,11 @@ async function requireValid(
   context: RuledContext,
   entryPoint: EntryPoint,
   sent: Operation,
-  { simulateExecution, isGranted }: AdmissionChecks,
+  { simulateExecution, grant }: AdmissionChecks,
 ) {
   const { node, heads, rules } = context
   const head = heads.current()
-  if (!isGranted) requireFees(sent, head, await adviseFees(node, head))
+  if (!grant) requireFees(sent, head, await adviseFees(node, head))
   const op = await withoutAppliedAuthorization(context, sent)
   const tank = await tokenTankUse(context.database, context.definition.chainId, entryPoint, op)
   const { validation, ruleCheck, override } = await checkedValidation(context, entryPoint, op, tank)
@@ -245,7 +250,8 @@ async function requireValid(
     timestamp: Math.max(head.timestamp, unixNow()),
   }
   requireValidity(validation, op, next, await admissionHorizon(node, head, context.definition))
-  requirePreVerificationGas(context, entryPoint, op, validation)
+  const paid = { op, fees: grant ?? op }
+  await requirePreVerificationGas(context, entryPoint, paid, validation, head)
   const mostCharged = requireCoverage(entryPoint, op, validation, head.baseFee)
   if (simulateExecution || tank?.chargesAfterwards === true)
     await requireExecution(context, entryPoint, op, override)
@@ -321,17 +327,31 @@ function requireSignatures(validation: Validation): void {
   }
 }
 
-function requirePreVerificationGas(
-  { bundleSize, beneficiaryGas }: MempoolContext,
+/** `fees` are those that are paid for the operation. */
+async function requirePreVerificationGas(
+  { node, definition, bundleSize, beneficiaryGas }: MempoolContext,
   entryPoint: EntryPoint,
-  op: Operation,
+  { op, fees }: { readonly op: Operation; readonly fees: Fees },
   { verificationGasUsed, contextSize }: Validation,
-): void {
+  head: Head,
+): Promise<void> {
+  const price = await dataPriceAt(node, definition.dataFee, head)
   const share = { bundleSize, beneficiaryGas, verificationGasUsed, contextSize }
-  const required = preVerificationGas(entryPoint, op, share)
-  if (op.preVerificationGas < required) {
-    throw new PreVerificationGasTooLowError(op.preVerificationGas, required)
-  }
+  const data = { op, fees, bundleSize }
+  const admissible = price && afterSteps(price, dataSteps.admission)
+  const required = preVerificationGas(entryPoint, op, {
+    ...share,
+    dataGas: dataGas(entryPoint, data, admissible),
+  })
+  if (op.preVerificationGas >= required) return
+  // The operation that comes next has other bytes and meets another price of data: the figure is enough for both.
+  const enough =
+    price &&
+    preVerificationGas(entryPoint, widestOperation(op), {
+      ...share,
+      dataGas: estimatedDataGas(entryPoint, data, price),
+    })
+  throw new PreVerificationGasTooLowError(op.preVerificationGas, enough ?? required)
 }
 
 async function requireExecution(

@@ -4,6 +4,7 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { DataPrice } from '../gas/dataPrice.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
 import { expectedShare } from '../gas/preVerificationGas.js'
 import type { Database } from '../store/database.js'
@@ -24,6 +25,8 @@ type Advice = {
   >
   /** The advice of the chain. */
   fees(): Promise<FeeAdvice>
+  /** The price of data at the head; undefined on a chain that has none. */
+  dataPrice(): Promise<DataPrice | undefined>
   estimate(entryPoint: EntryPoint, draft: Draft, override?: StateOverride): Promise<GasEstimate>
 }
 
@@ -66,7 +69,8 @@ export function createAppFees(advice: Advice): AppFees {
       const measured = await estimate(entryPoint, draft, override)
       // A gas tank returns no context.
       const share = { ...expectedShare(definition), contextSize: 0 }
-      return withTankRoom(measured, entryPoint, draft, payer.tank.address, share)
+      const price = await advice.dataPrice()
+      return withTankRoom(measured, entryPoint, draft, payer.tank.address, share, price)
     },
   }
 }

@@ -6,6 +6,7 @@ import { requireChain, requireEntryPoints } from '../chain/requireChain.js'
 import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { ChainAwayError, ConfigError } from '../errors/configError.js'
+import { requireDataFee } from '../gas/requireDataFee.js'
 import type { Metrics } from '../metrics/createMetrics.js'
 import { type ChainEngine, createChainEngine } from '../validation/chainEngine.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
@@ -37,6 +38,7 @@ export async function openChain(
   const node = createNodeClient({ urls: rpcUrls, logger })
   try {
     await requireChain(node, configured)
+    await requireDataFee(node, configured)
     const definition = { ...configured, entryPoints: await requireEntryPoints(node, configured) }
     const entryPoints = definition.entryPoints.map(({ version, address }) =>
       createEntryPoint(version, address),

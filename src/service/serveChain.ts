@@ -8,6 +8,7 @@ import { adviseFees } from '../chain/fees.js'
 import type { StateOverride } from '../chain/stateOverride.js'
 import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import { dataPriceAt } from '../gas/dataPriceAt.js'
 import { estimateOperation } from '../gas/estimateOperation.js'
 import { expectedShare } from '../gas/preVerificationGas.js'
 import { createMempool } from '../mempool/createMempool.js'
@@ -30,9 +31,10 @@ export function serveChain(
   const { chainId } = definition
   const share = expectedShare(definition)
   const fees = () => adviseFees(node, heads.current())
+  const dataPrice = () => dataPriceAt(node, definition.dataFee, heads.current())
   const estimate = async (entryPoint: EntryPoint, draft: Draft, override?: StateOverride) =>
     estimateOperation(
-      { node, engine, definition, advice: await fees(), ...share },
+      { node, engine, definition, advice: await fees(), dataPrice: await dataPrice(), ...share },
       entryPoint,
       draft,
       override,
@@ -79,7 +81,7 @@ export function serveChain(
   return {
     chainId,
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
-    ...createAppFees({ database, masterKey, node, definition, fees, estimate }),
+    ...createAppFees({ database, masterKey, node, definition, fees, dataPrice, estimate }),
     admit: mempool.admit,
     status: (hash) => operationStatus(views, hash),
     receipt: (hash) => operationReceipt(views, hash),

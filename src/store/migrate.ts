@@ -25,6 +25,7 @@ import { tankContract } from './migrations/0090-tank-contract.js'
 import { boundedTenants } from './migrations/0095-bounded-tenants.js'
 import { sponsor } from './migrations/0100-sponsor.js'
 import { masterKey } from './migrations/0105-master-key.js'
+import { bundleCost } from './migrations/0110-bundle-cost.js'
 import { refusals } from './migrations/0120-refusals.js'
 import { operationHistory } from './migrations/0121-operation-history.js'
 
@@ -53,6 +54,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0095-bounded-tenants': boundedTenants,
   '0100-sponsor': sponsor,
   '0105-master-key': masterKey,
+  '0110-bundle-cost': bundleCost,
   '0120-refusals': refusals,
   '0121-operation-history': operationHistory,
 }

@@ -270,6 +270,8 @@ type BundleRow = {
   operation_count: number
   state: BundleState
   transaction_hash: Hex | null
+  /** wei that the mined transaction cost its sender. */
+  cost: Generated<bigint | null>
   created_at: Generated<Date>
   updated_at: Generated<Date>
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { anvilClient } from '../../src/devnet/anvilClient.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { commandsOn, expectOneSentence, labelled } from '../support/service/cliAnswers.js'
@@ -51,6 +52,27 @@ async function refused(
 describe('a start that fails half-way leaves nothing', () => {
   test('a node serves another chain', async () => {
     expect(await refused('serve', [{ ...own(), chainId: 10 }])).toMatch(/chain 10 serves.* 1004/)
+  })
+
+  test('a preset names another chain than the node serves, or than the configuration', async () => {
+    const { chainId: _, ...unnamed } = own()
+    const served = await refused('serve', [{ preset: 'base', ...unnamed }])
+    expect(served).toMatch(/chain 8453 serves.* 1004/)
+    const named = await refused('serve', [{ preset: 'base', ...own() }])
+    expect(named).toMatch(/chainId.*is not that of the preset/)
+  })
+
+  test('the contracts of a rollup are not there, or are there without being configured', async () => {
+    const absent = await refused('serve', [{ ...own(), dataFee: 'opStack' }])
+    expect(absent).toMatch(/chain 1004 has no contract at 0x42\w+15.*correct dataFee/i)
+    const tester = anvilClient(chain.rpcUrl)
+    const contracts = ['15', '0f'].map((end) => `0x42${'00'.repeat(18)}${end}` as const)
+    for (const address of contracts) await tester.setCode({ address, bytecode: '0xfe' })
+    try {
+      expect(await refused('serve', [own()])).toMatch(/set dataFee to "opStack"/)
+    } finally {
+      for (const address of contracts) await tester.setCode({ address, bytecode: '0x' })
+    }
   })
 
   test('the EntryPoint is not there', async () => {

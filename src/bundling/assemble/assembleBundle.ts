@@ -4,6 +4,11 @@ import { acceptedTip, adviseFees } from '../../chain/fees.js'
 import { getBlock } from '../../chain/nodeReads.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
+import { dataCost } from '../../gas/dataCost.js'
+import { dataGas, dataSteps } from '../../gas/dataGas.js'
+import { afterSteps, type DataPrice } from '../../gas/dataPrice.js'
+import { dataPriceAt } from '../../gas/dataPriceAt.js'
+import { placeholder } from '../../gas/placeholder.js'
 import { beneficiaryGas, expectedShare, preVerificationGas } from '../../gas/preVerificationGas.js'
 import { type Drop, pooledOperations, type StoredOperation } from '../../store/pool/operations.js'
 import { readReputations } from '../../store/pool/reputations.js'
@@ -17,6 +22,7 @@ import type { Assembly } from './assembly.js'
 import { authorizationsOf, settleAuthorizations } from './bundleAuthorizations.js'
 import { dropFromPool } from './dropFromPool.js'
 import { limitByReputation } from './limitByReputation.js'
+import { passDataFee } from './passDataFee.js'
 import { passInFlight } from './passInFlight.js'
 import { passSecondValidation } from './passSecondValidation.js'
 import { passSimulation } from './passSimulation.js'
@@ -31,11 +37,15 @@ export type BundleDraft = {
   readonly gas: bigint
   readonly fees: Fees
   readonly authorizationList: readonly SignedAuthorization[]
+  /** wei that its sender must have for data beside gas limit times fee. */
+  readonly dataReserve: bigint
 }
 
 /** Pooled operations that are read for one bundle, the best first. */
 const CANDIDATE_LIMIT = 500
 const OPERATION_LIMIT = 250
+/** A nonce as wide as an executor's gets, for bytes that are counted before it is known. */
+const wideNonce = Number(placeholder(3, 41))
 
 /**
  * The next bundle of an executor: the best pooled operations that succeed together on the latest
@@ -45,6 +55,9 @@ const OPERATION_LIMIT = 250
  * preVerificationGas takes in operations that pay less for their gas; then it waits for more, at most
  * `maxBundleWait`; then it goes with the highest tip that it can pay. An operation that none of this
  * helps is dropped, so that its sender learns what to do.
+ *
+ * Where the chain takes a data fee beside gas, operations whose preVerificationGas does not repay their
+ * share of it at present wait until it falls.
  *
  * Each attempt goes through seven steps. A step passes on what may go; the rest has left the pool or is
  * in `waiting` then, so that the next attempt sees other operations.
@@ -57,6 +70,8 @@ export async function assembleBundle(
   const { head, executor, entryPoint, waiting } = assembly
   const { beneficiary = executor } = definition
   const { standard } = await adviseFees(node, head)
+  const price = await dataPriceAt(node, definition.dataFee, head)
+  const dataPrice = price && afterSteps(price, dataSteps.bundle)
   const leastTip = acceptedTip({ standard })
   /** The fees that a bundle bids when all its operations pay them. */
   let target: Fees = standard
@@ -65,8 +80,9 @@ export async function assembleBundle(
     const selected = await selectPooled(context, assembly, { target, leastTip })
     if (selected.length === 0 || !(await hasReached(context, assembly))) return undefined
 
-    // (2) Leave out those whose EIP-7702 authorization cannot be applied now
-    const ready = await passAuthorizations(context, assembly, selected)
+    // (2) Leave out those that do not repay their data now, or whose EIP-7702 authorization cannot be applied
+    const repaying = passDataFee(context, assembly, dataPrice, selected)
+    const ready = await passAuthorizations(context, assembly, repaying)
 
     // (3) Validate each again, and leave out those that would disturb others
     const valid = await passSecondValidation(context, assembly, ready)
@@ -84,12 +100,16 @@ export async function assembleBundle(
     // (6) Decide what to bid
     const ops = kept.map(({ operation }) => operation)
     const data = entryPoint.encodeHandleOps(ops, beneficiary)
+    const gas = bundleGasLimit(entryPoint, kept.map(carriedOperation), data)
+    const authorizationList = authorizationsOf(ops)
+    const call = { chainId: definition.chainId, to: entryPoint.address, data, authorizationList }
+    const charged = dataCost(dataPrice, { ...call, nonce: wideNonce, gas, ...fees })
     const plan = planBid({
       overdue: kept.filter((stored) => isOverdue(stored, definition)),
       fees,
       targetTip: target.maxPriorityFeePerGas,
       leastTip,
-      pays: await assessBundle(engine, entryPoint, kept, data, beneficiaryGas(definition)),
+      pays: await assessBundle(engine, entryPoint, kept, data, beneficiaryGas(definition), charged),
     })
 
     // (7) Bid, or try again: cheaper with the same operations, or without them
@@ -98,9 +118,10 @@ export async function assembleBundle(
         entryPoint,
         hashes: kept.map(({ hash }) => hash),
         data,
-        gas: bundleGasLimit(entryPoint, kept.map(carriedOperation), data),
+        gas: gas + (charged?.posterGas ?? 0n),
         fees: plan.fees,
-        authorizationList: authorizationsOf(ops),
+        authorizationList,
+        dataReserve: charged?.reserve ?? 0n,
       }
     }
     if (plan.kind === 'retryCheaper') {
@@ -110,7 +131,9 @@ export async function assembleBundle(
     target = standard
     for (const { hash } of kept) waiting.add(hash)
     if (plan.kind === 'drop') {
-      const drops = plan.dropped.map((stored) => notShared(definition, entryPoint, stored))
+      const drops = plan.dropped.map((stored) =>
+        notShared(definition, entryPoint, stored, dataPrice),
+      )
       await dropFromPool(context, drops)
     }
   }
@@ -178,10 +201,17 @@ function notShared(
   definition: ChainDefinition,
   entryPoint: EntryPoint,
   stored: StoredOperation,
+  price: DataPrice | undefined,
 ): Drop {
   const { op, contextSize } = carriedOperation(stored)
   const share = { ...expectedShare(definition), bundleSize: 1 }
-  const alone = { ...share, verificationGasUsed: 0n, contextSize }
+  const fees = pricedOperation(entryPoint, stored)
+  const alone = {
+    ...share,
+    verificationGasUsed: 0n,
+    contextSize,
+    dataGas: dataGas(entryPoint, { op, fees, bundleSize: 1 }, price),
+  }
   const enough = preVerificationGas(entryPoint, op, alone)
   const reason = `too few operations came to share a bundle with; send it with preVerificationGas ${enough}, with which it can go alone, or with higher fees`
   return { hash: stored.hash, code: 'BUNDLE_NOT_SHARED', reason }

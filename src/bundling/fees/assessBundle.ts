@@ -1,13 +1,15 @@
 import type { Hex } from 'viem'
+import { greatest, smallest } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { bundleCost } from '../../gas/preVerificationGas.js'
+import type { DataCost } from '../../gas/dataCost.js'
+import { type BundleCost, bundleCost } from '../../gas/preVerificationGas.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import type { Engine } from '../../validation/engine.js'
 import { carriedOperation } from './carriedOperation.js'
 import { coversGas, paysForItself } from './paysForItself.js'
-import { pricedOperation } from './pricedOperation.js'
+import { type PricedOperation, pricedOperation } from './pricedOperation.js'
 
 /** Gas that every EntryPoint meters for any operation: its nonce, its payment, the call of its account. */
 const LEAST_METERED = 10_000n
@@ -26,22 +28,34 @@ export async function assessBundle(
   >[],
   data: Hex,
   beneficiaryGas: number,
+  dataCost: DataCost | undefined,
 ): Promise<(fees: Fees) => boolean> {
   const ops = operations.map(({ operation }) => operation)
   const cost = bundleCost(entryPoint, operations.map(carriedOperation), data, beneficiaryGas)
+  const priced = operations.map((stored) => pricedOperation(entryPoint, stored))
   const isCovered = coversGas(
     ops.map((op) => ({ op, metered: LEAST_METERED })),
-    cost,
+    withData(entryPoint, cost, priced, dataCost),
   )
   const metered = async (op: Operation) =>
     isCovered ? LEAST_METERED : verificationGas(engine, entryPoint, op)
   const paying = await Promise.all(
-    operations.map(async (stored) => ({
-      op: pricedOperation(entryPoint, stored),
-      metered: await metered(stored.operation),
-    })),
+    priced.map(async (op, at) => ({ op, metered: await metered(ops[at] ?? op) })),
   )
-  return (fees) => paysForItself({ entryPoint, paying, cost }, fees)
+  return (fees) => paysForItself({ entryPoint, paying, cost, data: dataCost }, fees)
+}
+
+/** The cost in gas, with the gas that operations must have prepaid for data where they pay least for it. */
+function withData(
+  entryPoint: EntryPoint,
+  cost: BundleCost,
+  ops: readonly PricedOperation[],
+  dataCost: DataCost | undefined,
+): BundleCost {
+  if (dataCost === undefined) return cost
+  const [first = 1n, ...others] = ops.map((op) => entryPoint.gasPrice(op, dataCost.lowestBaseFee))
+  const dataGas = dataCost.wei / greatest(smallest(first, ...others), 1n) + 1n
+  return { unmetered: cost.unmetered + dataGas, floor: cost.floor + dataGas }
 }
 
 async function verificationGas(

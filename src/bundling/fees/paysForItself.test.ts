@@ -83,6 +83,45 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
     expect(covered).toBeGreaterThan(40)
   })
 
+  test('on a rollup also pays for its data, at any base fee that may come', () => {
+    let covered = 0
+    fc.assert(
+      fc.property(
+        fc.array(payingOf(version), { minLength: 1, maxLength: 4 }),
+        fc.record({ unmetered: gas(60_000n), floor: gas(60_000n) }),
+        fc.record({ wei: gas(900_000n), perGas: gas(3n), lowestBaseFee: wei }),
+        fees,
+        fc.array(fc.record({ above: wei, used: fc.array(fc.nat(100)) }), { minLength: 8 }),
+        (paying, cost, terms, bid, cases) => {
+          const data = { ...terms, posterGas: 0n, reserve: 0n }
+          if (!paysForItself({ entryPoint, paying, cost, data }, bid)) return
+          covered++
+          for (const { above, used } of cases) {
+            const baseFee = data.lowestBaseFee + above
+            if (baseFee > bid.maxFeePerGas) continue
+            const price = smallest(bid.maxFeePerGas, baseFee + bid.maxPriorityFeePerGas)
+            const metered = paying.map(({ op, metered }, at) => {
+              const range = most(op, entryPoint.chargeableGas(op)) - op.preVerificationGas - metered
+              return metered + (range * BigInt(used[at] ?? 100)) / 100n
+            })
+            const earned = paying.map(({ op }, at) =>
+              smallest(
+                entryPoint.requiredPrefund(op),
+                (op.preVerificationGas + metered[at]!) * entryPoint.gasPrice(op, baseFee),
+              ),
+            )
+            for (const gasUsed of [cost.unmetered + sum(metered), cost.floor]) {
+              const owed = gasUsed * (price + data.perGas) + data.wei
+              expect(sum(earned)).toBeGreaterThanOrEqual(owed)
+            }
+          }
+        },
+      ),
+      { numRuns: 1_500 },
+    )
+    expect(covered).toBeGreaterThan(20)
+  })
+
   test('needs no more than its gas, where its gas costs no more than each operation pays', () => {
     fc.assert(
       fc.property(

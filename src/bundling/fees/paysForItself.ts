@@ -2,6 +2,7 @@ import { greatest, smallest, sum } from '../../base/bigints.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
 import type { Operation } from '../../entrypoint/operation.js'
+import type { DataCost } from '../../gas/dataCost.js'
 import { highestPrice, maxChargedGas } from '../../gas/highestPrice.js'
 import {
   type BundleCost,
@@ -18,29 +19,38 @@ type PricedBundle = {
   readonly entryPoint: EntryPoint
   readonly paying: readonly Paying[]
   readonly cost: BundleCost
+  /** Absent on a chain that takes nothing for data beside its gas. */
+  readonly data?: DataCost | undefined
 }
+
+const noData = { wei: 0n, perGas: 0n, lowestBaseFee: 0n } as const
 
 /**
  * Whether the charges that the EntryPoint collects from the operations cover the cost of the
  * transaction, at every base fee at which it can be included with `fees`, and however much of their
  * limits the operations use. Never where the transaction would be valid at a base fee at which one of
- * them may make it revert. Pure integer arithmetic, no rounding.
+ * them may make it revert. Pure integer arithmetic, no rounding. What the chain takes for data is
+ * the same at every base fee, while the charges fall with it: there they must cover it at the lowest
+ * base fee that may come.
  *
  * Both sides are piecewise linear in the base fee and in the gas used, so it is enough to compare them
  * at the ends and at the breakpoints.
  */
-export function paysForItself({ entryPoint, paying, cost }: PricedBundle, fees: Fees): boolean {
+export function paysForItself(
+  { entryPoint, paying, cost, data }: PricedBundle,
+  fees: Fees,
+): boolean {
   const ops = paying.map(({ op }) => op)
   const isUncovered = ({ highestBaseFee = fees.maxFeePerGas }: PricedOperation) =>
     fees.maxFeePerGas > highestBaseFee
   if (ops.some(isUncovered)) return false
   const prepaid = prepaidGas(paying)
   // Where no gas costs more than each operation pays for it, enough gas is enough.
-  if (!outbids(entryPoint, ops, fees) && prepaid >= cost.unmetered && coversGas(paying, cost)) {
-    return true
-  }
-  return breakpoints(entryPoint, ops, fees).every((baseFee) => {
-    const price = smallest(fees.maxFeePerGas, baseFee + fees.maxPriorityFeePerGas)
+  const hasEnoughGas = prepaid >= cost.unmetered && coversGas(paying, cost)
+  if (data === undefined && hasEnoughGas && !outbids(entryPoint, ops, fees)) return true
+  const { wei, perGas, lowestBaseFee } = data ?? noData
+  return breakpoints(entryPoint, ops, fees, lowestBaseFee).every((baseFee) => {
+    const price = smallest(fees.maxFeePerGas, baseFee + fees.maxPriorityFeePerGas) + perGas
     const earned = (op: Operation, gas: bigint) =>
       smallest(entryPoint.requiredPrefund(op), gas * entryPoint.gasPrice(op, baseFee))
     /** wei left of an operation's charge when the gas it was charged for is paid. */
@@ -61,9 +71,9 @@ export function paysForItself({ entryPoint, paying, cost }: PricedBundle, fees: 
     })
     // One gas more than the unmetered: the fifth that comes back is rounded down.
     return (
-      surplus >= 0n &&
-      sum(certain) >= cost.floor * price &&
-      sum(capped) >= 4n * (cost.unmetered + 1n) * price
+      surplus >= wei &&
+      sum(certain) >= cost.floor * price + wei &&
+      sum(capped) >= 4n * (cost.unmetered + 1n) * price + 5n * wei
     )
   })
 }
@@ -92,11 +102,16 @@ function outbids(entryPoint: EntryPoint, ops: readonly Operation[], fees: Fees):
   )
 }
 
-/** Base fees at which a price stops growing, up to the highest at which the transaction is valid. */
-function breakpoints(entryPoint: EntryPoint, ops: readonly Operation[], fees: Fees): bigint[] {
+/** Base fees at which a price stops growing, from the lowest to the highest at which the transaction is valid. */
+function breakpoints(
+  entryPoint: EntryPoint,
+  ops: readonly Operation[],
+  fees: Fees,
+  lowest: bigint,
+): bigint[] {
   const { maxFeePerGas, maxPriorityFeePerGas } = fees
   const baseFees = [
-    0n,
+    smallest(lowest, maxFeePerGas),
     maxFeePerGas,
     maxFeePerGas - maxPriorityFeePerGas,
     ...ops.flatMap((op) => {
@@ -105,5 +120,7 @@ function breakpoints(entryPoint: EntryPoint, ops: readonly Operation[], fees: Fe
       return prices.map((price) => price - op.maxPriorityFeePerGas)
     }),
   ]
-  return [...new Set(baseFees)].filter((baseFee) => baseFee >= 0n && baseFee <= maxFeePerGas)
+  return [...new Set(baseFees)].filter(
+    (baseFee) => baseFee >= smallest(lowest, maxFeePerGas) && baseFee <= maxFeePerGas,
+  )
 }

@@ -6,6 +6,10 @@ import { type CallRequest, ethCall } from '../../chain/ethCall.js'
 import { adviseFees } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
 import type { Fees } from '../../entrypoint/fees.js'
+import { type DataCost, dataCostOfRaw } from '../../gas/dataCost.js'
+import { dataSteps } from '../../gas/dataGas.js'
+import { afterSteps } from '../../gas/dataPrice.js'
+import { dataPriceAt } from '../../gas/dataPriceAt.js'
 import { beneficiaryGas } from '../../gas/preVerificationGas.js'
 import type { ExecutorTransaction } from '../../signing/executorTransaction.js'
 import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
@@ -199,7 +203,11 @@ async function resubmit(
   const { id, executor, nonce } = bundle
   const { to, data = '0x', value = 0n, gas, authorizationList } = parseTransaction(previous.raw)
   if (!to || gas === undefined) throw new Error(`bundle ${id} holds no call`)
-  const fees = await raisedFees(context, bundle, data, fast)
+  const { node, definition } = context
+  const price = await dataPriceAt(node, definition.dataFee, head)
+  const dataPrice = price && afterSteps(price, dataSteps.bundle)
+  const charged = dataCostOfRaw(dataPrice, previous.raw, gas)
+  const fees = await raisedFees(context, bundle, data, fast, charged)
   const call = { from: executor, to: lower(to), data, gas }
   if (fees && !previous.noop && bundle.kind === 'operations') {
     const failure = await failureOf(context, head, bundle, { ...call, fees })
@@ -208,7 +216,7 @@ async function resubmit(
       return true
     }
   }
-  const { chainId } = context.definition
+  const { chainId } = definition
   const transaction = fees && {
     chainId,
     nonce: Number(nonce),
@@ -219,7 +227,9 @@ async function resubmit(
     ...(authorizationList ? { authorizationList } : {}),
     ...fees,
   }
-  if (transaction && (await sendAttempt(context, bundle, transaction, previous.noop))) return true
+  const { noop } = previous
+  if (transaction && (await sendAttempt(context, bundle, transaction, noop, charged?.reserve)))
+    return true
   const facts = { bundleId: id, executor, nonce, fees: previous }
   context.logger.warn(facts, 'bundle is stuck at its highest fees')
   return false
@@ -250,6 +260,7 @@ async function raisedFees(
   bundle: OpenBundle,
   data: Hex,
   fast: Fees,
+  charged: DataCost | undefined,
 ): Promise<Fees | undefined> {
   const previous = newestAttempt(bundle)
   if (previous.noop || bundle.kind !== 'operations') {
@@ -260,7 +271,8 @@ async function raisedFees(
   const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
   if (!entryPoint) return undefined
   const waiting = await operationsInBundle(database, bundle.id)
-  const pays = await assessBundle(engine, entryPoint, waiting, data, beneficiaryGas(definition))
+  const ownGas = beneficiaryGas(definition)
+  const pays = await assessBundle(engine, entryPoint, waiting, data, ownGas, charged)
   return resubmissionFees({ previous, fast, pays })
 }
 
@@ -270,11 +282,12 @@ async function sendAttempt(
   bundle: OpenBundle,
   transaction: ExecutorTransaction,
   noop: boolean,
+  dataReserve?: bigint,
 ): Promise<boolean> {
   const { database, definition, signers, treasury, logger } = context
   const signer = [...signers, treasury].find((key) => key?.address === bundle.executor)
   if (!signer) return false
-  const attempt = await signAttempt(signer, transaction, noop)
+  const attempt = await signAttempt(signer, transaction, noop, dataReserve)
   await storeAttempt(database, definition.chainId, bundle.id, attempt)
   faultPoint('resubmission:committed')
   const { maxFeePerGas, maxPriorityFeePerGas, hash } = attempt

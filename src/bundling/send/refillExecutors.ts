@@ -3,6 +3,10 @@ import { parseTransaction } from 'viem/utils'
 import { adviseFees } from '../../chain/fees.js'
 import { NodeRpcError } from '../../chain/nodeErrors.js'
 import { SignerUnavailableError } from '../../errors/signerErrors.js'
+import { fromHex } from '../../evm/index.js'
+import type { DataPrice } from '../../gas/dataPrice.js'
+import { dataPriceAt } from '../../gas/dataPriceAt.js'
+import { placeholder } from '../../gas/placeholder.js'
 import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { Followed } from './followBundles.js'
@@ -12,6 +16,8 @@ import { sendTransfer } from './sendTransfer.js'
 
 /** Gas of a plain transfer, with room for chains that charge for its data. */
 const TRANSFER_GAS = 50_000n
+/** Bytes as many as a signed transfer has at most, none of which compresses. */
+const transferBytes = fromHex(placeholder(160, 51))
 
 /**
  * Sends money of the treasury to executors that run short of it. Refills go through the same outbox as
@@ -33,6 +39,7 @@ export async function refillExecutors(
 
   const bundles = await openBundles(database, chainId)
   const { fast: fees } = await adviseFees(node, head)
+  const dataPrice = await dataPriceAt(node, definition.dataFee, head)
   let lane = {
     executor: treasury.address,
     mined: treasuryState.mined,
@@ -42,7 +49,7 @@ export async function refillExecutors(
     executors,
     inFlight: new Set(lane.open.flatMap(recipient)),
     available: treasuryState.balance - committedCost(lane),
-    transferCost: TRANSFER_GAS * fees.maxFeePerGas,
+    transferCost: TRANSFER_GAS * fees.maxFeePerGas + (dataPrice ? transferData(dataPrice) : 0n),
     refillBelow: terms.refillBelow,
     refillTo: terms.refillTo,
     maxRefills: maxBundlesPerExecutor - lane.open.length,
@@ -63,6 +70,11 @@ export async function refillExecutors(
       return
     }
   }
+}
+
+/** wei that a transfer may cost beside its gas; twice the fee of the moment, which may rise. */
+function transferData({ feeOf, sizeOf, operatorFeeOf }: DataPrice): bigint {
+  return 2n * feeOf(sizeOf(transferBytes)) + operatorFeeOf(TRANSFER_GAS)
 }
 
 /** The executor for which an open refill is; empty for other transactions. */

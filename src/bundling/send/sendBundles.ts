@@ -102,9 +102,9 @@ async function sendBundle(
     for (;;) {
       const draft = await assembleBundle(context, { head, executor, entryPoint, waiting })
       if (!draft) break
-      const { hashes, gas, fees } = draft
+      const { hashes, gas, fees, dataReserve } = draft
       const available = state.balance - committedCost(lane)
-      const cost = transactionCost({ gas, ...fees })
+      const cost = transactionCost({ gas, ...fees }) + dataReserve
       if (available < cost) {
         context.logger.warn(
           { executor, free: available, cost },

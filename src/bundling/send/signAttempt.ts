@@ -4,15 +4,19 @@ import type { ExecutorSigner } from '../../signing/executorSigner.js'
 import type { ExecutorTransaction } from '../../signing/executorTransaction.js'
 import type { NewAttempt } from '../../store/outbox/bundles.js'
 
-/** A signed transaction as the outbox keeps it. `noop`: it only uses the nonce up. */
+/**
+ * A signed transaction as the outbox keeps it. `noop`: it only uses the nonce up. `dataReserve`: wei for its
+ * data, see `DataCost`.
+ */
 export async function signAttempt(
   signer: ExecutorSigner,
   transaction: ExecutorTransaction,
   noop = false,
+  dataReserve = 0n,
 ): Promise<NewAttempt> {
   const raw = await signer.signTransaction(transaction)
   const { maxFeePerGas, maxPriorityFeePerGas } = transaction
-  const maxCost = transactionCost(transaction)
+  const maxCost = transactionCost(transaction) + dataReserve
   const hash: Hex = `0x${keccak(raw.slice(2))}`
   return { hash, raw, maxFeePerGas, maxPriorityFeePerGas, maxCost, noop }
 }

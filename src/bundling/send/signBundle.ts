@@ -16,10 +16,10 @@ export async function signBundle(
   draft: BundleDraft,
 ): Promise<OpenBundle | undefined> {
   const { chainId } = definition
-  const { entryPoint, hashes, data, gas, fees, authorizationList } = draft
+  const { entryPoint, hashes, data, gas, fees, authorizationList, dataReserve } = draft
   const to = entryPoint.address
   const transaction = { chainId, nonce: Number(nonce), to, data, gas, authorizationList, ...fees }
-  const attempt = await signAttempt(signer, transaction)
+  const attempt = await signAttempt(signer, transaction, false, dataReserve)
   const bundle = {
     kind: 'operations',
     entryPoint: entryPoint.address,

@@ -24,6 +24,7 @@ import type { BundlingContext } from '../bundlingContext.js'
 import { type Culprit, findCulprit } from './findCulprit.js'
 import { findForkPoint } from './findForkPoint.js'
 import { lookForExpired } from './lookForExpired.js'
+import { readDataFees } from './readDataFees.js'
 import { readEvents } from './readEvents.js'
 import { noReceipt } from './searchInclusion.js'
 import { settleReceipts } from './settleReceipts.js'
@@ -98,6 +99,7 @@ async function indexRange(
     return false
 
   const culprits = await findCulprits(context, receipts)
+  const dataFees = await readDataFees(context, receipts, canonical)
   const settles = receipts.length > 0
   if (settles) faultPoint('receipts:read')
   await database.transaction().execute(async (trx) => {
@@ -107,7 +109,7 @@ async function indexRange(
       final,
       looked: looked.ids,
     }
-    await settleReceipts(trx, context, receipts, progress, culprits)
+    await settleReceipts(trx, context, receipts, progress, culprits, dataFees)
     await putBlock(trx, chainId, toBlock(to))
     await pruneBlocks(trx, chainId, final)
     if (settles) faultPoint('inclusion:settled')

@@ -19,6 +19,7 @@ import { countReputations } from '../../store/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { Culprit } from './findCulprit.js'
 import { paidOperations } from './paidOperations.js'
+import { readDataFees } from './readDataFees.js'
 import { MAX_ATTEMPTS } from './retryGroups.js'
 import type { FoundInclusion } from './searchInclusion.js'
 import { withSponsorCosts } from './withSponsorCosts.js'
@@ -35,7 +36,8 @@ export type SettlingContext = Pick<
  * included or reverted, and operations that it did not include return to the pool. A transaction that
  * only used a bundle's nonce up returns its operations without counting a failure. Only events of our
  * EntryPoints' addresses count. Of a reverted bundle whose culprit is known, by transaction, that one is
- * dropped and the others return without blame. The token books and the ledger of sponsorships follow; `progress` is the
+ * dropped and the others return without blame. `dataFees` are wei that the chain took beside gas, by
+ * transaction. The token books and the ledger of sponsorships follow; `progress` is the
  * block that the index reaches with these receipts, undefined when they were found beside it.
  */
 export async function settleReceipts(
@@ -44,6 +46,7 @@ export async function settleReceipts(
   receipts: readonly TransactionReceipt[],
   progress: LedgerProgress | undefined,
   culprits: ReadonlyMap<Hex, Culprit> = new Map(),
+  dataFees: ReadonlyMap<Hex, bigint> = new Map(),
 ): Promise<void> {
   const { chainId } = definition
   const outcomes = receipts.flatMap((receipt) =>
@@ -85,16 +88,16 @@ export async function settleReceipts(
       logger.warn(facts, 'operations were included by a bundle of someone else')
       continue
     }
-    const cost = gasUsed * effectiveGasPrice
+    const cost = gasUsed * effectiveGasPrice + (dataFees.get(transactionHash) ?? 0n)
     if (ours.noop) {
-      await closeBundle(trx, ours.bundleId, 'cancelled', transactionHash)
+      await closeBundle(trx, ours.bundleId, 'cancelled', transactionHash, cost)
       onBundleEnded?.('cancelled')
       const released = await releaseOperations(trx, ours.bundleId)
       logger.warn({ bundleId, ...facts, cost, released }, 'the nonce was used up without a bundle')
       continue
     }
     const state = status === 1 ? 'included' : 'reverted'
-    await closeBundle(trx, ours.bundleId, state, transactionHash)
+    await closeBundle(trx, ours.bundleId, state, transactionHash, cost)
     onBundleEnded?.(state)
     const culprit = culprits.get(transactionHash)
     const blamed = culprit
@@ -153,12 +156,13 @@ export async function settleFound(
   if (!newest || receipt.blockNumber > newest.number) return
   const block = await getBlock(node, receipt.blockNumber)
   if (block?.hash !== receipt.blockHash) return
+  const dataFees = await readDataFees(context, [receipt], new Map([[block.number, block]]))
   await database.transaction().execute(async (trx) => {
     // A rollback takes the same lock first, so it comes before this look or undoes what is written here.
     await lockPool(trx, chainId)
     const indexed = await indexedBlocks(trx, chainId)
     if (!indexed.some(({ number, hash }) => number === newest.number && hash === newest.hash))
       return
-    await settleReceipts(trx, context, [receipt], undefined)
+    await settleReceipts(trx, context, [receipt], undefined, undefined, dataFees)
   })
 }

@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { KeySource } from '../../signing/openSigner.js'
+import type { DataFeeKind } from './dataFee.js'
 import type { SequencerDefinition, TokenDefinition } from './tokenDefinition.js'
 import type { ValidationSettings } from './validationSettings.js'
 
@@ -26,6 +27,8 @@ export type NetworkSettings = {
   readonly finalityDepth: number
   /** Blocks that one eth_getLogs may span. */
   readonly logRange: number
+  /** The way in which the chain charges for a transaction's bytes; absent = `none`. */
+  readonly dataFee?: DataFeeKind | undefined
   /** Whether clients may read the node through the service: those who know one URL only. */
   readonly nodeMethods: boolean
   /** Preferred first; empty = every canonical one that is on the chain, see `requireEntryPoints`. */

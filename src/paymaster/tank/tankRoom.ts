@@ -1,6 +1,8 @@
 import type { Address } from 'viem'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import { estimatedDataGas } from '../../gas/dataGas.js'
+import type { DataPrice } from '../../gas/dataPrice.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 import { type BundleShare, preVerificationGas } from '../../gas/preVerificationGas.js'
 import { widestOperation } from '../../gas/widestOperation.js'
@@ -26,16 +28,21 @@ export function withTankRoom(
   entryPoint: EntryPoint,
   draft: Draft,
   tank: Address,
-  share: Omit<BundleShare, 'verificationGasUsed'>,
+  share: Omit<BundleShare, 'verificationGasUsed' | 'dataGas'>,
+  dataPrice: DataPrice | undefined,
 ): GasEstimate {
   const stub = tankStub(tank, stubRange, entryPoint, draft, false)
   const { hasPaymasterLimits } = entryPoint
-  const calldata = (paid: Draft, limits: GasEstimate): bigint =>
+  const calldata = (paid: Draft, limits: GasEstimate): bigint => {
+    const op = complete(paid, limits)
+    const { bundleSize } = share
     // As if no gas counted towards the calldata floor, under which the bytes cost most.
-    preVerificationGas(entryPoint, widestOperation(complete(paid, limits)), {
+    return preVerificationGas(entryPoint, widestOperation(op), {
       ...share,
       verificationGasUsed: 0n,
+      dataGas: estimatedDataGas(entryPoint, { op, fees: estimate, bundleSize }, dataPrice),
     })
+  }
   const sponsored = calldata(withPaymaster(draft, stub), { ...estimate, ...stub })
   const { callGasLimit: ownCall, verificationGasLimit: ownLimit } = estimate
   return {

@@ -147,6 +147,21 @@ export async function ownTransactions(
   )
 }
 
+/** The signed bytes of those of these transactions that are ours. */
+export async function rawTransactions(
+  db: Database,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<ReadonlyMap<Hex, Hex>> {
+  const rows = await db
+    .selectFrom('bundle_transactions')
+    .select(['hash', 'raw'])
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`hash = any(${hashes}::text[])`)
+    .execute()
+  return new Map(rows.map(({ hash, raw }) => [hash, raw]))
+}
+
 /** The newest transaction that carries the bundle, by which a client can watch it. */
 export async function latestAttempt(db: Database, bundleId: bigint): Promise<Hex | undefined> {
   const row = await db

@@ -75,16 +75,17 @@ export function refuseBundle(
   })
 }
 
-/** Ends an open bundle. `transactionHash` is the attempt that was mined, if one was. */
+/** Ends an open bundle. `transactionHash` is the attempt that was mined, if one was, and `cost` its wei. */
 export async function closeBundle(
   trx: Transaction,
   bundleId: bigint,
   state: Exclude<BundleState, 'signed'>,
   transactionHash: Hex | null,
+  cost: bigint | null = null,
 ): Promise<void> {
   await trx
     .updateTable('bundles')
-    .set({ state, transaction_hash: transactionHash, updated_at: sql<Date>`now()` })
+    .set({ state, transaction_hash: transactionHash, cost, updated_at: sql<Date>`now()` })
     .where('id', '=', bundleId)
     .execute()
 }

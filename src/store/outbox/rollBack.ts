@@ -29,7 +29,7 @@ export async function rollBack(trx: Transaction, chainId: number, fork: bigint):
       and o.chain_id = i.chain_id and o.hash = i.user_op_hash and o.state = 'included'
     returning o.hash`.execute(trx)
   await sql`
-    update bundles b set state = 'signed', transaction_hash = null, updated_at = now()
+    update bundles b set state = 'signed', transaction_hash = null, cost = null, updated_at = now()
     from transaction_receipts r
     where r.chain_id = ${chainId} and r.block_number > ${fork} and b.chain_id = r.chain_id
       and b.transaction_hash = r.hash and b.state in ('included', 'reverted', 'cancelled')`.execute(

@@ -8,10 +8,14 @@ import type { ViewContext } from '../../../src/bundling/viewContext.js'
 import type { ChainDefinition } from '../../../src/chain/definition/chainDefinition.js'
 import { adviseFees } from '../../../src/chain/fees.js'
 import { tankFactoryAddress } from '../../../src/contracts/deployments.js'
+import { type AnvilClient, anvilClient } from '../../../src/devnet/anvilClient.js'
+import { launchAnvil } from '../../../src/devnet/anvilProcess.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
+import { endProcess } from '../../../src/devnet/processIdentity.js'
 import type { Draft } from '../../../src/entrypoint/draft.js'
 import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
+import { dataPriceAt } from '../../../src/gas/dataPriceAt.js'
 import { type EstimateContext, estimateOperation } from '../../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../../src/gas/gasEstimate.js'
 import { expectedShare } from '../../../src/gas/preVerificationGas.js'
@@ -29,15 +33,31 @@ import { type EngineChain, openEngineChain } from './engineChain.js'
 
 let chainIds = 60_000
 
+/** An anvil with arguments of the test's own, and what it does before anything else. */
+type ChainLaunch = {
+  readonly args?: readonly string[]
+  readonly prepare?: (tester: AnvilClient) => Promise<void>
+}
+
+async function launchChain(chainId: number, { args = [], prepare }: ChainLaunch) {
+  const anvil = await launchAnvil(['--chain-id', String(chainId), ...args], 0, () => {})
+  const rpcUrl = `http://127.0.0.1:${anvil.port}`
+  await prepare?.(anvilClient(rpcUrl))
+  return { anvil: { rpcUrl, pid: anvil.pid, stop: () => endProcess(anvil) } }
+}
+
 /**
  * Estimates, admission and bundling of every EntryPoint version on one chain, as the service wires
- * them; nothing runs by itself.
+ * them; nothing runs by itself. `launch`: for a chain that is not a plain one.
  */
 export async function startMixedBundling(
   database: Database,
   changes: Partial<ChainDefinition> = {},
+  launch?: ChainLaunch,
 ) {
-  const first = await openEngineChain('0.6', undefined, ++chainIds)
+  const ownId = ++chainIds
+  const running = launch && (await launchChain(ownId, launch))
+  const first = await openEngineChain('0.6', running, ownId)
   const rest: EngineChain[] = []
   for (const version of VERSIONS.slice(1)) {
     rest.push(await openEngineChain(version, first, first.chainId))
@@ -126,12 +146,14 @@ export async function startMixedBundling(
     definition,
     context,
     executors,
+    appId,
     round,
     roundAs,
     estimate: async (entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate> => {
       const head = await heads.refresh()
       const advice = await adviseFees(node, head)
-      const estimating: EstimateContext = { node, engine, definition, advice, ...share }
+      const dataPrice = await dataPriceAt(node, definition.dataFee, head)
+      const estimating: EstimateContext = { node, engine, definition, advice, dataPrice, ...share }
       return estimateOperation(estimating, entryPoint, draft)
     },
     admit: async (entryPoint: EntryPoint, op: Operation): Promise<Hex> => {
@@ -158,6 +180,7 @@ export async function startMixedBundling(
     async stop() {
       for (const chain of rest) await chain.close()
       await first.close()
+      await running?.anvil.stop()
     },
   }
 }

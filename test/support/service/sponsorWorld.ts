@@ -99,6 +99,7 @@ export function sponsorWorld(parts: SponsorWorldParts) {
       node,
       definition: { ...definition, tokens: [], beneficiary: undefined, expectedBundleSize: 1 },
       fees,
+      dataPrice: async () => undefined,
       estimate,
     }),
     sponsor: createSponsor({
