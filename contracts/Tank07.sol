@@ -8,16 +8,19 @@ import {PackedTank, PackedUserOperation} from "./PackedTank.sol";
 /// | validUntil(6) | validAfter(6) | signature(65), and on v0.9 optionally the ten bytes that make
 /// that signature the paymasterSignature, so that account and tank may sign in either order.
 /// Signed is every field of the operation except its two signatures, with both paymaster gas
-/// limits, chain, tank, EntryPoint and time range.
+/// limits, chain, tank, EntryPoint, time range and those ten bytes (zero where there are none). So a
+/// signature holds in one form of paymasterAndData only, and one sponsorship has one userOpHash.
 contract Tank07 is PackedTank {
     bytes32 private constant SPONSORSHIP_TYPEHASH = keccak256(
         "Sponsorship(address entryPoint,address sender,uint256 nonce,bytes initCode,bytes callData,"
         "bytes32 accountGasLimits,uint256 preVerificationGas,bytes32 gasFees,"
-        "bytes32 paymasterGasLimits,uint48 validUntil,uint48 validAfter)"
+        "bytes32 paymasterGasLimits,uint48 validUntil,uint48 validAfter,bytes10 signatureSuffix)"
     );
 
     /// The length of the signature (65) and the magic value by which v0.9 knows a paymasterSignature.
     bytes10 private constant SIGNATURE_SUFFIX = hex"004122e325a297439656";
+
+    uint256 private constant SUFFIX_AT = HEADER_LENGTH + DATA_LENGTH;
 
     /// @notice ERC-4337. Returns an empty context, so postOp is never called. A wrong signature is an
     /// answer and not a revert; paymasterAndData of another length reverts.
@@ -35,7 +38,7 @@ contract Tank07 is PackedTank {
 
     /// @notice What a signer signs, as it is (no further prefix), to sponsor `op` from `validAfter` to
     /// `validUntil` (seconds since 1970; validUntil 0 = for ever). Of op.paymasterAndData only the
-    /// first 52 bytes are read; op.signature does not enter.
+    /// first 52 bytes and the ten behind the signature are read; op.signature does not enter.
     function getHash(PackedUserOperation calldata op, uint48 validUntil, uint48 validAfter)
         external
         view
@@ -62,15 +65,21 @@ contract Tank07 is PackedTank {
                 op.gasFees,
                 bytes32(op.paymasterAndData[20:HEADER_LENGTH]),
                 validUntil,
-                validAfter
+                validAfter,
+                _suffixOf(op.paymasterAndData)
             )
         );
     }
 
     function _isWellFormed(bytes calldata paymasterAndData) private pure returns (bool) {
-        uint256 signed = HEADER_LENGTH + DATA_LENGTH;
-        if (paymasterAndData.length == signed) return true;
-        return paymasterAndData.length == signed + 10
-            && bytes10(paymasterAndData[signed:]) == SIGNATURE_SUFFIX;
+        if (paymasterAndData.length == SUFFIX_AT) return true;
+        return paymasterAndData.length == SUFFIX_AT + 10
+            && _suffixOf(paymasterAndData) == SIGNATURE_SUFFIX;
+    }
+
+    /// @dev The bytes behind the tank's signature.
+    function _suffixOf(bytes calldata paymasterAndData) private pure returns (bytes10) {
+        if (paymasterAndData.length <= SUFFIX_AT) return 0;
+        return bytes10(paymasterAndData[SUFFIX_AT:]);
     }
 }

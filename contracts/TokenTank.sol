@@ -41,7 +41,7 @@ struct Payment {
 /// @dev The data of every version:
 /// mode(1) | token(20) | rate(32) | markup(4) | postOpGas(4) | treasury(20) | validUntil(6) | validAfter(6)
 /// | signature(65), and in mode 2 the permit: value(32) | deadline(32) | r(32) | s(32) | v(1).
-/// All but the permit and the signature itself is signed, with the whole operation.
+/// All but the signature itself is signed, with the whole operation: a quote has one userOpHash.
 ///
 /// Mode 0 takes the most that the operation can cost during validation and gives the rest back in
 /// postOp. Mode 1 only looks at the balance, and takes the charge in postOp: for approvals that the
@@ -141,10 +141,10 @@ abstract contract TokenTank is BaseTank {
         });
     }
 
-    /// @dev The end of the struct that is signed, from mode to validAfter.
+    /// @dev The end of the struct that is signed, from mode to permit.
     function _quoteWords(Quote memory quote, bytes calldata data) internal pure returns (bytes memory) {
         (uint48 validUntil, uint48 validAfter) = _times(data[SIGNED_AT:]);
-        return abi.encode(quote, validUntil, validAfter);
+        return abi.encode(quote, validUntil, validAfter, keccak256(data[PERMIT_AT:]));
     }
 
     /// @dev What validation answers. Takes the tokens whoever signed: a simulation with a dummy

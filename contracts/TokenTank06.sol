@@ -15,7 +15,7 @@ contract TokenTank06 is TokenTank {
         "uint256 callGasLimit,uint256 verificationGasLimit,uint256 preVerificationGas,"
         "uint256 maxFeePerGas,uint256 maxPriorityFeePerGas,"
         "uint8 mode,address token,uint256 rate,uint32 markup,uint32 postOpGas,address treasury,"
-        "uint48 validUntil,uint48 validAfter)"
+        "uint48 validUntil,uint48 validAfter,bytes permit)"
     );
 
     /// Gas of innerHandleOp outside of all limits; the event for 2,048 bytes of revert data is most.
@@ -50,7 +50,7 @@ contract TokenTank06 is TokenTank {
     }
 
     /// @notice What a signer signs, as it is (no further prefix), to take tokens for `op`. Of
-    /// op.paymasterAndData signature and permit do not enter; nor does op.signature.
+    /// op.paymasterAndData the signature does not enter; nor does op.signature.
     function getHash(UserOperation calldata op) external view returns (bytes32) {
         bytes calldata data = op.paymasterAndData[20:];
         return _digest(_structHash(op, _quoteIn(data), data));

@@ -13,7 +13,7 @@ contract TokenTank07 is PackedTank, TokenTank {
         "bytes32 accountGasLimits,uint256 preVerificationGas,bytes32 gasFees,"
         "bytes32 paymasterGasLimits,"
         "uint8 mode,address token,uint256 rate,uint32 markup,uint32 postOpGas,address treasury,"
-        "uint48 validUntil,uint48 validAfter)"
+        "uint48 validUntil,uint48 validAfter,bytes permit)"
     );
 
     /// @notice ERC-4337. A wrong signature is an answer and not a revert.
@@ -45,7 +45,7 @@ contract TokenTank07 is PackedTank, TokenTank {
     }
 
     /// @notice What a signer signs, as it is (no further prefix), to take tokens for `op`. Of
-    /// op.paymasterAndData signature and permit do not enter; nor does op.signature.
+    /// op.paymasterAndData the signature does not enter; nor does op.signature.
     function getHash(PackedUserOperation calldata op) external view returns (bytes32) {
         bytes calldata data = op.paymasterAndData[HEADER_LENGTH:];
         return _digest(_structHash(op, _quoteIn(data), data));

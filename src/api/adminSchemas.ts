@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isSponsorIcon, sponsorIconRule } from '../tenancy/sponsorIcon.js'
 import { webhookDeadline } from '../webhook/webhookDeadline.js'
 
 export const id = z.uuid()
@@ -39,10 +40,17 @@ export const account = z.object({
 })
 export const accountWithToken = z.object({ account, authToken: z.string() })
 
+/** Who pays, as wallets show it (ERC-7677). */
+export const sponsor = z.strictObject({
+  name,
+  icon: z.string().refine(isSponsorIcon, `must be ${sponsorIconRule}`).optional(),
+})
+
 export const app = z.object({
   id,
   accountId: id,
   name: z.string(),
+  sponsor: z.object({ name: z.string(), icon: z.string().optional() }).nullable(),
   createdAt: time,
   revokedAt: time.nullable(),
 })
@@ -92,6 +100,15 @@ export const auditEntry = z.object({
   after: z.unknown(),
   /** SHA-256, hex, over the hash before it and this entry. */
   hash: z.string(),
+})
+
+/** What a code means, who can mend it, and how. */
+export const explanation = z.object({
+  code: z.string(),
+  meaning: z.string(),
+  culprit: z.enum(['user', 'app', 'operator', 'chain']),
+  steps: z.array(z.string()),
+  docs: z.string(),
 })
 
 /** The answer of every refusal. */

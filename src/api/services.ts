@@ -19,6 +19,8 @@ import type {
   SponsorshipRequest,
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
+import type { NewRefusal } from '../store/records/refusals.js'
+import type { AppSponsor } from '../store/schema.js'
 import type { Actor } from '../store/tenants/audit.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 
@@ -107,7 +109,11 @@ export type Services = {
   /** undefined = unknown or revoked. */
   authenticateToken(token: string): Promise<TokenIdentity | undefined>
   isOperator(token: string): boolean
+  /** Whom wallets show as the sponsor of an app; undefined = nobody. */
+  sponsorOf(appId: string): Promise<AppSponsor | undefined>
   readonly webhooks: (actor: Actor) => WebhookServices
+  /** Keeps a refusal for the app's developer; neither throws nor waits. */
+  readonly recordRefusal: (refusal: NewRefusal) => void
   /** Whether the parts that requests need are able to work now. */
   readiness(asked: ReadinessQuestion): Promise<Readiness>
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { currentRequester, workFor } from '../base/requester.js'
 import { createRounds } from './createRounds.js'
 
 test('a round that waits for nothing does not keep later ones from beginning', async () => {
@@ -54,4 +55,14 @@ test('stopping waits for the round under way, and none begins afterwards', async
   rounds.request()
   await rounds.idle()
   expect(gates).toHaveLength(1)
+})
+
+test('a round that a request led to works for nobody but the service', async () => {
+  const parties: unknown[] = []
+  const rounds = createRounds(async () => {
+    parties.push(currentRequester())
+  })
+  workFor({ name: 'key', spent: 0, spend() {}, beginHeavyWork() {} }, rounds.request)
+  await rounds.idle()
+  expect(parties).toEqual([undefined])
 })

@@ -1,3 +1,5 @@
+import { workForItself } from '../base/requester.js'
+
 /** Rounds of work, one after the other. */
 export type Rounds = {
   /** Requests a round that begins after this call; requests before it begins share one round. */
@@ -8,7 +10,10 @@ export type Rounds = {
   stop(): Promise<void>
 }
 
-/** Rounds that run `round`, which handles its own failures: it must not reject. */
+/**
+ * Rounds that run `round`, which handles its own failures: it must not reject. A round is work of the
+ * service itself, whoever's request led to it.
+ */
 export function createRounds(round: () => Promise<void>): Rounds {
   let requested = false
   let stopped = false
@@ -27,7 +32,7 @@ export function createRounds(round: () => Promise<void>): Rounds {
   return {
     request() {
       requested = true
-      if (!stopped) running ??= run()
+      if (!stopped) running ??= workForItself(run)
     },
     idle: async () => running,
     async stop() {

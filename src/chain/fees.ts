@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { compareBigints, greatest } from '../base/bigints.js'
+import { compareBigints, greatest, smallest } from '../base/bigints.js'
 import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { FeeTooLowError } from '../errors/operationErrors.js'
@@ -19,16 +19,25 @@ type FeeHistory = {
   readonly reward?: readonly (readonly Hex[])[] | null
 }
 
+/** The part of a block below which its tips are those of few: one dear transaction would make the advice. */
+const QUIET = 0.05
+/** Heads for which the suggestion of a node is remembered: most nodes suggest what the last blocks paid. */
+const REMEMBERED_HEADS = 100
+
 /** One computation per node and head; a head is asked for many times. */
 const adviceByHead = new WeakMap<NodeClient, { hash: Hex; advice: Promise<FeeAdvice> }>()
+/** Tips that a node suggested at the last heads. */
+const suggestedBefore = new WeakMap<NodeClient, readonly bigint[]>()
 
 /**
  * Fees (wei per gas) with which a transaction is included soon after `head`.
  *
  * Tips are the medians, over the last ten blocks that are not empty, of the 25th, 50th and 75th
- * percentile of tips paid; without any such block, or without eth_feeHistory, the tip that the node
- * suggests (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Zero is a tip like any other.
- * The lowest is at least the accepted tip, so that we take what we advise.
+ * percentile of tips paid per gas. In a block of which less than a twentieth is used, the rest of the twentieth counts
+ * as paid with the lowest tip known, which would have been included too. Without any such block, or without eth_feeHistory, the tip is the
+ * one that the node suggests (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Of several
+ * suggestions the lowest of the last hundred heads counts. `fast` is at least that: it is what clients that ask a node offer.
+ * Zero is a tip like any other. The lowest is at least the accepted tip, so that we take what we advise.
  * maxFeePerGas adds the coming block's base fee with room for it to grow: 5/4, 3/2 and 2 times, that
  * is 1, 3 and 5 full blocks. A chain without base fee counts as base fee 0; its tips are its prices.
  */
@@ -80,20 +89,33 @@ export function requireFees(
 
 async function computeAdvice(node: NodeClient, head: Head): Promise<FeeAdvice> {
   const block = `0x${head.number.toString(16)}`
-  const history = await optional<FeeHistory>(node, 'eth_feeHistory', [
-    `0x${HISTORY_BLOCKS.toString(16)}`,
-    block,
-    percentiles,
+  const [history, suggestion] = await Promise.all([
+    optional<FeeHistory>(node, 'eth_feeHistory', [
+      `0x${HISTORY_BLOCKS.toString(16)}`,
+      block,
+      percentiles,
+    ]),
+    optional<Hex>(node, 'eth_maxPriorityFeePerGas', []),
   ])
   const nextBaseFee = BigInt(history?.baseFeePerGas?.at(-1) ?? head.baseFee)
-  const tips = (history && paidTips(history)) ?? (await suggestedTips(node, head))
+  const suggested = suggestion === undefined ? undefined : lowestSuggested(node, BigInt(suggestion))
+  const tips = (history && paidTips(history, suggested)) ?? [
+    suggested ?? (await priceTip(node, head)),
+  ]
   const [lowest = 0n, standard = lowest, fast = standard] = tips
   const slow = greatest(lowest, leastTip(standard))
   return {
     slow: fees(slow, (nextBaseFee * 5n) / 4n),
     standard: fees(standard, (nextBaseFee * 3n) / 2n),
-    fast: fees(fast, nextBaseFee * 2n),
+    fast: fees(greatest(fast, suggested ?? 0n), nextBaseFee * 2n),
   }
+}
+
+/** The lowest tip that the node suggests now or suggested at the last heads. */
+function lowestSuggested(node: NodeClient, suggestion: bigint): bigint {
+  const suggestions = [...(suggestedBefore.get(node) ?? []), suggestion].slice(-REMEMBERED_HEADS)
+  suggestedBefore.set(node, suggestions)
+  return smallest(suggestion, ...suggestions)
 }
 
 function fees(tip: bigint, baseFee: bigint): Fees {
@@ -101,17 +123,35 @@ function fees(tip: bigint, baseFee: bigint): Fees {
 }
 
 /** Tips in wei per gas, ascending, one per percentile; undefined when every block was empty. */
-function paidTips({ reward, gasUsedRatio }: FeeHistory): bigint[] | undefined {
-  const rows = (reward ?? []).filter((_, i) => (gasUsedRatio?.[i] ?? 0) > 0)
-  if (rows.length === 0) return undefined
-  return percentiles.map((_, column) => median(rows.map((row) => BigInt(row[column] ?? 0))))
+function paidTips(
+  { reward, gasUsedRatio }: FeeHistory,
+  suggested: bigint | undefined,
+): bigint[] | undefined {
+  const blocks = (reward ?? [])
+    .map((row, i) => ({ tips: row.map(BigInt), used: gasUsedRatio?.[i] ?? 0 }))
+    .filter(({ tips, used }) => used > 0 && tips.length === percentiles.length)
+  if (blocks.length === 0) return undefined
+  const paid = blocks.flatMap(({ tips }) => tips)
+  const lowest = smallest(suggested ?? paid[0] ?? 0n, ...paid)
+  return percentiles.map((percentile) =>
+    median(blocks.map((block) => tipAt(percentile, block, lowest))),
+  )
 }
 
-async function suggestedTips(node: NodeClient, head: Head): Promise<bigint[]> {
-  const tip = await optional<Hex>(node, 'eth_maxPriorityFeePerGas', [])
-  if (tip !== undefined) return [BigInt(tip)]
+/** The tips of one block, one per percentile, and the part of its gas that is used. */
+type PaidBlock = { readonly tips: readonly bigint[]; readonly used: number }
+
+/** A percentile of a block's tips, where what it lacks of `QUIET` counts as paid with `lowest`. */
+function tipAt(percentile: number, { tips, used }: PaidBlock, lowest: bigint): bigint {
+  const lacking = Math.max(0, QUIET - used) / Math.max(QUIET, used)
+  const place = (percentile / 100 - lacking) / (1 - lacking)
+  return place <= 0 ? lowest : (tips[Math.floor(place * tips.length)] ?? lowest)
+}
+
+/** The tip in the price that a node suggests which has nothing better. */
+async function priceTip(node: NodeClient, head: Head): Promise<bigint> {
   const price = BigInt(await node.request<Hex>('eth_gasPrice', []))
-  return [price > head.baseFee ? price - head.baseFee : 0n]
+  return price > head.baseFee ? price - head.baseFee : 0n
 }
 
 /** The result of a method; undefined when the node does not have it or refuses. */

@@ -20,8 +20,8 @@ import { type AccessMemory, expectedReads, rememberTouched } from './state/expec
 import { TouchMemory } from './state/touchMemory.js'
 import { trackState } from './state/trackState.js'
 
-/** One execution in our EVM, with 'guess', on state that may still be incomplete. */
-type Attempt = (state: State, view: BlockView) => Outcome
+/** One execution in our EVM, with 'guess', on state that may still be incomplete; it may wait for its turn. */
+type Attempt = (state: State, view: BlockView) => Outcome | Promise<Outcome>
 
 /** An execution on complete state, and the view of the block whose state it was. */
 export type ResolvedCall = {
@@ -132,7 +132,7 @@ async function executeOn(
   let missed = 0
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { state, touched } = trackState(view)
-    const outcome = attempt(state, view)
+    const outcome = await attempt(state, view)
     if (outcome.kind === 'missing') {
       missed += outcome.misses.length
       if (missed > MAX_READS) throw new CannotSimulateError('it touches too much state')

@@ -37,7 +37,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/tokenCommands.js')).defineTokenCommand,
   },
   operation: {
-    description: 'an operation that was accepted',
+    description: 'operations that were accepted, and what became of them',
     load: async () => (await import('./commands/operationCommands.js')).defineOperationCommand,
   },
   webhook: {
@@ -51,6 +51,14 @@ const entries: Readonly<Record<string, Entry>> = {
   policy: {
     description: 'what is sponsored: rules and budgets',
     load: async () => (await import('./commands/policyCommands.js')).definePolicyCommand,
+  },
+  refusal: {
+    description: 'requests about operations that were refused, and why',
+    load: async () => (await import('./commands/refusalCommands.js')).defineRefusalCommand,
+  },
+  explain: {
+    description: 'what a code means, and what to do: AA25, STO-021, BUDGET_EXCEEDED, -32508',
+    load: async () => (await import('./commands/explainCommand.js')).defineExplainCommand,
   },
   subscription: {
     description: "where an app's events are delivered",

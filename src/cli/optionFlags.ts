@@ -34,6 +34,7 @@ export const serviceOptions: readonly OptionName[] = [
   'simulations',
   'nativePrices',
   'decisionRetentionDays',
+  'refusalRetentionDays',
 ]
 
 function describeDefault(name: OptionName): string {

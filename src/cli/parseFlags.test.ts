@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { formatEther, getAddress, parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../errors/configError.js'
-import { parseAddress, parseAmount, parseKey, parseName } from './parseFlags.js'
+import { parseAddress, parseAmount, parseKey, parseName, parseSponsor } from './parseFlags.js'
 
 describe('parseName', () => {
   test.each([
@@ -23,6 +23,19 @@ describe('parseName', () => {
       expect(() => parseName(name)).toThrow(ConfigError)
     },
   )
+})
+
+test('a sponsor is a name, perhaps with an icon, or nobody', () => {
+  const icon = 'https://shop.example/icon.png'
+  expect(parseSponsor(' Shop ', icon)).toEqual({ name: 'Shop', icon })
+  expect(parseSponsor('Shop', undefined)).toEqual({ name: 'Shop' })
+  expect(parseSponsor(undefined, undefined)).toBeNull()
+  for (const [name, uri] of [
+    [undefined, icon],
+    ['', icon],
+    ['Shop', 'http://shop.example/icon.png'],
+  ] as const)
+    expect(() => parseSponsor(name, uri)).toThrow(ConfigError)
 })
 
 describe('parseAmount', () => {

@@ -200,6 +200,11 @@ export const options = {
     help: 'how long the record of sponsorship decisions is kept',
     schema: number.pipe(z.int().min(1).max(36_500)).default(90),
   }),
+  refusalRetentionDays: option({
+    argument: '<days>',
+    help: 'how long refused requests about operations are kept; 0 records none',
+    schema: number.pipe(z.int().min(0).max(36_500)).default(14),
+  }),
 } as const
 
 export type OptionName = keyof typeof options

@@ -1,6 +1,12 @@
 import type { Address, Hex } from 'viem'
 import { concatHex, getCreate2Address } from 'viem/utils'
 import { zeroHash } from '../encoding/constants.js'
+import {
+  FIRST_TANK_07,
+  FIRST_TOKEN_TANK_06,
+  FIRST_TOKEN_TANK_07,
+  FIRST_TOKEN_TANK_08,
+} from './firstTankCode.js'
 import { bytecode as tank06Code } from './generated/Tank06.js'
 import { bytecode as tank07Code } from './generated/Tank07.js'
 import { bytecode as tankFactoryCode } from './generated/TankFactory.js'
@@ -47,3 +53,11 @@ export const tokenTank07 = deployment(tokenTank07Code)
 
 /** The code of token tanks on EntryPoint v0.8 or v0.9. */
 export const tokenTank08 = deployment(tokenTank08Code)
+
+/** The same contracts in their first version, which tanks that were made with them run for ever. */
+export const firstTanks = {
+  tank07: deployment(FIRST_TANK_07),
+  tokenTank06: deployment(FIRST_TOKEN_TANK_06),
+  tokenTank07: deployment(FIRST_TOKEN_TANK_07),
+  tokenTank08: deployment(FIRST_TOKEN_TANK_08),
+} as const

@@ -1,6 +1,13 @@
 import { PurserError } from './purserError.js'
 
-export type LimitName = 'key' | 'ip' | 'sender' | 'simulations' | 'authentication' | 'webhookTest'
+export type LimitName =
+  | 'key'
+  | 'ip'
+  | 'sender'
+  | 'simulations'
+  | 'heavySimulations'
+  | 'authentication'
+  | 'webhookTest'
 
 /** A rate limit is reached; the caller may try again after `retryAfter` seconds. */
 export class RateLimitError extends PurserError {
@@ -23,6 +30,8 @@ const sentences: Record<LimitName, string> = {
   ip: 'Too many requests come from this address.',
   sender: 'Too many requests concern this sender.',
   simulations: 'Too many operations are being simulated.',
+  heavySimulations:
+    'This API key has as many operations simulated as it may that take more than 500,000 steps.',
   webhookTest: 'A webhook of this app was tested a moment ago.',
   authentication: 'Too many requests from this address had a wrong credential.',
 }

@@ -1,7 +1,8 @@
+import { largestOfWidth } from '../base/bigints.js'
 import type { Operation } from '../entrypoint/operation.js'
 
-/** Gas limits below 2^24 have three bytes: the most one transaction may use (EIP-7825). */
-const GAS_LIMIT_BYTES = 3
+/** Gas limits have at most three bytes: one transaction may use 2^24 (EIP-7825). */
+const WIDEST_LIMIT = 2n ** 24n - 1n
 
 /**
  * The operation with the most expensive calldata that can follow from an estimated one: every byte of the
@@ -10,24 +11,15 @@ const GAS_LIMIT_BYTES = 3
  * preVerificationGas than its estimate, unless its fees get wider or its bytes longer.
  */
 export function widestOperation(op: Operation): Operation {
-  const gas = filled(GAS_LIMIT_BYTES)
   return {
     ...op,
-    callGasLimit: gas,
-    verificationGasLimit: gas,
-    preVerificationGas: gas,
-    paymasterVerificationGasLimit: op.paymasterVerificationGasLimit && gas,
-    paymasterPostOpGasLimit: op.paymasterPostOpGasLimit && gas,
-    maxFeePerGas: filled(width(op.maxFeePerGas)),
-    maxPriorityFeePerGas: filled(width(op.maxPriorityFeePerGas)),
+    callGasLimit: WIDEST_LIMIT,
+    verificationGasLimit: WIDEST_LIMIT,
+    preVerificationGas: WIDEST_LIMIT,
+    paymasterVerificationGasLimit: op.paymasterVerificationGasLimit && WIDEST_LIMIT,
+    paymasterPostOpGasLimit: op.paymasterPostOpGasLimit && WIDEST_LIMIT,
+    maxFeePerGas: largestOfWidth(op.maxFeePerGas),
+    maxPriorityFeePerGas: largestOfWidth(op.maxPriorityFeePerGas),
     signature: `0x${'f'.repeat(op.signature.length - 2)}`,
   }
-}
-
-function width(value: bigint): number {
-  return value === 0n ? 0 : Math.ceil(value.toString(16).length / 2)
-}
-
-function filled(bytes: number): bigint {
-  return 256n ** BigInt(bytes) - 1n
 }

@@ -16,6 +16,8 @@ export type Metrics = {
   /** @param route of the route table, never the path of the request */
   request(route: string, status: number): void
   limited(limit: LimitName): void
+  /** Refusals of calls that are not recorded, because there were too many. */
+  refusalsLost(count: number): void
   /** A webhook was asked for its approval, or the call was not made. */
   approvalCalled(outcome: WebhookOutcome, milliseconds: number): void
   /** A webhook failed so often that it is not called for a while. */
@@ -65,6 +67,7 @@ export function createMetrics(): Metrics {
     },
     request: (route, status) => counters.restRequests.inc({ route, status: String(status) }),
     limited: (limit) => counters.rateLimited.inc({ limit }),
+    refusalsLost: (count) => counters.refusalsLost.inc(count),
     approvalCalled: (outcome, milliseconds) =>
       webhookDurations.observe({ outcome }, milliseconds / 1_000),
     circuitOpened: () => counters.circuits.inc(),
@@ -127,6 +130,10 @@ function createCounters(registry: Registry) {
       'purser_rate_limited_total',
       'Requests and calls refused by a rate limit.',
       'limit',
+    ),
+    refusalsLost: counter(
+      'purser_refusals_unrecorded_total',
+      'Refusals that are not recorded, because there were too many or the database was away.',
     ),
     circuits: counter(
       'purser_webhook_circuits_opened_total',

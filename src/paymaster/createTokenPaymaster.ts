@@ -112,10 +112,8 @@ function sign(
   const key = decryptSecret(masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
   const op = { ...unsigned, paymaster: tank.address }
   const terms = { quote, permit: quote.mode === 'permit' ? permit : undefined }
-  return signTokenPayment(op, { entryPoint, chainId, delegate }, terms, {
-    address: tank.signer,
-    key,
-  })
+  const domain = { entryPoint, chainId, contract: tank.contract, delegate }
+  return signTokenPayment(op, domain, terms, { address: tank.signer, key })
 }
 
 /**

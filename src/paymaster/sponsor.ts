@@ -7,7 +7,7 @@ import { createReserving } from './sponsor/createReserving.js'
 import { previewSponsorship } from './sponsor/previewSponsorship.js'
 import type { SponsorContext, SponsorParts } from './sponsor/sponsorContext.js'
 import { sponsorOperation } from './sponsor/sponsorOperation.js'
-import { type PaymasterStub, tankStub, withSignature } from './sponsoredDraft.js'
+import { type PaymasterStub, stubRange, tankStub, withSignature } from './sponsoredDraft.js'
 import type { PolicyPreview, SponsorshipRequest, SponsorshipResult } from './sponsorship.js'
 import { durationOf, timeRange } from './sponsorshipTerms.js'
 import { createPayers } from './tank/payer.js'
@@ -64,8 +64,9 @@ async function stubOf(
   if (payer === undefined) throw new SponsorshipRefusedError(refusal)
   const { tank } = payer
   if (tank === undefined) return undefined
-  const range = timeRange(0, unixNow(), duration)
-  return tankStub(tank.address, range, entryPoint, draft, signingPhase === 'commit')
+  const isCommitted = signingPhase === 'commit'
+  const range = isCommitted ? timeRange(0, unixNow(), duration) : stubRange
+  return tankStub(tank.address, range, entryPoint, draft, isCommitted)
 }
 
 async function tanksOf(

@@ -27,6 +27,12 @@ export function tankLimits(
   }
 }
 
+/**
+ * The time range of a stub that is to be signed later: no byte of its end, in the year 2106, is zero, so
+ * the data of any range that is signed cost no more (see `timeRange`).
+ */
+export const stubRange: TimeRange = { validAfter: 0, validUntil: 2 ** 32 - 1 }
+
 /** The stub of a tank that sponsors. `isLate`: the tank signs after the account. */
 export function tankStub(
   paymaster: Address,

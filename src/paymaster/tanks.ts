@@ -16,13 +16,19 @@ import { SignerLostError, TankError } from '../errors/tankErrors.js'
 import type { Database } from '../store/database.js'
 import { alarmSince } from '../store/ledger/alarms.js'
 import { findTank, insertTank, replaceTank, type StoredTank } from '../store/ledger/tanks.js'
-import type { TankKind } from '../store/schema.js'
+import type { TankContract, TankKind } from '../store/schema.js'
 import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
 import type { Runway } from './runway.js'
 import { canSign, SIGNER_PURPOSE } from './tank/signForTank.js'
-import { tankAddress, tankCreation, tankImplementation } from './tank/tankAddress.js'
+import {
+  type TankParts,
+  tankAddress,
+  tankCreation,
+  tankImplementation,
+} from './tank/tankAddress.js'
 import { tankLevel } from './tank/tankLevel.js'
+import { NEWEST_TANK } from './tank/tankTypedData.js'
 
 export type Tank = {
   /** null = the operator's, shared by apps with credit. */
@@ -30,6 +36,7 @@ export type Tank = {
   readonly chainId: number
   readonly entryPoint: Address
   readonly kind: TankKind
+  readonly contract: TankContract
   readonly address: Address
   /** The address that may withdraw. */
   readonly owner: Address
@@ -140,12 +147,7 @@ export function createTanks(context: TanksContext): Tanks {
     },
 
     async replace(tank, entryPoint) {
-      if (!tank.isSignerLost)
-        throw new TankError(`The signer of tank ${tank.address} is there: nothing is replaced.`)
-      if (tank.deposit > 0n)
-        throw new TankError(
-          `Tank ${tank.address} still has ${tank.deposit} wei deposited, which only its owner ${tank.owner} can take out: run \`purser tank withdraw\` first.`,
-        )
+      requireReplaceable(tank)
       const made = signedBy(entryPoint, tank.owner, tank.kind)
       return toTank(await replaceTank(database, tank, made))
     },
@@ -159,7 +161,7 @@ export function createTanks(context: TanksContext): Tanks {
         )
       }
       await placeFactory(key)
-      await place(tankImplementation(tank.kind, entryPoint.version), key)
+      await place(tankImplementation(tank.kind, entryPoint.version, tank.contract), key)
       const request = { to: tankFactory, data: tankCreation(parts) }
       return (await sendTransaction(context, key, request)).transactionHash
     },
@@ -187,19 +189,27 @@ export function createTanks(context: TanksContext): Tanks {
       if (sender !== tank.owner) {
         throw new TankError(`Only the owner ${tank.owner} may withdraw; the key is of ${sender}.`)
       }
-      const deposit = await depositOf(node, tank.entryPoint, tank.address)
-      requireFree(wei, kept, deposit)
+      requireFree(wei, await depositOf(node, tank.entryPoint, tank.address), kept)
       const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawTo', args: [to, wei] })
       return (await sendTransaction(context, key, { to: tank.address, data })).transactionHash
     },
   }
 }
 
-/** Throws TankError when `wei` cannot leave a deposit of which `kept` wei must stay. */
-function requireFree(wei: bigint, kept: bigint, deposit: bigint): void {
-  if (wei > deposit) {
+/** Throws TankError for a tank that works, or whose deposit would be left behind. */
+function requireReplaceable({ address, owner, deposit, isSignerLost }: TankState): void {
+  if (!isSignerLost)
+    throw new TankError(`The signer of tank ${address} is there: nothing is replaced.`)
+  if (deposit > 0n)
+    throw new TankError(
+      `Tank ${address} still has ${deposit} wei deposited, which only its owner ${owner} can take out: run \`purser tank withdraw\` first.`,
+    )
+}
+
+/** Throws TankError unless `wei` of the deposit may leave while `kept` wei of it stay. */
+function requireFree(wei: bigint, deposit: bigint, kept: bigint): void {
+  if (wei > deposit)
     throw new TankError(`The tank has ${deposit} wei deposited, less than ${wei} wei.`)
-  }
   if (wei > deposit - kept) {
     const free = deposit > kept ? deposit - kept : 0n
     throw new TankError(
@@ -208,7 +218,7 @@ function requireFree(wei: bigint, kept: bigint, deposit: bigint): void {
   }
 }
 
-/** Address, owner and signer of a new tank. */
+/** Contract, address, owner and signer of a new tank. */
 function newSigner(
   { masterKey, definition: { tankFactory } }: TanksContext,
   entryPoint: EntryPoint,
@@ -216,14 +226,16 @@ function newSigner(
   kind: TankKind,
 ) {
   const key = generatePrivateKey()
-  const parts = {
+  const parts: TankParts = {
     kind,
     version: entryPoint.version,
+    contract: NEWEST_TANK,
     entryPoint: entryPoint.address,
     owner: owner.toLowerCase() as Address,
     signer: privateKeyToAddress(key).toLowerCase() as Address,
   }
   return {
+    contract: parts.contract,
     address: tankAddress(tankFactory, parts),
     owner: parts.owner,
     signer: parts.signer,
@@ -237,6 +249,7 @@ function toTank(stored: StoredTank): Tank {
     chainId: Number(stored.chain_id),
     entryPoint: stored.entry_point,
     kind: stored.kind,
+    contract: stored.contract,
     address: stored.address,
     owner: stored.owner,
     signer: stored.signer,

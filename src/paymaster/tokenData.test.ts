@@ -8,6 +8,7 @@ import type { Operation } from '../entrypoint/operation.js'
 import { stubSignature } from './tank/tankData.js'
 import {
   encodeTokenData,
+  type Permit,
   parseTokenData,
   stubTokenData,
   type TokenQuote,
@@ -118,21 +119,26 @@ describe('the data of a token tank', () => {
   })
 })
 
-const terms = fc.record({
-  quote,
-  tank: address,
-  entryPoint: address,
-  chainId: fc.integer({ min: 1, max: 2 ** 53 - 1 }),
-})
+const terms = quote.chain((quoted) =>
+  fc.record({
+    quote: fc.constant(quoted),
+    permit: permitFor(quoted),
+    tank: address,
+    entryPoint: address,
+    chainId: fc.integer({ min: 1, max: 2 ** 53 - 1 }),
+  }),
+)
 type Terms = typeof terms extends fc.Arbitrary<infer T> ? T : never
 
-function hashOn(version: Version, op: Operation, { tank, entryPoint, chainId, quote }: Terms) {
-  return tokenPaymentHash(
-    { ...op, paymaster: tank },
-    { version, address: entryPoint },
-    chainId,
+function hashOn(
+  version: Version,
+  op: Operation,
+  { tank, entryPoint, chainId, quote, permit }: Terms,
+) {
+  return tokenPaymentHash({ ...op, paymaster: tank }, { version, address: entryPoint }, chainId, {
     quote,
-  )
+    permit,
+  })
 }
 
 function domainOf({ chainId, tank }: Terms) {
@@ -167,6 +173,7 @@ const end = [
   { name: 'treasury', type: 'address' },
   { name: 'validUntil', type: 'uint48' },
   { name: 'validAfter', type: 'uint48' },
+  { name: 'permit', type: 'bytes' },
 ] as const
 
 function messageOf(op: Operation, bound: Terms) {
@@ -177,7 +184,14 @@ function messageOf(op: Operation, bound: Terms) {
     mode: modeNumber[bound.quote.mode],
     postOpGas: Number(bound.quote.postOpGas),
     initCode: initCodeOf(op),
+    permit: permitBytes(bound.permit),
   }
+}
+
+function permitBytes(permit: Permit | undefined): Hex {
+  if (permit === undefined) return '0x'
+  const { value, deadline } = permit
+  return concatHex([encodePacked(['uint256', 'uint256'], [value, deadline]), permit.signature])
 }
 
 describe('the hash to sign', () => {

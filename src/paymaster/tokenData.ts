@@ -1,9 +1,11 @@
 import type { Address, Hex } from 'viem'
 import { addressWord, digits, uintWord } from '../encoding/abiWriter.js'
+import { keccak } from '../encoding/keccak.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { TimeRange } from '../entrypoint/validationData.js'
+import type { TankContract } from '../store/schema.js'
 import { encodeTankData, parseTankData, stubSignature } from './tank/tankData.js'
-import { promiseHash, type TankOperation, timeWord } from './tank/tankTypedData.js'
+import { NEWEST_TANK, promiseHash, type TankOperation, timeWord } from './tank/tankTypedData.js'
 
 /**
  * The time at which a token tank takes its tokens. `prefund`: during validation it takes the most
@@ -32,6 +34,9 @@ export type TokenQuote = TimeRange & {
 
 /** A permit by EIP-2612, from the sender for its tank. */
 export type Permit = { readonly value: bigint; readonly deadline: bigint; readonly signature: Hex }
+
+/** A quote with the permit that mode `permit`, and no other, carries behind it. */
+export type TokenTerms = { readonly quote: TokenQuote; readonly permit?: Permit | undefined }
 
 /** The content of a token tank's paymasterData; with a permit in mode `permit` only. */
 export type TokenData = {
@@ -125,15 +130,15 @@ function unsigned(value: bigint, bytes: number, name: string): string {
   return value.toString(16).padStart(2 * bytes, '0')
 }
 
-const hash = promiseHash(
-  'TokenPayment',
-  'uint8 mode,address token,uint256 rate,uint32 markup,uint32 postOpGas,address treasury,uint48 validUntil,uint48 validAfter',
-)
+const QUOTE_FIELDS =
+  'uint8 mode,address token,uint256 rate,uint32 markup,uint32 postOpGas,address treasury,uint48 validUntil,uint48 validAfter'
+const withoutPermit = promiseHash('TokenPayment', QUOTE_FIELDS)
+const withPermit = promiseHash('TokenPayment', `${QUOTE_FIELDS},bytes permit`)
 
 /**
  * The hash that the tank's signer signs (getHash of the contract: EIP-712, no further prefix) to
- * take tokens for `op` as `quote` says. Covers every field but the operation's signature and the
- * permit.
+ * take tokens for `op` as the terms say. Covers every field but the operation's signature; the permit not
+ * for a contract of version 1.
  * @param delegate - the address that the sender's code points to, when it is an EIP-7702 account
  * already
  */
@@ -141,10 +146,11 @@ export function tokenPaymentHash(
   op: TankOperation,
   entryPoint: Pick<EntryPoint, 'version' | 'address'>,
   chainId: number,
-  quote: TokenQuote,
+  { quote, permit }: TokenTerms,
   delegate?: Address,
+  contract: TankContract = NEWEST_TANK,
 ): Hex {
-  const terms =
+  const quoted =
     uintWord(BigInt(modes.indexOf(quote.mode)), 'mode') +
     addressWord(quote.token) +
     uintWord(quote.rate, 'rate') +
@@ -153,5 +159,7 @@ export function tokenPaymentHash(
     addressWord(quote.treasury) +
     timeWord(quote.validUntil) +
     timeWord(quote.validAfter)
-  return hash(op, entryPoint, chainId, terms, delegate)
+  if (contract === 1) return withoutPermit(op, entryPoint, chainId, quoted, delegate)
+  const promised = quoted + keccak(permitDigits(permit))
+  return withPermit(op, entryPoint, chainId, promised, delegate)
 }

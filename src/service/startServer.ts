@@ -18,13 +18,15 @@ import { ChainNotStartedError, NoApiRoleError } from '../errors/requestErrors.js
 import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
 import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
-import { startRetention } from '../policy/startRetention.js'
+import { createRefusalRecorder, type RefusalRecorder } from '../records/createRefusalRecorder.js'
+import { startRetention } from '../records/startRetention.js'
 import type { Connection, Database } from '../store/database.js'
 import { emitCircuitOpened } from '../store/events.js'
 import { LEASES_CHANNEL } from '../store/leases.js'
 import { listen } from '../store/notifications.js'
 import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
 import { poolSizes } from '../store/poolSizes.js'
+import { findSponsor } from '../store/tenants/apps.js'
 import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
 import { type Approver, createApprover } from '../webhook/approve.js'
@@ -69,6 +71,7 @@ export type ServerConfig = Pick<
   | 'debugMethods'
   | 'nativePrices'
   | 'decisionRetentionDays'
+  | 'refusalRetentionDays'
 >
 
 export type Service = {
@@ -112,9 +115,11 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     const chains = await startChains(options.chains, start, logger)
     stops.push(chains.close)
     if (config.role.includes('bundler')) stops.push(...(await listenForBundlers(options, chains)))
-    stops.push(startRetention({ database, logger, days: config.decisionRetentionDays }).stop)
+    stops.push(startRetention({ database, logger, days: retentionOf(config) }).stop)
+    const refusals = recorderOf(shared)
+    stops.push(refusals.stop)
     const drain = { isDraining: false }
-    const api = await startApiOf(shared, { ...chains, served }, drain)
+    const api = await startApiOf(shared, { ...chains, served }, refusals, drain)
     stops.push(api.close)
     const close = async (): Promise<void> => {
       drain.isDraining = true
@@ -128,6 +133,16 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
+}
+
+function retentionOf({ decisionRetentionDays, refusalRetentionDays }: ServerConfig) {
+  return { decisions: decisionRetentionDays, refusals: refusalRetentionDays }
+}
+
+/** The recorder of refusals; one that keeps nothing where the operator wants none kept. */
+function recorderOf({ config, database, metrics, logger }: SharedParts): RefusalRecorder {
+  if (config.refusalRetentionDays === 0) return { record: () => {}, stop: async () => {} }
+  return createRefusalRecorder({ database, logger, onLost: metrics.refusalsLost })
 }
 
 type SharedParts = ServerOptions & {
@@ -188,6 +203,7 @@ async function listenForBundlers(
 function startApiOf(
   shared: SharedParts,
   { served, ...chains }: Chains & { readonly served: Services['chains'] },
+  refusals: RefusalRecorder,
   drain: { readonly isDraining: boolean },
 ): Promise<Api> {
   const { config, database, logger, metrics } = shared
@@ -205,7 +221,9 @@ function startApiOf(
     authenticateKey,
     authenticateToken,
     isOperator,
+    sponsorOf: (appId) => findSponsor(database, appId),
     webhooks,
+    recordRefusal: refusals.record,
     readiness: (asked) => {
       const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
       const { isDraining } = drain

@@ -21,7 +21,11 @@ import { validUntilBlock } from './migrations/0071-valid-until-block.js'
 import { watchedOperations } from './migrations/0072-watched-operations.js'
 import { reverts } from './migrations/0073-reverts.js'
 import { assuredPrice } from './migrations/0080-assured-price.js'
+import { tankContract } from './migrations/0090-tank-contract.js'
+import { sponsor } from './migrations/0100-sponsor.js'
 import { masterKey } from './migrations/0105-master-key.js'
+import { refusals } from './migrations/0120-refusals.js'
+import { operationHistory } from './migrations/0121-operation-history.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -44,7 +48,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0072-watched-operations': watchedOperations,
   '0073-reverts': reverts,
   '0080-assured-price': assuredPrice,
+  '0090-tank-contract': tankContract,
+  '0100-sponsor': sponsor,
   '0105-master-key': masterKey,
+  '0120-refusals': refusals,
+  '0121-operation-history': operationHistory,
 }
 
 /** Refuses a schema that a newer version has made: this one would not know what its columns mean. */

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { DropCode } from './dropCode.js'
 
@@ -15,10 +15,15 @@ type AccountRow = {
   revoked_at: Date | null
 }
 
+/** Who pays, as wallets show it: a name, and the URI of an image (ERC-7677). */
+export type AppSponsor = { readonly name: string; readonly icon?: string | undefined }
+
 type AppRow = {
   id: Generated<string>
   account_id: string
   name: string
+  /** Written as JSON text; null = the app names nobody. */
+  sponsor: ColumnType<AppSponsor | null, string | undefined, string | null>
   created_at: Generated<Date>
   revoked_at: Date | null
 }
@@ -47,6 +52,9 @@ type KeyRow = {
 /** The use of a tank: `gas` pays for operations as a gift, `token` takes tokens for it. */
 export type TankKind = 'gas' | 'token'
 
+/** The version of the contract that a tank runs; it decides what the tank's signer signs. */
+export type TankContract = 1 | 2
+
 type TankRow = {
   id: Generated<string>
   /** null = the operator's, shared by apps with credit */
@@ -54,6 +62,7 @@ type TankRow = {
   chain_id: bigint
   entry_point: Address
   kind: TankKind
+  contract: Generated<TankContract>
   address: Address
   owner: Address
   signer: Address
@@ -486,6 +495,43 @@ type TokenPaymentRow = {
   booked_at: Generated<Date>
 }
 
+/** Something that befell an operation and that its row has forgotten. */
+type OperationHistoryRow = {
+  id: Generated<bigint>
+  chain_id: bigint
+  hash: Hex
+  at: Date
+  kind: 'returned' | 'suspected' | 'reorged' | 'replaced' | 'readmitted' | 'dropped'
+  /** The bundle that it left. */
+  bundle_id: bigint | null
+  code: DropCode | null
+  reason: string | null
+}
+
+/** A request about an operation that was answered with an error. */
+type RefusalRow = {
+  id: Generated<string>
+  at: Date
+  account_id: string
+  app_id: string
+  key_id: string
+  chain_id: bigint
+  method: string
+  /** Null where the request named none that can be read; so are sender and nonce. */
+  entry_point: Address | null
+  sender: Address | null
+  nonce: bigint | null
+  /** The JSON-RPC code. */
+  code: number
+  rule: string | null
+  message: string
+  /** `error.data` of the answer, as JSON. */
+  data: string | null
+  /** The parameters as JSON, unless they are too long to be kept. */
+  request: string | null
+  request_id: string
+}
+
 /** The one row by which the master key of this database is recognised. */
 type MasterKeyRow = {
   one: Generated<boolean>
@@ -529,4 +575,6 @@ export type Schema = {
   reputations: ReputationRow
   token_quotes: TokenQuoteRow
   token_payments: TokenPaymentRow
+  refusals: RefusalRow
+  operation_history: OperationHistoryRow
 }

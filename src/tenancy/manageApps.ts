@@ -1,11 +1,12 @@
 import { TenantLimitError } from '../errors/limitErrors.js'
 import {
   type App,
+  type AppChange,
   countApps,
   findApp,
   insertApp,
-  renameApp,
   revokeApp,
+  updateApp,
 } from '../store/tenants/apps.js'
 import type { AuditChange } from '../store/tenants/audit.js'
 
@@ -29,14 +30,14 @@ export async function createTenantApp(
   return app
 }
 
-/** Renames an app; undefined = there is no such live app. */
+/** Changes the members that are there; undefined = there is no such live app. */
 export async function changeApp(
   { trx, record }: AuditChange,
   id: string,
-  { name }: { readonly name: string },
+  change: AppChange,
 ): Promise<App | undefined> {
   const before = await findApp(trx, id)
-  const after = before && (await renameApp(trx, id, name))
+  const after = before && (await updateApp(trx, id, change))
   if (after !== undefined) await record({ action: 'app.update', ...entryOf(after), before, after })
   return after
 }

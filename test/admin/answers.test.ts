@@ -7,7 +7,12 @@ import { type EventType, emitEvent } from '../../src/store/events.js'
 import { inTransaction } from '../../src/store/inTransaction.js'
 import { setAlarm } from '../../src/store/ledger/alarms.js'
 import { findBrokenAudit } from '../../src/store/tenants/audit.js'
-import { fillTenant, storeCall } from '../support/database/fillTenant.js'
+import {
+  fillTenant,
+  storeCall,
+  storeOperation,
+  storeRefusal,
+} from '../support/database/fillTenant.js'
 import type { Json } from '../support/http/jsonRpc.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 
@@ -72,6 +77,18 @@ describe('every answer is as the OpenAPI document says', () => {
     expect((await ask('GET', '/apps', {})).items).toContainEqual(app)
     expect(await ask('GET', '/apps/{appId}', ids)).toEqual(app)
     await ask('PATCH', '/apps/{appId}', ids, { name: 'store' })
+    expect(app.sponsor).toBeNull()
+    const sponsor = { name: 'Store', icon: 'data:image/svg+xml,%3Csvg/%3E' }
+    for (const [change, expected] of [
+      [{ sponsor }, { name: 'store', sponsor }],
+      [{}, { name: 'store', sponsor }],
+      [
+        { name: 'shop', sponsor: { name: 'Shop' } },
+        { name: 'shop', sponsor: { name: 'Shop' } },
+      ],
+      [{ sponsor: null }, { name: 'shop', sponsor: null }],
+    ] as const)
+      expect(await ask('PATCH', '/apps/{appId}', ids, change)).toEqual({ ...app, ...expected })
 
     const expiresAt = '2099-01-01T00:00:00.000Z'
     const limits = { scopes: ['paymaster'], allowedIps: ['10.0.0.0/8'], expiresAt }
@@ -154,7 +171,7 @@ describe('every answer is as the OpenAPI document says', () => {
       'key.rotate',
       'key.update',
       'key.create',
-      'app.update',
+      ...Array<string>(5).fill('app.update'),
       'app.create',
     ])
     expect(mine.at(-2)).toMatchObject({ before: { name: 'shop' }, after: { name: 'store' } })
@@ -195,6 +212,38 @@ describe('every answer is as the OpenAPI document says', () => {
     await ask('DELETE', each, own)
     expect((await ask('GET', base, ids)).items).toEqual([])
     expect(JSON.stringify(await ask('GET', '/audit', {}))).not.toContain(made.signingSecret)
+  })
+
+  test('refusals and what their codes mean', async () => {
+    const { appId, token } = two()
+    const refusalId = await storeRefusal(database(), two())
+    const get = (template: string, ids = {}) => ask('GET', template, ids, undefined, token)
+    const { items } = await get(`/refusals?appId=${appId}&rule=AA24&code=-32507`)
+    expect(items).toMatchObject([{ refusalId, code: -32_507, nonce: '7' }])
+    expect(await get('/refusals/{refusalId}', { refusalId })).toEqual({
+      ...items[0],
+      data: { rule: 'AA24' },
+      request: [{ nonce: '0x7' }],
+      explanation: await get('/explain?code=AA24'),
+    })
+    expect((await admin('GET', '/explain?code=AA00', token)).status).toBe(404)
+    await storeRefusal(database(), two())
+    const newest = await get('/refusals?limit=1')
+    expect((await get(`/refusals?before=${newest.next}`)).items).toEqual(items)
+  })
+
+  test('operations and what became of them', async () => {
+    const { appId, token } = two()
+    const userOpHash = await storeOperation(database(), appId)
+    const get = (template: string, ids = {}) => ask('GET', template, ids, undefined, token)
+    const { items } = await get(`/operations?appId=${appId}&state=dropped&code=EXPIRED`)
+    expect(items).toMatchObject([{ userOpHash, maxCost: '9', reason: 'too late' }])
+    const ids = { chainId: '31337', userOpHash }
+    const whole = await get('/operations/{chainId}/{userOpHash}', ids)
+    expect(whole).toMatchObject(items[0])
+    expect(whole.timeline.map(({ kind }: Json) => kind)).toEqual(['received', 'dropped'])
+    expect(whole.explanation).toEqual(await get('/explain?code=EXPIRED'))
+    expect((await get(`/operations?before=31337:${userOpHash}`)).items).toEqual([])
   })
 
   test('policies and decisions', async () => {

@@ -74,6 +74,15 @@ test(`malformed administration gets safe answers and reaches no other tenant (se
       body,
       route: 'webhook' as const,
     }))
+  // What is mutated is good as it is: a key, and an app.
+  const appPath = `/admin/v1/apps/${ids.appId}/keys`
+  for (const path of [appPath, '/admin/v1/apps']) {
+    const good = { name: 'x', ...(path === appPath ? (bodies[0] as object) : {}) }
+    const body = Buffer.from(JSON.stringify(good))
+    const headers = { authToken: one().token }
+    const hostile = { method: 'POST', path, headers, body, route: 'other' } as const
+    expect((await sendHostile(url(), hostile, agent)).status).toBe(201)
+  }
   const seen = new Set<number>()
   for (const hostile of fc.sample(request, { seed, numRuns: randomRuns(800) })) {
     const answer = await sendHostile(url(), hostile, agent)
@@ -87,6 +96,6 @@ test(`malformed administration gets safe answers and reaches no other tenant (se
       throw new Error(`seed ${seed}: ${what} -> ${answer.status} ${answer.text}`, { cause })
     }
   }
-  expect([...seen]).toEqual(expect.arrayContaining([200, 201, 400, 403, 404]))
+  expect([...seen]).toEqual(expect.arrayContaining([200, 400, 403, 404]))
   expect(await ofOther()).toEqual(before)
 })

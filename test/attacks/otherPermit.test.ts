@@ -12,23 +12,25 @@ import {
   sliceHex,
   zeroHash,
 } from 'viem'
-import type { UserOperation } from 'viem/account-abstraction'
+import { entryPoint08Abi, type SmartAccount, type UserOperation } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
 import type { DevInfo } from '../../src/cli/devInfo.js'
+import type { DevToken } from '../../src/devnet/devTokens.js'
 import { withBooks } from '../support/database/books.js'
 import { result } from '../support/http/jsonRpc.js'
 import { carryPastService } from '../support/service/carryPastService.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { fund, nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
+import { useFirstTank } from '../support/service/useFirstTank.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { until } from '../support/until.js'
 
 /*
- * The permit bytes of a token payment are not signed by the tank. The attacker, who has approved the tank
- * before, asks with one permit and carries the operation with another: it gets another userOpHash. The
- * tank takes the tokens; the books must have them, for the app that quoted.
+ * The attacker, who has approved the tank before, asks with one permit and carries the operation with
+ * another: it gets another userOpHash. The tank's signature covers the permit. That of the first contract does
+ * not: such a tank takes the tokens, and the books must have them, for the app that quoted.
  */
 
 const purser = useRunningPurser()
@@ -56,14 +58,25 @@ async function approve(info: DevInfo, sender: Address, token: Address, tank: Add
   await tester.setNonce({ address: sender, nonce: 0 })
 }
 
+type Attack = {
+  readonly tank: Address
+  readonly token: DevToken
+  readonly account: SmartAccount
+}
+
 describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
-  test('tokens that a tank took under a second hash are in the books', async () => {
-    const { info, dataFolder } = purser()
+  const victim = async (seed: string, tank: Address): Promise<Attack> => {
+    const { info } = purser()
     const token = tokenNamed(info, 'tUSD')
-    const tank = info.tokenTanks[version] as Address
-    const account = await simpleSmartAccount(info, version, `other permit ${version}`)
+    const account = await simpleSmartAccount(info, version, `${seed} ${version}`)
     await giveTokens(info, token, account.address, parseUnits('100', 6))
     await approve(info, account.address, token.address, tank)
+    return { tank, token, account }
+  }
+
+  /** The operation that the account carries with another permit than it asked with. */
+  const otherPermit = async ({ tank, token, account }: Attack): Promise<UserOperation<'0.7'>> => {
+    const { info } = purser()
     const { factory, factoryData } = await account.getFactoryArgs()
     const callData = await account.encodeCalls([{ to: TARGET, value: 0n, data: '0x' as Hex }])
     const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
@@ -81,18 +94,17 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
       { token: token.address, permit: { value: '0x1', deadline: '0x1', signature } },
     ])
     const data = answer.paymasterData as Hex
-    const otherPermit = concatHex([
-      sliceHex(data, 0, -PERMIT_SIGNATURE_BYTES),
-      numberToHex(7n, { size: 32 }),
-      zeroHash,
-      '0x1b',
-    ])
     const operation = {
       ...fields,
       ...fees,
       nonce: 0n,
       paymaster: tank,
-      paymasterData: otherPermit,
+      paymasterData: concatHex([
+        sliceHex(data, 0, -PERMIT_SIGNATURE_BYTES),
+        numberToHex(7n, { size: 32 }),
+        zeroHash,
+        '0x1b',
+      ]),
       paymasterVerificationGasLimit: BigInt(answer.paymasterVerificationGasLimit),
       paymasterPostOpGasLimit: BigInt(answer.paymasterPostOpGasLimit),
       callGasLimit: BigInt(answer.callGasLimit),
@@ -100,7 +112,34 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
       preVerificationGas: BigInt(answer.preVerificationGas),
       signature: '0x' as Hex,
     } as UserOperation<'0.7'>
-    const signed = { ...operation, signature: await account.signUserOperation(operation) }
+    return { ...operation, signature: await account.signUserOperation(operation) }
+  }
+
+  test('is not paid for: the attacker gains 0 wei, the tank loses 0', async () => {
+    const { info } = purser()
+    const attack = await victim('bound permit', info.tokenTanks[version] as Address)
+    const { address } = attack.account.entryPoint
+    const depositOf = () =>
+      nodeClient(info).readContract({
+        address,
+        abi: entryPoint08Abi,
+        functionName: 'balanceOf',
+        args: [attack.tank],
+      })
+    const before = await depositOf()
+    const carried = carryPastService(info, await otherPermit(attack), address)
+    await expect(carried).rejects.toThrow(/AA34 signature error/)
+    expect(before - (await depositOf())).toBe(0n)
+  })
+
+  test('tokens that a tank of the first contract took under a second hash are in the books', async () => {
+    const { info, dataFolder } = purser()
+    const attack = await victim(
+      'other permit',
+      await useFirstTank(info, dataFolder, version, 'token'),
+    )
+    const { account, token } = attack
+    const signed = await otherPermit(attack)
     const event = await carryPastService(info, signed, account.entryPoint.address)
 
     const paid = parseUnits('100', 6) - (await tokensOf(info, token, account.address))

@@ -2,6 +2,7 @@ import { type Address, concatHex, type Hex, http, sliceHex } from 'viem'
 import {
   createBundlerClient,
   createPaymasterClient,
+  entryPoint08Abi,
   type SmartAccount,
   type UserOperation,
 } from 'viem/account-abstraction'
@@ -12,13 +13,14 @@ import { withBooks } from '../support/database/books.js'
 import { carryPastService } from '../support/service/carryPastService.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
+import { useFirstTank } from '../support/service/useFirstTank.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { until } from '../support/until.js'
 
 /*
- * The attacker asks for one sponsorship, gives the signed data another form that the tank accepts as
- * well, so that the operation gets another userOpHash, and carries it to the chain himself. The tank
- * pays; the ledger must charge him as for the operation that it knows.
+ * The attacker asks for one sponsorship, gives the signed data another form, so that the operation gets
+ * another userOpHash, and carries it to the chain himself. A tank takes one form only. Tanks with the first
+ * contract take both and pay; the ledger must charge him as for the operation that it knows.
  */
 
 const purser = useRunningPurser()
@@ -59,15 +61,39 @@ function inOtherForm(operation: UserOperation<'0.7'>, version: Version): UserOpe
 }
 
 describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
-  test('an operation carried under a second hash costs its sponsor what the chain charged', async () => {
-    const { info, dataFolder } = purser()
-    const account = await simpleSmartAccount(info, version, `second hash ${version}`)
+  const changedOperation = async (seed: string) => {
+    const account = await simpleSmartAccount(purser().info, version, `${seed} ${version}`)
     const known = await sponsoredOperation(account)
     const changed = inOtherForm(known, version)
     const signature = await account.signUserOperation(changed)
+    return { account, known, changed: { ...changed, signature } }
+  }
+
+  test('an operation under a second hash is not paid for: the attacker gains 0 wei, the tank loses 0', async () => {
+    const { info } = purser()
+    const { account, known, changed } = await changedOperation('bound form')
     const { address } = account.entryPoint
-    const event = await carryPastService(info, { ...changed, signature }, address)
-    expect(event.paymaster.toLowerCase()).toBe(info.tanks[version])
+    const depositOf = () =>
+      nodeClient(info).readContract({
+        address,
+        abi: entryPoint08Abi,
+        functionName: 'balanceOf',
+        args: [info.tanks[version] as Address],
+      })
+    const before = await depositOf()
+    await expect(carryPastService(info, changed, address)).rejects.toThrow(/AA34 signature error/)
+    expect(before - (await depositOf())).toBe(0n)
+    const signature = await account.signUserOperation(known)
+    const event = await carryPastService(info, { ...known, signature }, address)
+    expect(before - (await depositOf())).toBe(event.actualGasCost)
+  })
+
+  test('by a tank of the first contract it is, and costs its sponsor what the chain charged', async () => {
+    const { info, dataFolder } = purser()
+    const tank = await useFirstTank(info, dataFolder, version, 'gas')
+    const { account, changed } = await changedOperation('second hash')
+    const event = await carryPastService(info, changed, account.entryPoint.address)
+    expect(event.paymaster.toLowerCase()).toBe(tank)
     const reservation = await until(() =>
       withBooks(dataFolder, (database) =>
         database

@@ -22,6 +22,9 @@ function client(url: string, onCall?: (method: string) => void): NodeClient {
   return created
 }
 
+/** A chain on which a transfer fills a seventh of a block: its tip is no exception. */
+const busy = ['--gas-limit', '150000']
+
 async function chain(args: readonly string[] = []) {
   const anvil = await startAnvil(args)
   cleanups.push(anvil.stop)
@@ -45,7 +48,7 @@ async function head(node: NodeClient) {
 
 describe('adviseFees', () => {
   test('the tips that were paid are advised, over the base fee with headroom', async () => {
-    const { node } = await chain()
+    const { node } = await chain(busy)
     for (const tip of [1n, 2n, 3n, 4n, 5n]) await pay(node, tip * gwei)
     const latest = await head(node)
     const { slow, standard, fast } = await adviseFees(node, latest)
@@ -56,6 +59,50 @@ describe('adviseFees', () => {
     expect(standard.maxFeePerGas).toBeLessThan(fast.maxFeePerGas)
     // Empty blocks lower the base fee by at most an eighth a block.
     expect(standard.maxFeePerGas).toBeGreaterThan((latest.baseFee * 13n) / 10n + 3n * gwei)
+  })
+
+  test('one dear transaction a block is no price: on a quiet chain the lowest tip is', async () => {
+    const { node } = await chain()
+    const before = await adviseFees(node, await head(node))
+    for (let i = 0; i < 12; i++) {
+      await pay(node, 100n * gwei)
+      const { fast } = await adviseFees(node, await head(node))
+      expect(fast.maxPriorityFeePerGas).toBe(before.fast.maxPriorityFeePerGas)
+    }
+  })
+
+  test('of a quiet block a percentile within its used part is a tip that was paid', async () => {
+    const { url, node } = await chain()
+    await pay(node, gwei)
+    const half = await startChangedNode(url, (method, _, answer) =>
+      method === 'eth_feeHistory'
+        ? {
+            ...answer,
+            result: {
+              ...(answer.result as object),
+              gasUsedRatio: [0.03, 0],
+              reward: [
+                ['0x2540be400', '0x2540be400', '0x4a817c800'],
+                ['0x0', '0x0', '0x0'],
+              ],
+            },
+          }
+        : answer,
+    )
+    cleanups.push(half.stop)
+    const { slow, standard, fast } = await adviseFees(client(half.url), await head(node))
+    const tips = [slow, standard, fast].map((fees) => fees.maxPriorityFeePerGas / gwei)
+    // Two fifths of the twentieth count as paid with what the node suggests.
+    expect(tips).toEqual([5n, 10n, 10n])
+  })
+
+  test('fast is at least what clients offer that ask a node', async () => {
+    const { node } = await chain(busy)
+    for (let i = 0; i < 3; i++) await pay(node, 0n)
+    const suggested = BigInt(await node.request<string>('eth_maxPriorityFeePerGas', []))
+    const { fast } = await adviseFees(node, await head(node))
+    expect(suggested).toBeGreaterThan(0n)
+    expect(fast.maxPriorityFeePerGas).toBe(suggested)
   })
 
   test('a network whose tip is zero gets zero, not a suggestion', async () => {

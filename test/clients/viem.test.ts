@@ -12,7 +12,9 @@ import { describe, expect, test } from 'vitest'
 import { devVersions } from '../../src/devnet/devContracts.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import { causesOf } from '../support/causesOf.js'
+import type { Json } from '../support/http/jsonRpc.js'
 import { TARGET } from '../support/service/devAccount.js'
+import { tokenNamed } from '../support/service/devTokens.js'
 import {
   authorizationOf,
   delegatedSmartAccount,
@@ -208,4 +210,45 @@ describe.each(kinds)('viem, $name, standard dialect', ({ version, account: open 
     )
     expect(failure.some((each) => each instanceof UserOperationSignatureError)).toBe(true)
   })
+})
+
+test("viem's paymaster client reads whom the wallet shall show as the sponsor", async () => {
+  const change = async (sponsor: unknown) => {
+    const headers = {
+      authorization: `Bearer ${info().authToken}`,
+      'content-type': 'application/json',
+    }
+    const { items } = (await (
+      await fetch(`${info().url}/admin/v1/apps`, { headers })
+    ).json()) as Json
+    const body = JSON.stringify({ sponsor })
+    const init = { method: 'PATCH', headers, body }
+    return (await fetch(`${info().url}/admin/v1/apps/${items[0].id}`, init)).status
+  }
+  const account = await simpleSmartAccount(info(), '0.7', 'viem sponsor')
+  const paymaster = createPaymasterClient({ transport: http(info().standardUrl) })
+  const ask = async (context: unknown) =>
+    paymaster.getPaymasterStubData({
+      sender: account.address,
+      nonce: 0n,
+      ...(await account.getFactoryArgs()),
+      callData: await account.encodeCalls(calls),
+      maxFeePerGas: 1n,
+      maxPriorityFeePerGas: 1n,
+      chainId: info().chainId,
+      entryPointAddress: account.entryPoint.address,
+      context,
+    })
+  const sponsor = { name: 'The shop', icon: `data:image/png;base64,${'iVBORw0KGgo'.repeat(900)}` }
+  expect(await change(sponsor)).toBe(200)
+  const shown: { name: string; icon?: string | undefined } | undefined = (await ask({})).sponsor
+  expect(shown).toEqual(sponsor)
+  const byTokens = await ask({ token: tokenNamed(info(), 'tUSD').address })
+  expect(byTokens.sponsor).toBeUndefined()
+  const hash = await sponsoredBundler().sendUserOperation({ account, calls })
+  const receipt = await bundler().waitForUserOperationReceipt({ hash })
+  expect(receipt).toMatchObject({ success: true, paymaster: info().tanks['0.7'] })
+  expect(await change({ name: 'The shop', icon: 'http://shop.example/icon.png' })).toBe(400)
+  expect(await change(null)).toBe(200)
+  expect((await ask({})).sponsor).toBeUndefined()
 })

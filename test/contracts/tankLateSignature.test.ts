@@ -1,8 +1,11 @@
 import { type Address, concatHex, type Hex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { encodeTankData, stubSignature } from '../../src/paymaster/tank/tankData.js'
+import type { Operation } from '../../src/entrypoint/operation.js'
+import { signSponsorship } from '../../src/paymaster/sponsor/signSponsorship.js'
+import { encodeLateTankData, stubSignature } from '../../src/paymaster/tank/tankData.js'
 import { askTank } from '../support/tanks/tankCalls.js'
-import { openTankChain, type TankChain } from '../support/tanks/tankChain.js'
+import { lower, openTankChain, SIGNER_A, type TankChain } from '../support/tanks/tankChain.js'
 
 /** Length of the signature and v0.9's mark of a paymasterSignature. */
 const SUFFIX: Hex = '0x004122e325a297439656'
@@ -17,17 +20,39 @@ beforeAll(async () => {
 
 afterAll(() => chain.anvil.stop())
 
-test('the tank may sign after the account (v0.9 paymasterSignature)', async () => {
-  const draft = await chain.draft('early')
-  const sponsored = await chain.sponsor(draft, tank)
-  const stub = encodeTankData({ validUntil: 0, validAfter: 0 }, stubSignature)
-  const unsigned = { ...sponsored, paymasterData: concatHex([stub, SUFFIX]) }
-  const early = await chain.sign(unsigned, 'early')
-  expect(await chain.failureOf([early])).toMatch(/^AA34/)
+const range = { validUntil: 0, validAfter: 0 }
 
-  const paymasterData = concatHex([sponsored.paymasterData, SUFFIX])
-  const [outcome] = await chain.handleOps([{ ...early, paymasterData }])
+/** The operation of `seed` as the account signs it, before the tank has signed. */
+async function signedEarly(seed: string): Promise<Operation & { paymaster: Address }> {
+  const { paymasterVerificationGasLimit } = await chain.sponsor(await chain.draft(seed), tank)
+  const paymasterData = encodeLateTankData(range, stubSignature)
+  const paid = { paymaster: tank, paymasterVerificationGasLimit, paymasterData }
+  const unsigned = { ...(await chain.draft(seed)), ...paid }
+  return { ...(await chain.sign(unsigned, seed)), paymaster: tank }
+}
+
+function signed(op: Operation & { paymaster: Address }): Operation {
+  const signer = { key: SIGNER_A, address: lower(privateKeyToAddress(SIGNER_A)) }
+  const { entryPoint, chainId } = chain
+  return signSponsorship(op, { entryPoint, chainId, contract: 2 }, range, signer)
+}
+
+test('the tank may sign after the account (v0.9 paymasterSignature)', async () => {
+  const early = await signedEarly('early')
+  expect(await chain.failureOf([early])).toMatch(/^AA34/)
+  const [outcome] = await chain.handleOps([signed(early)])
   expect(outcome).toMatchObject({ success: true, paymaster: tank })
+})
+
+test('a signature for one form does not hold in the other', async () => {
+  const late = signed(await signedEarly('late'))
+  const cut = late.paymasterData.slice(0, -20) as Hex
+  expect(await askTank(chain, late)).toMatchObject({ authorizer: 0n })
+  expect(await askTank(chain, { ...late, paymasterData: cut })).toMatchObject({ authorizer: 1n })
+  const plain = await chain.sponsor(await chain.draft('plain'), tank)
+  const grown = concatHex([plain.paymasterData, SUFFIX])
+  expect(await askTank(chain, plain)).toMatchObject({ authorizer: 0n })
+  expect(await askTank(chain, { ...plain, paymasterData: grown })).toMatchObject({ authorizer: 1n })
 })
 
 test('ten other bytes behind the signature are refused', async () => {

@@ -29,7 +29,7 @@ describe.each(VERSIONS)('quotes on EntryPoint v%s', (version) => {
       fc.asyncProperty(operation, quoted, async (drawn, data) => {
         const op = { ...drawn, paymaster: tank, paymasterData: encodeTokenData(data) }
         expect(await askTokenTank(chain, 'getHash', op)).toBe(
-          tokenPaymentHash(op, chain.entryPoint, chain.chainId, data.quote),
+          tokenPaymentHash(op, chain.entryPoint, chain.chainId, data),
         )
       }),
       { numRuns: 100 },

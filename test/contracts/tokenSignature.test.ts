@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Address, Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { stubTokenData, type TokenQuote } from '../../src/paymaster/tokenData.js'
+import { type Permit, stubTokenData, type TokenQuote } from '../../src/paymaster/tokenData.js'
 import { TARGET, VERSIONS } from '../support/tanks/tankChain.js'
 import { signPermit } from '../support/tanks/tokenPermit.js'
 import { entryPointCalls } from '../support/tanks/tokenTankCalls.js'
@@ -157,13 +157,17 @@ describe.each(VERSIONS)('signed quotes on EntryPoint v%s', (version) => {
     ))
 
   describe('a permit', () => {
-    const permitted = async (seed: string, spender: Address, deadline?: bigint) => {
+    const permitFor = (seed: string, spender: Address, deadline?: bigint): Promise<Permit> => {
+      const allowed = { spender, value: 10n ** 9n, ...(deadline !== undefined && { deadline }) }
+      return signPermit(chain, chain.tokens[0]!, seed, allowed)
+    }
+    const payWith = async (seed: string, permit: Permit): Promise<Operation> => {
       const owner = await chain.createUser(seed, token)
       const terms = chain.quoteFor(token, { mode: 'permit' })
-      const allowed = { spender, value: 10n ** 9n, ...(deadline !== undefined && { deadline }) }
-      const permit = await signPermit(chain, chain.tokens[0]!, seed, allowed)
       return chain.pay(await chain.userOp(owner, tank, runs([])), terms, permit)
     }
+    const permitted = async (seed: string, spender: Address, deadline?: bigint) =>
+      payWith(seed, await permitFor(seed, spender, deadline))
 
     test('for somebody else, or that has expired, does not pay', async () => {
       const refused = 'AA33 reverted: Tank: the token refused the prefund'
@@ -172,13 +176,23 @@ describe.each(VERSIONS)('signed quotes on EntryPoint v%s', (version) => {
     })
 
     test('that somebody used before still pays', async () => {
-      const early = await permitted('early', tank)
+      const { signature, ...terms } = await permitFor('early', tank)
+      const spoiled = { ...terms, signature: `${signature.slice(0, -2)}00` as Hex }
+      const early = await payWith('early', spoiled)
       await chain.asUser(early.sender, approval(token, tank, 10n ** 9n))
-      const spoiled: Operation = {
-        ...early,
-        paymasterData: `${early.paymasterData.slice(0, -2)}00` as Hex,
+      expect(await chain.failureOf([early])).toBeUndefined()
+    })
+
+    test('cannot be changed behind the signature of the tank, in no byte', async () => {
+      const early = await permitted('bound', tank)
+      await chain.asUser(early.sender, approval(token, tank, 10n ** 9n))
+      expect(await chain.failureOf([early])).toBeUndefined()
+      for (const at of [158, 189, 190, 221, 222, 253, 254, 285, 286]) {
+        const data = Buffer.from(early.paymasterData.slice(2), 'hex')
+        data[at]! ^= 1
+        const paymasterData: Hex = `0x${data.toString('hex')}`
+        expect(await chain.failureOf([{ ...early, paymasterData }])).toMatch(/^AA34/)
       }
-      expect(await chain.failureOf([spoiled])).toBeUndefined()
     })
   })
 })

@@ -79,8 +79,9 @@ test(`thousands of hostile requests leave the running service and its database a
   const after = await rowCounts()
   const made = Number(after.decisions! - before.decisions!)
   expect(made).toBeLessThanOrEqual(decisions)
-  // Development blocks come and go by themselves; calls of webhooks belong to decisions.
-  const free = { decisions: 0n, webhook_calls: 0n, chain_blocks: 0n }
+  // Development blocks come and go by themselves; calls of webhooks belong to decisions. What was refused is
+  // recorded behind the answers.
+  const free = { decisions: 0n, webhook_calls: 0n, chain_blocks: 0n, refusals: 0n }
   expect({ ...after, ...free }).toEqual({ ...before, ...free })
   // Warnings and errors would stand in its log.
   expect(output()).toBe(greeting)

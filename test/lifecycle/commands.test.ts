@@ -48,6 +48,13 @@ describe('commands beside the running service', () => {
       name: 'whole life',
     })
     expect(liveRow(await answer('app', 'list'), appId)).toMatchObject({ accountId })
+    const icon = ['--icon', 'https://shop.example/icon.png']
+    expect(await answer('app', 'sponsor', appId, '--name', 'The shop', ...icon)).toContain(
+      'The shop',
+    )
+    expect(liveRow(await answer('app', 'list'), appId)?.sponsor).toBe('The shop')
+    expect(await answer('app', 'sponsor', appId)).toContain('nobody')
+    expect(await refusal('app', 'sponsor', appId, ...icon)).toContain('--name')
     const listed = await answer('key', 'list')
     expect(liveRow(listed, keyId)).toMatchObject({ appId, last4: apiKey.slice(-4) })
     expect(listed).not.toContain(apiKey)

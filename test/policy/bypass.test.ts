@@ -238,7 +238,8 @@ describe('a signature', () => {
         const range = { validAfter: 0, validUntil: Math.floor(Date.now() / 1000) + 300 }
         const signer = { address: tank.signer, key }
         const asked = { ...op, paymaster: op.paymaster }
-        const domain = { entryPoint: chain().entryPoint, chainId: chainId + 1 }
+        const { contract } = tank
+        const domain = { entryPoint: chain().entryPoint, chainId: chainId + 1, contract }
         return signSponsorship(asked, domain, range, signer)
       },
       'AA34',

@@ -4,7 +4,7 @@ import { InvalidPolicyError, PolicyNotFoundError } from '../../src/errors/policy
 import { evaluateRequest } from '../../src/policy/evaluatePolicies.js'
 import { loadPolicies } from '../../src/policy/loadPolicies.js'
 import { createPolicies, type Policies } from '../../src/policy/managePolicies.js'
-import { prune } from '../../src/policy/startRetention.js'
+import { prune } from '../../src/records/startRetention.js'
 import { inTransaction } from '../../src/store/inTransaction.js'
 import {
   type DecisionFilter,
@@ -229,7 +229,10 @@ describe('decisions', () => {
       validUntil: now - age * 86_400,
     })
     await inTransaction(database(), (trx) => putGrants(trx, [grant('0x01', 91), grant('0x02', 89)]))
-    await prune({ database: database(), logger: silent, days: 90 }, new Date())
+    await prune(
+      { database: database(), logger: silent, days: { decisions: 90, refusals: 14 } },
+      new Date(),
+    )
     expect([...(await grantedFees(database(), chainId, ['0x01', '0x02'])).keys()]).toEqual(['0x02'])
     expect(await findDecision(database(), ended.decisionId)).toBeUndefined()
     expect(await findDecision(database(), open.decisionId)).toBeDefined()

@@ -4,7 +4,9 @@ import { appRoutes } from './routes/apps.js'
 import { auditRoutes } from './routes/audit.js'
 import { decisionRoutes } from './routes/decisions.js'
 import { keyRoutes } from './routes/keys.js'
+import { operationRoutes } from './routes/operations.js'
 import { policyRoutes } from './routes/policies.js'
+import { refusalRoutes } from './routes/refusals.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
 import { tankRoutes } from './routes/tanks.js'
 import { tokenRoutes } from './routes/tokens.js'
@@ -18,6 +20,8 @@ export const routes: readonly Route[] = [
   ...keyRoutes,
   ...policyRoutes,
   ...decisionRoutes,
+  ...operationRoutes,
+  ...refusalRoutes,
   ...tankRoutes,
   ...tokenRoutes,
   ...webhookRoutes,

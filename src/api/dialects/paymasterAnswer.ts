@@ -2,6 +2,7 @@ import type { Version } from '../../entrypoint/entryPoint.js'
 import type { PaymasterStub } from '../../paymaster/sponsoredDraft.js'
 import type { SponsorshipResult } from '../../paymaster/sponsorship.js'
 import type { FeeQuotes, TokenPayment } from '../../paymaster/tokenPayment.js'
+import type { AppSponsor } from '../../store/schema.js'
 
 /** The form in which the client that asked reads the paymaster's answer. */
 type Form = {
@@ -16,6 +17,8 @@ export type VersionedStub = Form & {
   /** undefined = no paymaster pays, the operation goes without fees. */
   readonly payer: PaymasterStub | undefined
   readonly isFinal: boolean
+  /** Whom the wallet shows as the one that pays; undefined = nobody. */
+  readonly sponsor: AppSponsor | undefined
 }
 
 export type VersionedSponsorship = SponsorshipResult & Form & { readonly mode: 'SPONSORED' }

@@ -11,12 +11,13 @@ import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from './paymasterAn
  * ERC-7677 stub. Not final: the wallet estimates with it and asks again; unless its account signs
  * first, for then the data is that of the stub and only a signature is asked for later.
  */
-export function encodeStub({ payer, version, separateSignature, isFinal }: VersionedStub) {
+export function encodeStub({ payer, version, separateSignature, isFinal, sponsor }: VersionedStub) {
   return {
     ...(versionFacts[version].packsEntities
       ? { paymasterAndData: packEntity(payer?.paymaster, payer?.paymasterData ?? '0x') }
       : payer && encodePayer(payer, separateSignature)),
     ...(payer === undefined && noFees),
+    ...(sponsor !== undefined && { sponsor }),
     isFinal,
   }
 }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { currentRequester } from '../../base/requester.js'
 import { RateLimitError } from '../../errors/limitErrors.js'
 import { gateLimits } from '../limits.js'
 import { createGate } from './createGate.js'
 
+const ESTIMATE = 'eth_estimateUserOperationGas'
 const off = { key: 0, ip: 0, sender: 0 }
 const one = { ...gateLimits(off, { perKey: 1, all: 2 }) }
 
@@ -10,17 +12,20 @@ test('a simulation more than the key or the process may run is refused, and room
   const gate = createGate(one)
   const ends: (() => void)[] = []
   const hold = () => new Promise<void>((resolve) => ends.push(resolve))
-  const first = gate.simulate('a', hold)
-  await expect(gate.simulate('a', hold)).rejects.toThrow(RateLimitError)
-  const second = gate.simulate('b', hold)
-  await expect(gate.simulate('c', hold)).rejects.toMatchObject({ status: 429, retryAfter: 1 })
+  const first = gate.simulate('a', ESTIMATE, hold)
+  await expect(gate.simulate('a', ESTIMATE, hold)).rejects.toThrow(RateLimitError)
+  const second = gate.simulate('b', ESTIMATE, hold)
+  await expect(gate.simulate('c', ESTIMATE, hold)).rejects.toMatchObject({
+    status: 429,
+    retryAfter: 1,
+  })
   for (const end of ends) end()
   await Promise.all([first, second])
-  expect(await gate.simulate('a', async () => 'ran')).toBe('ran')
-  await expect(gate.simulate('a', () => Promise.reject(new Error('broke')))).rejects.toThrow(
-    'broke',
-  )
-  expect(await gate.simulate('a', async () => 'ran')).toBe('ran')
+  expect(await gate.simulate('a', ESTIMATE, async () => 'ran')).toBe('ran')
+  await expect(
+    gate.simulate('a', ESTIMATE, () => Promise.reject(new Error('broke'))),
+  ).rejects.toThrow('broke')
+  expect(await gate.simulate('a', ESTIMATE, async () => 'ran')).toBe('ran')
 })
 
 test('an address with many wrong credentials is held up, a right credential is not', () => {
@@ -50,4 +55,37 @@ test('a call takes its method’s cost from the key, and from sender and key tog
   expect(() => gate.about('a', '0x1', 'eth_sendUserOperation')).toThrow('sender')
   gate.about('b', '0x1', 'eth_sendUserOperation')
   gate.about('a', '0x2', 'eth_sendUserOperation')
+})
+
+test('a simulation takes a unit of the key for each millisecond beyond the method’s cost', async () => {
+  const gate = createGate({ ...one, key: { perSecond: 0.001, burst: 100 } })
+  const spend = (milliseconds: number) => async () => currentRequester()?.spend(milliseconds)
+  await gate.simulate('a', ESTIMATE, spend(5.9))
+  await gate.simulate('a', ESTIMATE, spend(104))
+  gate.call('a', 'eth_chainId')
+  expect(() => gate.call('a', 'eth_chainId')).toThrow('API key')
+  gate.call('b', 'eth_chainId')
+  await gate.simulate('b', ESTIMATE, spend(1_105))
+  expect(() => gate.call('b', 'eth_chainId')).toThrow(/Try again in 100\d{4} s/)
+})
+
+test('a key has eight heavy simulations at once, and room comes back', async () => {
+  const gate = createGate({ ...one, simulationsPerKey: 0, simulations: 0 })
+  const ends: (() => void)[] = []
+  const heavy = async () => {
+    currentRequester()?.beginHeavyWork()
+    currentRequester()?.beginHeavyWork()
+    await new Promise<void>((resolve) => ends.push(resolve))
+  }
+  const eight = Array.from({ length: 8 }, () => gate.simulate('a', ESTIMATE, heavy))
+  const refused = { limit: 'heavySimulations', code: -32_005, status: 429, retryAfter: 5 }
+  await expect(gate.simulate('a', ESTIMATE, heavy)).rejects.toMatchObject(refused)
+  const other = gate.simulate('b', ESTIMATE, heavy)
+  expect(await gate.simulate('a', ESTIMATE, async () => 'light')).toBe('light')
+  for (const end of ends.splice(0)) end()
+  await Promise.all([...eight, other])
+  const again = gate.simulate('a', ESTIMATE, heavy)
+  expect(ends).toHaveLength(1)
+  ends[0]?.()
+  await again
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Lru } from '../../base/lru.js'
-import { type LimitName, RateLimitError } from '../../errors/limitErrors.js'
+import { type Requester, workFor } from '../../base/requester.js'
+import { RateLimitError } from '../../errors/limitErrors.js'
 import { type MethodName, methods } from '../methods/methodList.js'
 import { networkOf } from './networkOf.js'
 import { createTokenBuckets, type Rate } from './tokenBuckets.js'
@@ -28,12 +29,23 @@ export type Gate = {
   about(keyId: string, sender: string, method: MethodName): void
   credentialWasWrong(ip: string): void
   credentialWasRight(credential: string): void
-  /** Runs a simulation unless too many are under way. Throws RateLimitError. */
-  simulate<Result>(keyId: string, run: () => Promise<Result>): Promise<Result>
+  /**
+   * Runs a simulation for the key unless too many are under way; takes a unit of the key for each
+   * millisecond of the thread beyond the method's cost. Throws RateLimitError, also from a heavy run.
+   */
+  simulate<Result>(keyId: string, method: MethodName, run: () => Promise<Result>): Promise<Result>
 }
 
 /** Milliseconds during which a right credential passes although its IP was wrong too often. */
 const REMEMBERED = 600_000
+
+/** Requests of one key that may have a heavy run at the same time (`takeTurn`); they take turns, one run each. */
+const HEAVY_PER_KEY = 8
+/** Seconds after which a key that has so many should try again: a heavy request takes some seconds. */
+const HEAVY_PAUSE = 5
+
+/** Simulations of one key that are under way. */
+type Running = { count: number; heavy: number }
 
 /** The limits of one process: each of several replicas counts for itself. */
 export function createGate(limits: GateLimits): Gate {
@@ -44,14 +56,10 @@ export function createGate(limits: GateLimits): Gate {
     authentication: createTokenBuckets(limits.failures),
   }
   const rightCredentials = new Lru<string, number>(10_000)
-  const running = new Map<string, number>()
+  const running = new Map<string, Running>()
   let runningInAll = 0
 
-  const take = (
-    limit: Exclude<LimitName, 'simulations' | 'webhookTest'>,
-    name: string,
-    cost: number,
-  ): void => {
+  const take = (limit: keyof typeof buckets, name: string, cost: number): void => {
     const wait = buckets[limit].take(name, cost)
     if (wait > 0) throw new RateLimitError(limit, wait)
   }
@@ -71,24 +79,55 @@ export function createGate(limits: GateLimits): Gate {
     credentialWasRight(credential) {
       rightCredentials.set(fingerprint(credential), Date.now() + REMEMBERED)
     },
-    async simulate(keyId, run) {
-      const runningOfKey = running.get(keyId) ?? 0
+    async simulate(keyId, method, run) {
+      const ofKey = running.get(keyId) ?? { count: 0, heavy: 0 }
       const isFull = (most: number, count: number): boolean => most > 0 && count >= most
-      if (
-        isFull(limits.simulationsPerKey, runningOfKey) ||
-        isFull(limits.simulations, runningInAll)
-      )
+      if (isFull(limits.simulationsPerKey, ofKey.count) || isFull(limits.simulations, runningInAll))
         throw new RateLimitError('simulations', 1)
-      running.set(keyId, runningOfKey + 1)
+      running.set(keyId, ofKey)
+      ofKey.count += 1
       runningInAll += 1
+      const { requester, end } = createRequester(keyId, ofKey)
       try {
-        return await run()
+        return await workFor(requester, run)
       } finally {
         runningInAll -= 1
-        const remaining = (running.get(keyId) ?? 1) - 1
-        if (remaining === 0) running.delete(keyId)
-        else running.set(keyId, remaining)
+        ofKey.count -= 1
+        end()
+        if (ofKey.count === 0) running.delete(keyId)
+        const unpaid = Math.floor(requester.spent) - methods[method].cost
+        if (unpaid > 0) buckets.key.charge(keyId, unpaid)
       }
+    },
+  }
+}
+
+/** A request of a key; `end` gives its place among the heavy ones back. */
+function createRequester(
+  keyId: string,
+  ofKey: Running,
+): { readonly requester: Requester; readonly end: () => void } {
+  let spent = 0
+  let isHeavy = false
+  const requester: Requester = {
+    name: keyId,
+    get spent() {
+      return spent
+    },
+    spend(milliseconds) {
+      spent += milliseconds
+    },
+    beginHeavyWork() {
+      if (isHeavy) return
+      if (ofKey.heavy >= HEAVY_PER_KEY) throw new RateLimitError('heavySimulations', HEAVY_PAUSE)
+      isHeavy = true
+      ofKey.heavy += 1
+    },
+  }
+  return {
+    requester,
+    end() {
+      if (isHeavy) ofKey.heavy -= 1
     },
   }
 }

@@ -10,6 +10,8 @@ export type Rate = {
 export type TokenBuckets = {
   /** Takes `cost` units of the name's bucket, or nothing: then the seconds until they are there. */
   take(name: string, cost: number, now?: number): number
+  /** Takes `cost` units, whether or not they are there: what lacks must come back before more is taken. */
+  charge(name: string, cost: number, now?: number): void
   /** The seconds until one unit is there; 0 = now. */
   wait(name: string, now?: number): number
 }
@@ -39,6 +41,10 @@ export function createTokenBuckets({ perSecond, burst }: Rate, most = 50_000): T
       if (units < wanted) return (wanted - units) / perSecond
       buckets.set(name, { units: units - wanted, at: now })
       return 0
+    },
+    charge(name, cost, now = Date.now()) {
+      if (perSecond === 0) return
+      buckets.set(name, { units: unitsAt(name, now) - cost, at: now })
     },
     wait(name, now = Date.now()) {
       if (perSecond === 0) return 0

@@ -15,16 +15,19 @@ export const getPaymasterStubData = method({
   params: ['operation', 'entryPoint', 'chainId', 'context?'],
   errors: paymasterErrors,
   decode: decodePaymasterParams('commit'),
-  run: async (request, { chain, appId }): Promise<VersionedStub> => {
+  run: async (request, { chain, appId, sponsorOf }): Promise<VersionedStub> => {
     const { version } = request.entryPoint
     if (request.mode === 'ERC20') {
       const payer = await chain.tokens.stub({ ...request, appId })
-      return { payer, version, separateSignature: false, isFinal: false }
+      return { payer, version, separateSignature: false, isFinal: false, sponsor: undefined }
     }
     const { mode, separateSignature, refusal, ...sponsorship } = request
-    const payer = await chain.stub({ ...sponsorship, appId, webhookData: undefined })
+    const [payer, sponsor] = await Promise.all([
+      chain.stub({ ...sponsorship, appId, webhookData: undefined }),
+      sponsorOf(appId),
+    ])
     const isFinal = request.signingPhase === 'commit'
-    return { payer, version, separateSignature, isFinal }
+    return { payer, version, separateSignature, isFinal, sponsor }
   },
   encode: { both: encodeStub },
   example: {
@@ -39,6 +42,7 @@ export const getPaymasterStubData = method({
       version: '0.7',
       separateSignature: false,
       isFinal: false,
+      sponsor: { name: 'Shop', icon: 'https://shop.example/icon.png' },
     },
     result: {
       both: {
@@ -47,6 +51,7 @@ export const getPaymasterStubData = method({
         paymasterVerificationGasLimit: '0x7530',
         paymasterPostOpGasLimit: '0x1',
         isFinal: false,
+        sponsor: { name: 'Shop', icon: 'https://shop.example/icon.png' },
       },
     },
   },

@@ -2,13 +2,14 @@ import type { ErrorCode } from '../../errors/errorCodes.js'
 import type { KeyScope } from '../../store/schema.js'
 import type { DecodeContext } from '../dialects/decode/entryPoint.js'
 import type { PerDialect } from '../dialects/dialect.js'
-import type { ChainServices } from '../services.js'
+import type { ChainServices, Services } from '../services.js'
 
 export type MethodContext = {
   readonly chain: ChainServices
   /** The app whose key is in the path. */
   readonly appId: string
   readonly clientVersion: string
+  readonly sponsorOf: Services['sponsorOf']
 }
 
 /**

@@ -189,17 +189,19 @@ test('paymaster data has the shape of the version and the limits that were signe
   })
 })
 
-test('a stub has the shape of the version and is not final', () => {
+test('a stub has the shape of the version, is not final and names the sponsor', () => {
   const stub = {
     paymaster: address('7'),
     paymasterData: '0xffff' as const,
     paymasterVerificationGasLimit: 1n,
     paymasterPostOpGasLimit: 0n,
   }
-  const form = { payer: stub, separateSignature: false, isFinal: false }
+  const sponsor = { name: 'Shop', icon: 'https://shop.example/icon.png' }
+  const form = { payer: stub, separateSignature: false, isFinal: false, sponsor }
   expect(methods.pm_getPaymasterStubData.encode.standard({ ...form, version: '0.6' })).toEqual({
     paymasterAndData: `${address('7')}ffff`,
     isFinal: false,
+    sponsor,
   })
   expect(methods.pm_getPaymasterStubData.encode.standard({ ...form, version: '0.7' })).toEqual({
     paymaster: address('7'),
@@ -207,6 +209,7 @@ test('a stub has the shape of the version and is not final', () => {
     paymasterVerificationGasLimit: '0x1',
     paymasterPostOpGasLimit: '0x0',
     isFinal: false,
+    sponsor,
   })
 })
 
@@ -221,7 +224,12 @@ test('a late signature stands apart for who asked so, else behind the data', () 
   const apart = { paymasterData: '0xabcd', paymasterSignature: '0x010203' }
   for (const separateSignature of [true, false]) {
     const form = { version: '0.9', separateSignature } as const
-    const stub = methods.pm_getPaymasterStubData.encode.standard({ payer, ...form, isFinal: true })
+    const stub = methods.pm_getPaymasterStubData.encode.standard({
+      payer,
+      ...form,
+      isFinal: true,
+      sponsor: undefined,
+    })
     expect(stub).toMatchObject({
       isFinal: true,
       ...(separateSignature ? apart : { paymasterData }),
@@ -239,7 +247,7 @@ test('a late signature stands apart for who asked so, else behind the data', () 
 })
 
 test('without a paymaster the operation is told to offer nothing', () => {
-  const form = { payer: undefined, separateSignature: false, isFinal: false }
+  const form = { payer: undefined, separateSignature: false, isFinal: false, sponsor: undefined }
   const fees = { maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }
   expect(methods.pm_getPaymasterStubData.encode.standard({ ...form, version: '0.7' })).toEqual({
     ...fees,

@@ -51,16 +51,19 @@ export async function answerRpc(
     id = idOf(body)
     dialect = selectDialect(request.version, request.dialect)
     const chain = findChain(request.chainId, services)
-    const { clientVersion } = services
+    const { clientVersion, recordRefusal, sponsorOf } = services
     const { batchLength } = limits
     const { appId } = identity
     return await handleRpc(body, {
       chain,
       appId,
       clientVersion,
+      sponsorOf,
       dialect,
       batchLength,
       identity,
+      requestId: request.caller.requestId,
+      recordRefusal,
       gate,
       metrics,
       logger,

@@ -1,22 +1,26 @@
 import type { Logger } from 'pino'
 import { RateLimitError } from '../../errors/limitErrors.js'
+import type { PurserError } from '../../errors/purserError.js'
 import { InvalidRequestError, MethodNotFoundError } from '../../errors/requestErrors.js'
 import type { Metrics } from '../../metrics/createMetrics.js'
-import type { KeyRestrictions } from '../../store/tenants/keys.js'
 import { asPurserError } from '../asPurserError.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Gate } from '../gate/createGate.js'
 import { requireMethod } from '../gate/keyRestrictions.js'
 import type { MethodContext } from '../methods/method.js'
 import { isMethodName, type MethodName, type MethodParams, methods } from '../methods/methodList.js'
+import type { KeyIdentity, Services } from '../services.js'
 import { decodeCall, idOf, type RpcCall } from './envelope.js'
 import { errorBody } from './errorBody.js'
+import { toRefusal } from './toRefusal.js'
 
 export type RpcContext = MethodContext & {
   readonly dialect: Dialect
   readonly batchLength: number
   /** The key of the path, with the methods that it may call. */
-  readonly identity: { readonly keyId: string } & Pick<KeyRestrictions, 'scopes' | 'methods'>
+  readonly identity: Pick<KeyIdentity, 'keyId' | 'appId' | 'accountId' | 'scopes' | 'methods'>
+  readonly requestId: string
+  readonly recordRefusal: Services['recordRefusal']
   readonly gate: Gate
   readonly metrics: Metrics
   readonly logger: Logger
@@ -82,10 +86,22 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
       },
       'call refused',
     )
+    if (call !== undefined && name !== undefined) record(call, name, error, context)
     if (call !== undefined && call.id === undefined) return noContent
     const status = error instanceof RateLimitError ? error.status : dialect.status(error)
     return { status, body: errorBody(idOf(value), error), retryAfter: error.retryAfter }
   }
+}
+
+/** Records the refusal, for the app's developer to look up. */
+function record(
+  { params }: RpcCall,
+  name: MethodName,
+  error: PurserError,
+  { chain: { chainId }, identity, requestId, recordRefusal }: RpcContext,
+): void {
+  const refusal = toRefusal({ name, params, error, chainId, identity, requestId })
+  if (refusal !== undefined) recordRefusal(refusal)
 }
 
 /** Debug methods exist where the operator asked for them, reads of the node where they are not forbidden. */
@@ -108,7 +124,9 @@ async function run<Name extends MethodName>(
   const sender = senderOf(decoded)
   if (sender !== undefined) gate.about(identity.keyId, sender, name)
   const answer = () => method.run(decoded, context)
-  const result = method.simulates ? await gate.simulate(identity.keyId, answer) : await answer()
+  const result = method.simulates
+    ? await gate.simulate(identity.keyId, name, answer)
+    : await answer()
   return method.encode[context.dialect.name](result)
 }
 

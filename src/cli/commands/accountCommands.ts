@@ -6,11 +6,11 @@ import { type App, findApp, listApps } from '../../store/tenants/apps.js'
 import { audited } from '../../store/tenants/audit.js'
 import { findKeyById, listKeys } from '../../store/tenants/keys.js'
 import { createAccount, endAccount } from '../../tenancy/manageAccounts.js'
-import { createTenantApp, endApp } from '../../tenancy/manageApps.js'
+import { changeApp, createTenantApp, endApp } from '../../tenancy/manageApps.js'
 import { createKey, endKey, rotateKey } from '../../tenancy/manageKeys.js'
 import { commandActor } from '../commandActor.js'
 import { onStore } from '../onStore.js'
-import { parseName } from '../parseFlags.js'
+import { parseName, parseSponsor } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 
 function unknown(what: string, id: string | undefined): ConfigError {
@@ -60,7 +60,7 @@ export function defineAccountCommand(account: Command): void {
   )
 }
 
-/** `purser app create|list|revoke` */
+/** `purser app create|list|sponsor|revoke` */
 export function defineAppCommand(app: Command): void {
   onStore(
     app
@@ -77,8 +77,25 @@ export function defineAppCommand(app: Command): void {
       console.log(`app  ${made.id}`)
     },
   )
-  onStore(app.command('list').description('all apps'), async ({ store }) =>
-    printTable(await listApps(store.database)),
+  onStore(app.command('list').description('all apps'), async ({ store }) => {
+    const apps = await listApps(store.database)
+    printTable(apps.map(({ sponsor, ...rest }) => ({ ...rest, sponsor: sponsor?.name })))
+  })
+  onStore(
+    app
+      .command('sponsor')
+      .argument('<id>', 'the app')
+      .description('whom wallets show as the one that pays; nobody without --name')
+      .option('--name <name>', 'for the users of the app')
+      .option('--icon <uri>', 'a data URI of an image, or an https URL'),
+    async ({ store, flags, id }) => {
+      const sponsor = parseSponsor(flags.name, flags.icon)
+      const changed = await audited(store.database, commandActor(), (change) =>
+        changeApp(change, id, { sponsor }),
+      )
+      if (!changed) throw unknown('app', id)
+      console.log(`sponsor  ${changed.sponsor?.name ?? 'nobody'}`)
+    },
   )
   onStore(
     app.command('revoke').argument('<id>').description('end an app and its keys'),

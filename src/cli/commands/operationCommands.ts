@@ -1,17 +1,117 @@
 import type { Command } from 'commander'
 import type { Hex } from 'viem'
 import { ConfigError } from '../../errors/configError.js'
+import { explain } from '../../explain/explain.js'
+import { type TimelineEntry, timelineOf } from '../../records/timelineOf.js'
 import { requestCancellation } from '../../store/pool/cancellations.js'
 import { announceOperations, findOperation } from '../../store/pool/operations.js'
+import {
+  findOperationRecord,
+  type ListedOperation,
+  listOperations,
+  type OperationFilter,
+} from '../../store/records/operations.js'
+import type { OperationState } from '../../store/schema.js'
 import { findAppOwner } from '../../store/tenants/apps.js'
 import { audited } from '../../store/tenants/audit.js'
 import { commandActor } from '../commandActor.js'
-import { onStore } from '../onStore.js'
+import { type Flags, onStore } from '../onStore.js'
+import { parseAddress } from '../parseFlags.js'
+import { printTable } from '../printTable.js'
+import { explanationLines } from './explainCommand.js'
 
 const hashPattern = /^0x[0-9a-fA-F]{64}$/
 
-/** `purser operation cancel <hash> --chain <id>` */
+const PAGE_SIZE = 50
+
+function filterOf(flags: Flags): OperationFilter {
+  return {
+    appId: flags.app,
+    code: flags.code,
+    chainId: flags.chain === undefined ? undefined : parseChain(flags.chain),
+    state: flags.state === undefined ? undefined : parseState(flags.state),
+    sender: flags.sender === undefined ? undefined : parseAddress('--sender', flags.sender),
+  }
+}
+
+const states: readonly OperationState[] = ['pooled', 'bundled', 'included', 'dropped', 'replaced']
+
+function parseState(text: string): OperationState {
+  const state = states.find((known) => known === text)
+  if (state === undefined) throw new ConfigError(`--state must be one of ${states.join(', ')}.`)
+  return state
+}
+
+function parseChain(text: string | undefined): number {
+  const chainId = Number(text)
+  if (!Number.isSafeInteger(chainId) || chainId <= 0)
+    throw new ConfigError('--chain must be a chain id.')
+  return chainId
+}
+
+function parseHash(text: string): Hex {
+  if (!hashPattern.test(text)) throw new ConfigError('The hash must be 0x and 64 hex digits.')
+  return text.toLowerCase() as Hex
+}
+
+function toRow(row: ListedOperation) {
+  const { received_at, chain_id, state, success, sender, prefund, actual_gas_cost, hash } = row
+  const outcome = success === false ? 'reverted' : state
+  const cost = actual_gas_cost ?? prefund
+  return {
+    time: received_at,
+    chain: chain_id,
+    state: outcome,
+    code: row.reason_code,
+    sender,
+    cost,
+    hash,
+  }
+}
+
+/** The members of an entry in one line, the kind first. */
+function lineOf({ at, kind, ...facts }: TimelineEntry): string {
+  const parts = Object.entries(facts).map(([name, value]) => `${name} ${value ?? '-'}`)
+  return `${at.toISOString()}  ${kind.padEnd(11)} ${parts.join(', ')}`.trimEnd()
+}
+
+/** `purser operation list|show|cancel` */
 export function defineOperationCommand(operation: Command): void {
+  onStore(
+    operation
+      .command('list')
+      .description(`the newest ${PAGE_SIZE} operations; --after continues`)
+      .option('--app <id>', 'of this app')
+      .option('--chain <id>', 'on this chain')
+      .option('--sender <address>', 'of this sender')
+      .option('--state <name>', `in this state: ${states.join(', ')}`)
+      .option('--code <code>', 'dropped with this code, e.g. EXPIRED or AA25')
+      .option('--after <cursor>', 'the end of the page before'),
+    async ({ store, flags }) => {
+      const page = { limit: PAGE_SIZE, before: flags.after }
+      const { items, next } = await listOperations(store.database, filterOf(flags), page)
+      printTable(items.map(toRow))
+      if (next !== undefined) console.log(`more: --after ${next}`)
+    },
+  )
+  onStore(
+    operation
+      .command('show')
+      .argument('<hash>')
+      .description('one operation: what happened to it, and what to do')
+      .requiredOption('--chain <id>', 'its chain'),
+    async ({ store, flags, id }) => {
+      const chainId = parseChain(flags.chain)
+      const record = await findOperationRecord(store.database, chainId, parseHash(id))
+      if (record === undefined) throw new ConfigError(`Chain ${chainId} has no operation ${id}.`)
+      const { operation: row, inclusion } = record
+      console.log(`operation ${row.hash} of ${row.sender}, nonce ${row.nonce}: ${row.state}`)
+      for (const entry of timelineOf(record)) console.log(lineOf(entry))
+      const code = inclusion?.success === false ? '-32521' : row.reason_code
+      const known = code === null ? undefined : explain(code)
+      for (const line of known === undefined ? [] : explanationLines(known)) console.log(line)
+    },
+  )
   onStore(
     operation
       .command('cancel')
@@ -19,11 +119,8 @@ export function defineOperationCommand(operation: Command): void {
       .description('take an operation back that is not included yet')
       .requiredOption('--chain <id>', 'its chain'),
     async ({ store, flags, id }) => {
-      const chainId = Number(flags.chain)
-      if (!Number.isSafeInteger(chainId) || chainId <= 0)
-        throw new ConfigError('--chain must be a chain id.')
-      if (!hashPattern.test(id)) throw new ConfigError('The hash must be 0x and 64 hex digits.')
-      const hash = id.toLowerCase() as Hex
+      const chainId = parseChain(flags.chain)
+      const hash = parseHash(id)
       const state = await audited(store.database, commandActor(), async ({ trx, record }) => {
         const appId = (await findOperation(trx, chainId, hash))?.appId ?? null
         const before = await requestCancellation(trx, chainId, hash)

@@ -120,7 +120,12 @@ test('an address can be recovered from the stub signature, and it has no zero by
 })
 
 test('the signature is that of the signer', async () => {
-  const { paymasterData, ...rest } = signSponsorship(op, { entryPoint, chainId: 1 }, range, signer)
+  const { paymasterData, ...rest } = signSponsorship(
+    op,
+    { entryPoint, chainId: 1, contract: 2 },
+    range,
+    signer,
+  )
   const { paymasterData: _, ...before } = op
   expect(rest).toEqual(before)
   const hash = sponsorshipHash(op, entryPoint, 1, range)
@@ -130,7 +135,9 @@ test('the signature is that of the signer', async () => {
 
 test('a key of somebody else never signs', () => {
   const wrong = { ...signer, key: `0x${'5b'.repeat(32)}` as const }
-  expect(() => signSponsorship(op, { entryPoint, chainId: 1 }, range, wrong)).toThrow(/not that of/)
+  expect(() => signSponsorship(op, { entryPoint, chainId: 1, contract: 2 }, range, wrong)).toThrow(
+    /not that of/,
+  )
 })
 
 test('every signed field, the chain, the tank and the range change the hash', () => {

@@ -11,11 +11,11 @@ import type { TankOperation } from '../tank/tankTypedData.js'
  */
 export function signSponsorship(
   op: TankOperation,
-  { entryPoint, chainId, delegate }: SigningDomain,
+  { entryPoint, chainId, contract, delegate }: SigningDomain,
   range: TimeRange,
   signer: TankSigner,
 ): Operation {
-  const hash = sponsorshipHash(op, entryPoint, chainId, range, delegate)
+  const hash = sponsorshipHash(op, entryPoint, chainId, range, delegate, contract)
   const isLate = splitPaymasterSignature(op.paymasterData) !== undefined
   const encode = isLate ? encodeLateTankData : encodeTankData
   return { ...op, paymasterData: encode(range, signForTank(hash, op.paymaster, signer)) }

@@ -90,7 +90,8 @@ function sign(
   const key = decryptSecret(masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
   const signer = { address: tank.signer, key }
   const paying = { ...unsigned, paymaster: tank.address }
-  return signSponsorship(paying, { entryPoint, chainId, delegate }, range, signer)
+  const domain = { entryPoint, chainId, contract: tank.contract, delegate }
+  return signSponsorship(paying, domain, range, signer)
 }
 
 type SignedSponsorship = {

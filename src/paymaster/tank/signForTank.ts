@@ -4,6 +4,7 @@ import { keccak } from '../../encoding/keccak.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { recoverKey } from '../../evm/index.js'
 import { signHash } from '../../signing/signHash.js'
+import type { TankContract } from '../../store/schema.js'
 import { tryDecrypt } from '../../tenancy/secrets.js'
 
 /** The purpose that the key of a tank's signer is encrypted for. */
@@ -20,6 +21,7 @@ export type TankSigner = { readonly address: Address; readonly key: Hex }
 export type SigningDomain = {
   readonly entryPoint: EntryPoint
   readonly chainId: number
+  readonly contract: TankContract
   /** The address that the sender's code points to (EIP-7702), where the operation does not say. */
   readonly delegate?: Address | undefined
 }

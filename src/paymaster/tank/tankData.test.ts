@@ -4,7 +4,13 @@ import { describe, expect, test } from 'vitest'
 import { address, operation, timeRange } from '../../../test/support/tanks/arbitraryOperation.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { encodeTankData, parseTankData, sponsorshipHash, stubSignature } from './tankData.js'
+import {
+  encodeLateTankData,
+  encodeTankData,
+  parseTankData,
+  sponsorshipHash,
+  stubSignature,
+} from './tankData.js'
 
 const signature = fc
   .uint8Array({ minLength: 65, maxLength: 65 })
@@ -112,7 +118,9 @@ describe('the hash to sign', () => {
 
   test('is the EIP-712 hash of the sponsorship on v0.7 and later', () =>
     fc.assert(
-      fc.property(operation, terms, later, (op, bound, version) => {
+      fc.property(operation, terms, later, fc.boolean(), (drawn, bound, version, isLate) => {
+        const encode = isLate ? encodeLateTankData : encodeTankData
+        const op = { ...drawn, paymasterData: encode(bound.range, stubSignature) }
         expect(hashOn(version, op, bound)).toBe(
           hashTypedData({
             domain: domainOf(bound),
@@ -130,6 +138,7 @@ describe('the hash to sign', () => {
                 { name: 'paymasterGasLimits', type: 'bytes32' },
                 { name: 'validUntil', type: 'uint48' },
                 { name: 'validAfter', type: 'uint48' },
+                { name: 'signatureSuffix', type: 'bytes10' },
               ],
             },
             message: {
@@ -143,17 +152,20 @@ describe('the hash to sign', () => {
                 op.paymasterVerificationGasLimit,
                 op.paymasterPostOpGasLimit,
               ),
+              signatureSuffix: isLate ? '0x004122e325a297439656' : `0x${'00'.repeat(10)}`,
             },
           }),
         )
       }),
     ))
 
-  test('does not depend on signature, paymaster data or, on v0.6, paymaster limits', () =>
+  test('does not depend on signatures or, on v0.6, paymaster data and paymaster limits', () =>
     fc.assert(
-      fc.property(operation, operation, terms, (op, other, bound) => {
-        const { signature, paymasterVerificationGasLimit, paymasterPostOpGasLimit } = other
-        const same = { ...op, signature, paymasterData: other.callData }
+      fc.property(operation, operation, signature, terms, (drawn, other, signed, bound) => {
+        const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = other
+        const op = { ...drawn, paymasterData: encodeTankData(bound.range, stubSignature) }
+        const paymasterData = encodeTankData(bound.range, signed)
+        const same = { ...op, signature: other.signature, paymasterData }
         expect(hashOn('0.7', same, bound)).toBe(hashOn('0.7', op, bound))
         const limits = { paymasterVerificationGasLimit, paymasterPostOpGasLimit }
         expect(hashOn('0.6', { ...same, ...limits }, bound)).toBe(hashOn('0.6', op, bound))

@@ -1,9 +1,17 @@
 import type { Address, Hex } from 'viem'
 import { digits } from '../../encoding/abiWriter.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
 import { joinPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'
-import { promiseHash, type TankOperation, timeDigits, timeWord } from './tankTypedData.js'
+import type { TankContract } from '../../store/schema.js'
+import {
+  NEWEST_TANK,
+  type PromiseHash,
+  promiseHash,
+  type TankOperation,
+  timeDigits,
+  timeWord,
+} from './tankTypedData.js'
 
 /** The content of a tank's paymasterData. Unix seconds; validUntil 0 = without end. */
 export type TankData = TimeRange & { readonly signature: Hex }
@@ -49,11 +57,25 @@ export function parseTankData(paymasterData: Hex): TankData | undefined {
   }
 }
 
-const hash = promiseHash('Sponsorship', 'uint48 validUntil,uint48 validAfter')
+const RANGE = 'uint48 validUntil,uint48 validAfter'
+const inAnyForm = promiseHash('Sponsorship', RANGE)
+const inOneForm = promiseHash('Sponsorship', `${RANGE},bytes10 signatureSuffix`)
+
+type HashFunctions = Readonly<Record<Version, PromiseHash>>
+
+/** The hash functions by the version of the tank's contract; on v0.6 there is one form only. */
+const hashes: Readonly<Record<TankContract, HashFunctions>> = {
+  1: { '0.6': inAnyForm, '0.7': inAnyForm, '0.8': inAnyForm, '0.9': inAnyForm },
+  2: { '0.6': inAnyForm, '0.7': inOneForm, '0.8': inOneForm, '0.9': inOneForm },
+}
+
+const SUFFIX_AT = 2 + 2 * TIME_DIGITS + SIGNATURE_DIGITS
+const SUFFIX_DIGITS = 20
 
 /**
  * The hash that the tank's signer signs (getHash of the contract: EIP-712, no further prefix) to
- * pay for `op` within `range`. Covers every field but the operation's signature and paymasterData.
+ * pay for `op` within `range`. Covers every field but the operation's signature and paymasterData, of which
+ * it covers the form, late or not (see `encodeLateTankData`), unless the contract is of version 1.
  * @param delegate - the address that the sender's code points to, when it is an EIP-7702 account
  * already
  */
@@ -61,14 +83,17 @@ export function sponsorshipHash(
   op: TankOperation,
   entryPoint: Pick<EntryPoint, 'version' | 'address'>,
   chainId: number,
-  range: TimeRange,
+  { validUntil, validAfter }: TimeRange,
   delegate?: Address,
+  contract: TankContract = NEWEST_TANK,
 ): Hex {
-  return hash(
-    op,
-    entryPoint,
-    chainId,
-    timeWord(range.validUntil) + timeWord(range.validAfter),
-    delegate,
-  )
+  const hash = hashes[contract][entryPoint.version]
+  const times = timeWord(validUntil) + timeWord(validAfter)
+  const promised = hash === inOneForm ? times + suffixWord(op.paymasterData) : times
+  return hash(op, entryPoint, chainId, promised, delegate)
+}
+
+/** The bytes behind the tank's signature. */
+function suffixWord(paymasterData: Hex): string {
+  return paymasterData.slice(SUFFIX_AT, SUFFIX_AT + SUFFIX_DIGITS).padEnd(64, '0')
 }

@@ -1,11 +1,10 @@
 import type { Address } from 'viem'
-import { unixNow } from '../../base/unixNow.js'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 import { type BundleShare, preVerificationGas } from '../../gas/preVerificationGas.js'
 import { widestOperation } from '../../gas/widestOperation.js'
-import { complete, tankStub, withPaymaster } from '../sponsoredDraft.js'
+import { complete, stubRange, tankStub, withPaymaster } from '../sponsoredDraft.js'
 import { tankVerificationGas } from './tankGas.js'
 
 /**
@@ -29,7 +28,7 @@ export function withTankRoom(
   tank: Address,
   share: Omit<BundleShare, 'verificationGasUsed'>,
 ): GasEstimate {
-  const stub = tankStub(tank, { validAfter: 0, validUntil: unixNow() }, entryPoint, draft, false)
+  const stub = tankStub(tank, stubRange, entryPoint, draft, false)
   const { hasPaymasterLimits } = entryPoint
   const calldata = (paid: Draft, limits: GasEstimate): bigint =>
     // As if no gas counted towards the calldata floor, under which the bytes cost most.

@@ -11,6 +11,9 @@ import type { Operation } from '../../entrypoint/operation.js'
  * EntryPoint, every field of the operation but its two signatures, and the promise for it.
  */
 
+/** The version of the contract with which tanks are made. */
+export const NEWEST_TANK = 2
+
 /** An operation that names its tank. */
 export type TankOperation = Operation & { readonly paymaster: Address }
 

@@ -1,10 +1,7 @@
 import type { Operation } from '../../entrypoint/operation.js'
 import { type SigningDomain, signForTank, type TankSigner } from '../tank/signForTank.js'
 import type { TankOperation } from '../tank/tankTypedData.js'
-import { encodeTokenData, type Permit, type TokenQuote, tokenPaymentHash } from '../tokenData.js'
-
-/** The quote, which is signed, and the permit that mode `permit` carries beside it. */
-export type TokenTerms = { readonly quote: TokenQuote; readonly permit?: Permit | undefined }
+import { encodeTokenData, type TokenTerms, tokenPaymentHash } from '../tokenData.js'
 
 /**
  * `op`, which names its token tank as paymaster, with the tank's paymasterData. On v0.7 and later
@@ -13,14 +10,15 @@ export type TokenTerms = { readonly quote: TokenQuote; readonly permit?: Permit 
  */
 export function signTokenPayment(
   op: TankOperation,
-  { entryPoint, chainId, delegate }: SigningDomain,
-  { quote, permit }: TokenTerms,
+  { entryPoint, chainId, contract, delegate }: SigningDomain,
+  terms: TokenTerms,
   signer: TankSigner,
 ): Operation {
+  const { quote, permit } = terms
   if (entryPoint.hasPaymasterLimits && op.paymasterPostOpGasLimit !== quote.postOpGas) {
     throw new RangeError('The quote must be for the paymasterPostOpGasLimit of the operation.')
   }
-  const hash = tokenPaymentHash(op, entryPoint, chainId, quote, delegate)
+  const hash = tokenPaymentHash(op, entryPoint, chainId, terms, delegate, contract)
   const signature = signForTank(hash, op.paymaster, signer)
   return { ...op, paymasterData: encodeTokenData({ quote, signature, permit }) }
 }

@@ -46,7 +46,7 @@ export async function insertTank(db: Database, tank: NewTank): Promise<StoredTan
 export function replaceTank(
   db: Database,
   { chainId, entryPoint, address }: Pick<Payer, 'chainId' | 'entryPoint'> & { address: Address },
-  made: Pick<NewTank, 'address' | 'owner' | 'signer' | 'signer_key'>,
+  made: Pick<NewTank, 'contract' | 'address' | 'owner' | 'signer' | 'signer_key'>,
 ): Promise<StoredTank> {
   return db
     .updateTable('tanks')

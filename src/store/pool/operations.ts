@@ -7,8 +7,8 @@ import type { Database } from '../database.js'
 import type { DropCode } from '../dropCode.js'
 import { emitOperationEvents } from '../events.js'
 import { inTransaction } from '../inTransaction.js'
-import { fromJson } from '../json.js'
 import type { OperationState, Schema } from '../schema.js'
+import { storedOperation } from '../storedOperation.js'
 import { dropSuccessors, nonceKeyUnit } from './successors.js'
 
 /** The fees that are paid for an operation: those that we grant it, else its own. */
@@ -383,15 +383,12 @@ export async function mayBeIncluded(db: Database, chainId: number): Promise<bool
   return rows[0]?.found === true
 }
 
-/** Members that JSON leaves out when they are undefined. */
-const optionalMembers = { factory: undefined, paymaster: undefined, authorization: undefined }
-
 function toStored(row: Selectable<Schema['operations']>): StoredOperation {
   return {
     hash: row.hash,
     entryPoint: row.entry_point,
     appId: row.app_id,
-    operation: { ...optionalMembers, ...(fromJson(row.operation) as Operation) },
+    operation: storedOperation(row.operation),
     offer: {
       maxFeePerGas: row.max_fee_per_gas,
       maxPriorityFeePerGas: row.max_priority_fee_per_gas,

@@ -1,10 +1,12 @@
 import type { Database } from '../database.js'
+import type { AppSponsor } from '../schema.js'
 import { isUuid } from '../uuid.js'
 
 export type App = {
   readonly id: string
   readonly accountId: string
   readonly name: string
+  readonly sponsor: AppSponsor | null
   readonly createdAt: Date
   readonly revokedAt: Date | null
 }
@@ -13,6 +15,7 @@ const columns = [
   'id',
   'account_id as accountId',
   'name',
+  'sponsor',
   'created_at as createdAt',
   'revoked_at as revokedAt',
 ] as const
@@ -53,11 +56,24 @@ export function listApps(db: Database, accountId?: string): Promise<App[]> {
     .execute()
 }
 
+export type AppChange = {
+  readonly name?: string | undefined
+  /** null = names nobody any more. */
+  readonly sponsor?: AppSponsor | null | undefined
+}
+
 /** undefined = there is no such live app. */
-export function renameApp(db: Database, id: string, name: string): Promise<App | undefined> {
+export function updateApp(
+  db: Database,
+  id: string,
+  { name, sponsor }: AppChange,
+): Promise<App | undefined> {
   return db
     .updateTable('apps')
-    .set({ name })
+    .set((eb) => ({
+      name: name ?? eb.ref('name'),
+      ...(sponsor !== undefined && { sponsor: sponsor && JSON.stringify(sponsor) }),
+    }))
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .returning(columns)
@@ -74,6 +90,7 @@ export async function findApp(db: Database, id: string): Promise<App | undefined
           'apps.id',
           'apps.account_id as accountId',
           'apps.name',
+          'apps.sponsor',
           'apps.created_at as createdAt',
           'apps.revoked_at as revokedAt',
         ])
@@ -82,6 +99,12 @@ export async function findApp(db: Database, id: string): Promise<App | undefined
         .where('accounts.revoked_at', 'is', null)
         .executeTakeFirst()
     : undefined
+}
+
+/** undefined = the app names nobody. */
+export async function findSponsor(db: Database, id: string): Promise<AppSponsor | undefined> {
+  const row = await db.selectFrom('apps').select('sponsor').where('id', '=', id).executeTakeFirst()
+  return row?.sponsor ?? undefined
 }
 
 export type AppOwner = Pick<App, 'accountId'>

@@ -10,13 +10,12 @@ import { type Fork, forks, type State } from '../../evm/index.js'
 import type { Engine, StateOverride, Validation } from '../engine.js'
 import { aggregated } from '../refusals.js'
 import { accessHintsOf } from './accessHintsOf.js'
-import { takeHeavyTurn } from './heavyTurns.js'
+import { createRunner } from './createRunner.js'
 import { measureOperation } from './measureOperation.js'
 import type { Extent, Observation } from './observeOperation.js'
 import { observeRecord, type RecordedExecution } from './observeRecord.js'
 import { outcomeOf, refusal, type SimulatedOperation, validationOf } from './simulatedOperation.js'
 import {
-  LIGHT_STEPS,
   MAX_STEPS,
   type SimulationState,
   simulateOperation,
@@ -99,41 +98,26 @@ export function createEngineOn(withState: WithState): Engine {
   }
 }
 
-/** Runs `op` until no state is missing; in a heavy turn if it takes many steps (see `takeHeavyTurn`). */
-async function simulate(...subject: Subject): Promise<SimulatedOperation> {
-  try {
-    return await simulateWithin(LIGHT_STEPS, () => {}, ...subject)
-  } catch (error) {
-    if (!(error instanceof TooCostlyError)) throw error
-    return takeHeavyTurn((count) => simulateWithin(MAX_STEPS, count, ...subject))
-  }
-}
-
-type Subject = [
+/** Runs `op` in turn until no state is missing; the last run is the one that counts. */
+async function simulate(
   withState: WithState,
   entryPoint: EntryPoint,
   op: Operation,
   extent: Extent,
-  override?: StateOverride | undefined,
-]
-
-/** The last attempt is the one that counts. `count` is told the milliseconds of each. */
-async function simulateWithin(
-  maxSteps: number,
-  count: (elapsed: number) => void,
-  ...[withState, entryPoint, op, extent, override]: Subject
+  override?: StateOverride,
 ): Promise<SimulatedOperation> {
   let last: (SimulationState & { readonly observed: Observation }) | undefined
   const hints = accessHintsOf(entryPoint, op, extent)
-  const { result, view, readMore } = await withState(hints, (known, { block }) => {
+  const inTurn = createRunner('light')
+  const { result, view, readMore } = await withState(hints, async (known, { block }) => {
     const simulationState = { block, state: stateFor(known, op, override) }
-    const begin = performance.now()
-    const { outcome, observed } = simulateOperation(simulationState, entryPoint, op, extent, {
-      onMiss: 'guess',
-      record: true,
-      maxSteps,
-    })
-    count(performance.now() - begin)
+    const { outcome, observed } = await inTurn(MAX_STEPS, (maxSteps) =>
+      simulateOperation(simulationState, entryPoint, op, extent, {
+        onMiss: 'guess',
+        record: true,
+        maxSteps,
+      }),
+    )
     last = { ...simulationState, observed }
     return outcome
   })

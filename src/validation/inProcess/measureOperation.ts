@@ -6,7 +6,7 @@ import { TooCostlyError } from '../../errors/simulationErrors.js'
 import type { Outcome } from '../../evm/index.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
-import { takeHeavyTurn } from './heavyTurns.js'
+import { createRunner } from './createRunner.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
 import { settleSearch } from './settleSearch.js'
 import { refusal, type SimulatedOperation, validityOf } from './simulatedOperation.js'
@@ -134,25 +134,20 @@ function searchLimit(
   search: (attempt: Attempt) => Promise<bigint>,
 ): Promise<bigint> {
   const likely = simulated.result.steps
-  const run = async (limited: Operation, extent: Extent) => {
-    const how = {
-      onMiss: 'guess',
-      record: false,
-      maxSteps: Math.min(steps.left, MAX_STEPS),
-    } as const
-    const simulation = simulateOperation(simulated, entryPoint, limited, extent, how)
-    steps.left -= stepsOf(simulation.outcome, likely, how.maxSteps)
+  const inTurn = createRunner(likely > LIGHT_STEPS ? 'heavy' : 'light')
+  const attempt = async (limited: Operation, extent: Extent) => {
+    const most = Math.min(steps.left, MAX_STEPS)
+    const simulation = await inTurn(most, (maxSteps) =>
+      simulateOperation(simulated, entryPoint, limited, extent, {
+        onMiss: 'guess',
+        record: false,
+        maxSteps,
+      }),
+    )
+    steps.left -= stepsOf(simulation.outcome, likely, most)
     if (steps.left <= 0) throw new TooCostlyError('steps')
     return simulation
   }
-  const inTurn = (limited: Operation, extent: Extent) =>
-    takeHeavyTurn(async (count) => {
-      const begin = performance.now()
-      const simulation = await run(limited, extent)
-      count(performance.now() - begin)
-      return simulation
-    })
-  const attempt = likely > LIGHT_STEPS ? inTurn : run
   return settleSearch(simulated.readMore, (onMisses) =>
     search(async (limits, extent) => {
       const limited = withLimits(entryPoint, op, limits)

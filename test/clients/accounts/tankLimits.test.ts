@@ -115,6 +115,26 @@ describe('a client that keeps the limits of its estimate', () => {
     expect(await sendSigned(safe, signed)).toMatchObject({ success: true, paymaster })
   })
 
+  test('v0.7: however many bytes of the time are zero when it asks for the stub', async () => {
+    const entryPoint = safe.entryPoint.address
+    const op = await prepare(safe, 1)
+    /** A sponsorship that ends `second` seconds after a time that is a multiple of 256. */
+    const endingAt = (second: number) => {
+      const now = Math.floor(Date.now() / 1_000)
+      return { mode: 'SPONSORED', expiryDuration: 512 + second - (now % 256) }
+    }
+    const params = (draft: Fields, context: object) =>
+      [asJson(draft), entryPoint, '0x7a69', context] as const
+    const stub = await call('pm_getPaymasterStubData', ...params(op, endingAt(0)))
+    const { paymaster, paymasterData } = stub
+    const paid: Fields = { ...op, paymaster, paymasterData, ...quantities(stub, tankLimits) }
+    const estimate = await call('eth_estimateUserOperationGas', asJson(paid), entryPoint)
+    const limited = { ...paid, ...quantities(estimate, ownLimits) }
+    const data = await call('pm_getPaymasterData', ...params(limited, endingAt(128)))
+    const signed = { ...limited, paymasterData: data.paymasterData }
+    expect(await sendSigned(safe, signed)).toMatchObject({ success: true, paymaster })
+  })
+
   test.each(['v0.6', 'v0.7'])(
     '%s: it estimates without a paymaster, and places nothing but the paymaster',
     async (name) => {

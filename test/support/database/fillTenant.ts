@@ -1,7 +1,10 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Hex } from 'viem'
+import { exampleOperation } from '../../../src/api/methods/examples/examples.js'
 import type { Database } from '../../../src/store/database.js'
 import { emitEvent, eventTypes } from '../../../src/store/events.js'
 import { inTransaction } from '../../../src/store/inTransaction.js'
+import { toJson } from '../../../src/store/json.js'
 import { insertDecision } from '../../../src/store/ledger/decisions.js'
 import { insertPolicy } from '../../../src/store/tenants/policies.js'
 import type { Tenant } from '../http/useAdmin.js'
@@ -50,6 +53,7 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     position: undefined,
     terms: {},
   })
+  const refusalId = await storeRefusal(db, tenant)
   await inTransaction(db, (trx) => emitEvent(trx, app_id, 'tank.low', { tankId: tank.id }))
   return {
     accountId: tenant.accountId,
@@ -61,7 +65,61 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     chainId: '31337',
     decisionId: await storeCall(db, app_id, webhook.id),
     subscriptionId: subscription.id,
+    refusalId,
+    userOpHash: await storeOperation(db, app_id),
   }
+}
+
+/** A dropped operation; resolves to its hash. */
+export async function storeOperation(db: Database, app_id: string): Promise<string> {
+  const hash: Hex = `0x${randomBytes(32).toString('hex')}`
+  await db
+    .insertInto('operations')
+    .values({
+      chain_id: 31_337n,
+      hash,
+      entry_point: `0x${'e'.repeat(40)}`,
+      app_id,
+      sender: `0x${'5'.repeat(40)}`,
+      nonce: 7n,
+      paymaster: null,
+      max_fee_per_gas: 1n,
+      max_priority_fee_per_gas: 1n,
+      prefund: 9n,
+      valid_until: 0n,
+      operation: toJson(exampleOperation),
+      state: 'dropped',
+      reason_code: 'EXPIRED',
+      reason: 'too late',
+    })
+    .execute()
+  return hash
+}
+
+/** A refused request; resolves to its id. */
+export async function storeRefusal(db: Database, { accountId, appId }: Tenant): Promise<string> {
+  const { id } = await db
+    .insertInto('refusals')
+    .values({
+      at: new Date(),
+      account_id: accountId,
+      app_id: appId,
+      key_id: randomUUID(),
+      chain_id: 31_337n,
+      method: 'eth_sendUserOperation',
+      entry_point: `0x${'e'.repeat(40)}`,
+      sender: `0x${'5'.repeat(40)}`,
+      nonce: 7n,
+      code: -32_507,
+      rule: 'AA24',
+      message: 'AA24 signature error',
+      data: '{"rule":"AA24"}',
+      request: '[{"nonce":"0x7"}]',
+      request_id: randomUUID(),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 /** A decision whose webhook said no; resolves to the decision's id. */

@@ -205,6 +205,7 @@ export function createMemoryServices() {
   }
 
   const operatorToken = 'operator'
+  const sponsors = new Map([['app-1', { name: 'App one', icon: 'https://one.example/icon.png' }]])
   const services: Services = {
     clientVersion: 'purser/test',
     chains: new Map([[chain.chainId, chain]]),
@@ -212,6 +213,8 @@ export function createMemoryServices() {
     authenticateKey: async (key) => identities.get(key),
     authenticateToken: async (token) => accounts.get(token),
     isOperator: (token) => token === operatorToken,
+    recordRefusal: () => {},
+    sponsorOf: async (appId) => sponsors.get(appId),
     webhooks: () => ({
       create: recorded('webhooks.create', (appId, webhook) => {
         const webhookId = randomUUID()

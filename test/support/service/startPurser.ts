@@ -115,13 +115,17 @@ export function readDevInfo(dataFolder: string): DevInfo {
   return JSON.parse(readFileSync(join(dataFolder, 'dev.json'), 'utf8')) as DevInfo
 }
 
-/** Starts `purser dev` on a free port. */
+/**
+ * Starts `purser dev` on a free port.
+ * @param cli the program, that of this checkout by default
+ */
 export async function startPurser(
   dataFolder: string,
   args: readonly string[] = [],
   environment: Environment = {},
+  cli = CLI,
 ): Promise<RunningPurser> {
   const own = ['--data', dataFolder, '--port', '0', '--log-level', 'warn']
-  const service = await startService(['dev', ...own, ...args], environment)
+  const service = await startService(['dev', ...own, ...args], environment, cli)
   return { ...service, dataFolder, info: readDevInfo(dataFolder) }
 }

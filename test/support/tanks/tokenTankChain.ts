@@ -106,7 +106,7 @@ export function blocking(token: Address, account: Address, refusal: number): Use
 export async function openTokenTankChain(version: Version, chainId = 31337) {
   const chain = await openTankChain(version, chainId)
   const { wallet, entryPoint, transact } = chain
-  const implementation = tankImplementation('token', version).address
+  const implementation = tankImplementation('token', version, 2).address
 
   const deployOdd = async (name: OddToken): Promise<Address> => {
     const { address, deployData } = deployment(contracts[name]!.bytecode)
@@ -209,7 +209,7 @@ export async function openTokenTankChain(version: Version, chainId = 31337) {
         paymaster: op.paymaster!,
         paymasterPostOpGasLimit: version === '0.6' ? 0n : quote.postOpGas,
       },
-      { entryPoint, chainId },
+      { entryPoint, chainId, contract: 2 },
       { quote, permit },
       { address: lower(privateKeyToAddress(SIGNER_A)), key: SIGNER_A },
     )

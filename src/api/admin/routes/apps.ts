@@ -3,7 +3,7 @@ import { NotFoundError } from '../../../errors/restErrors.js'
 import { listApps } from '../../../store/tenants/apps.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { changeApp, createTenantApp, endApp } from '../../../tenancy/manageApps.js'
-import { app, done, listOf, name, appParams as params } from '../../adminSchemas.js'
+import { app, done, listOf, name, appParams as params, sponsor } from '../../adminSchemas.js'
 import { type Route, route } from '../route.js'
 
 export const appRoutes: readonly Route[] = [
@@ -43,10 +43,10 @@ export const appRoutes: readonly Route[] = [
   route({
     method: 'PATCH',
     path: '/apps/{appId}',
-    summary: 'Rename an app',
+    summary: 'Rename an app, or change whom wallets show as its sponsor (null: nobody)',
     who: 'account',
     params,
-    body: z.strictObject({ name }),
+    body: z.strictObject({ name: name.optional(), sponsor: sponsor.nullable().optional() }),
     answer: app,
     run: (asked) =>
       audited(asked.context.database, asked.caller.actor, (change) =>

@@ -94,6 +94,7 @@ test.each(['v1/KEY', 'v2/KEY', 'v3/KEY'])('viem reads paymaster answers of %s', 
   expect(await getPaymasterStubData(client, request('0.6'))).toEqual({
     paymasterAndData: `${address('7')}ffff`,
     isFinal: false,
+    sponsor: { name: 'App one', icon: 'https://one.example/icon.png' },
   })
   expect(await getPaymasterData(client, request('0.6'))).toMatchObject({
     paymasterAndData: `${address('7')}abcd`,

@@ -1,0 +1,82 @@
+import type { Address } from 'viem'
+import { RateLimitError } from '../../errors/limitErrors.js'
+import type { PurserError } from '../../errors/purserError.js'
+import type { NewRefusal } from '../../store/records/refusals.js'
+import { type MethodName, methods } from '../methods/methodList.js'
+import type { KeyIdentity } from '../services.js'
+
+/** A call of a method that was answered with an error. */
+export type RefusedCall = {
+  readonly name: MethodName
+  readonly params: readonly unknown[]
+  readonly error: PurserError
+  readonly chainId: number
+  readonly identity: Pick<KeyIdentity, 'keyId' | 'appId' | 'accountId'>
+  readonly requestId: string
+}
+
+/** The most characters of parameters that are kept, and of a message. */
+const MOST_REQUEST = 16_384
+const MOST_MESSAGE = 4_096
+
+/**
+ * The record of a refused call; undefined where nobody will ask for it: the call is about no operation, or
+ * came too often. Everything is taken as the caller sent it, since it may be what is wrong.
+ */
+export function toRefusal({
+  name,
+  params,
+  error,
+  chainId,
+  identity,
+  requestId,
+}: RefusedCall): NewRefusal | undefined {
+  if (error instanceof RateLimitError) return undefined
+  const { params: names }: { readonly params: readonly string[] } = methods[name]
+  if (names[0] !== 'operation') return undefined
+  const [operation, entryPoint] = params
+  const request = JSON.stringify(params)
+  return {
+    at: new Date(),
+    account_id: identity.accountId,
+    app_id: identity.appId,
+    key_id: identity.keyId,
+    chain_id: BigInt(chainId),
+    method: name,
+    entry_point: addressIn(entryPoint),
+    sender: addressIn(memberOf(operation, 'sender')),
+    nonce: nonceIn(memberOf(operation, 'nonce')),
+    code: error.code,
+    rule: error.rule ?? null,
+    message: textOf(error.message),
+    data: error.data === undefined ? null : boundedJson(error.data),
+    request: request.length > MOST_REQUEST ? null : request,
+    request_id: requestId,
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined
+}
+
+function addressIn(value: unknown): Address | null {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)
+    ? (value.toLowerCase() as Address)
+    : null
+}
+
+function nonceIn(value: unknown): bigint | null {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null
+}
+
+/** PostgreSQL stores no NUL. */
+function textOf(message: string): string {
+  return message.slice(0, MOST_MESSAGE).replaceAll('\0', '')
+}
+
+function boundedJson(data: object): string | null {
+  const json = JSON.stringify(data)
+  return json.length > MOST_REQUEST ? null : json
+}

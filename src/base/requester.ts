@@ -1,0 +1,29 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** The party for whose request the process works. Parties of the same name share what a party may take. */
+export type Requester = {
+  readonly name: string
+  /** Milliseconds for which its request has kept the thread. */
+  readonly spent: number
+  /** Adds milliseconds for which its request kept the thread. */
+  spend(milliseconds: number): void
+  /** Called before work that takes long. Throws RateLimitError where the party has too much of it under way. */
+  beginHeavyWork(): void
+}
+
+const requesters = new AsyncLocalStorage<Requester | undefined>()
+
+/** The party for which the caller works; undefined = the service itself. */
+export function currentRequester(): Requester | undefined {
+  return requesters.getStore()
+}
+
+/** Runs `work`, and all that it waits for, for `requester`. */
+export function workFor<Result>(requester: Requester, work: () => Result): Result {
+  return requesters.run(requester, work)
+}
+
+/** Runs `work` for the service itself, whoever's request gave rise to it. */
+export function workForItself<Result>(work: () => Result): Result {
+  return requesters.run(undefined, work)
+}

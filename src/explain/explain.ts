@@ -1,0 +1,66 @@
+import { errorCodes } from '../errors/errorCodes.js'
+import { refusalCodes, tokenRefusalCodes } from '../errors/refusal.js'
+import { dropCodes } from '../store/dropCode.js'
+import { dropRemedies } from './dropRemedies.js'
+import { entryPointCodes } from './entryPointCodes.js'
+import { errorRemedies } from './errorRemedies.js'
+import type { Explanation, Remedy } from './explanation.js'
+import { refusalRemedies } from './refusalRemedies.js'
+import { ruleFamilies } from './ruleFamilies.js'
+
+type Entry = Remedy & { readonly meaning: string; readonly docs: string }
+
+function entriesOf(
+  meanings: Readonly<Record<string, string>>,
+  remedies: Readonly<Record<string, Remedy>>,
+  docs: string,
+): [string, Entry][] {
+  return Object.entries(meanings).flatMap(([code, meaning]) => {
+    const remedy = remedies[code]
+    return remedy === undefined ? [] : [[code, { meaning, docs, ...remedy }]]
+  })
+}
+
+const ofFailedEstimate: Entry = {
+  meaning: 'The sponsorship needs an estimate, and the operation cannot be estimated.',
+  docs: 'sponsorship.md',
+  culprit: 'app',
+  steps: ['Ask eth_estimateUserOperationGas, and mend what it answers.'],
+}
+
+const entries: ReadonlyMap<string, Entry> = new Map([
+  ...entriesOf(errorCodes, errorRemedies, 'api.md'),
+  ...entriesOf(dropCodes, dropRemedies, 'api.md'),
+  ...entriesOf(tokenRefusalCodes, refusalRemedies, 'tokens.md'),
+  ...entriesOf(refusalCodes, refusalRemedies, 'sponsorship.md'),
+  ['ESTIMATION_FAILED', ofFailedEstimate],
+  ...Object.entries(entryPointCodes).map(([code, entry]): [string, Entry] => [
+    code,
+    { ...entry, docs: 'api.md' },
+  ]),
+])
+
+/** Every code that has an explanation; the rules of ERC-7562 are explained by their families beside it. */
+export const explainedCodes: readonly string[] = [...entries.keys()]
+
+const rulePattern = /^(OP|STO|COD|AUTH|EREP|SREP|GREP|UREP|LIM)-\d{3}$/
+
+/**
+ * Meaning, culprit and remedy of a code: of the EntryPoint (`AA25`), of ERC-7562 (`STO-021`), of a refusal
+ * or a dropped operation (`BUDGET_EXCEEDED`), or a JSON-RPC error (`-32508`). Undefined for any other text.
+ */
+export function explain(code: string): Explanation | undefined {
+  const rule = rulePattern.exec(code)?.[1]
+  const family = rule === undefined ? undefined : ruleFamilies[rule]
+  if (family !== undefined) return { code, ...family, docs: 'validation.md' }
+  const entry = entries.get(code)
+  return entry && { code, ...entry }
+}
+
+/** The explanation of an error: its rule, where there is one, tells more than its JSON-RPC code. */
+export function explainError(error: {
+  readonly rule: string | null
+  readonly code: number
+}): Explanation | undefined {
+  return (error.rule === null ? undefined : explain(error.rule)) ?? explain(String(error.code))
+}

@@ -1,0 +1,125 @@
+import type { Address, Hex } from 'viem'
+import { describeRevert } from '../entrypoint/revertReason.js'
+import type { OperationRecord } from '../store/records/operations.js'
+
+/** Something that happened to an operation. Wei and gas are bigints, fees are wei per gas. */
+export type TimelineEntry = { readonly at: Date } & (
+  | {
+      readonly kind: 'sponsored' | 'refused'
+      readonly decisionId: string
+      readonly code: string
+      readonly message: string
+    }
+  | { readonly kind: 'received' | 'readmitted' | 'cancelAsked' }
+  | {
+      readonly kind: 'bundled'
+      readonly bundleId: bigint
+      readonly executor: Address
+      readonly nonce: bigint
+      /** Operations that are in the bundle beside it. */
+      readonly others: number
+    }
+  | {
+      readonly kind: 'broadcast'
+      readonly bundleId: bigint
+      readonly transactionHash: Hex
+      readonly maxFeePerGas: bigint
+      /** Does nothing but use the nonce up, to take the bundle back. */
+      readonly noop: boolean
+    }
+  | {
+      /** It left its bundle: for no fault of its own, with a failure counted, or by a reorganisation. */
+      readonly kind: 'returned' | 'suspected' | 'reorged'
+      readonly bundleId: bigint | null
+    }
+  | {
+      readonly kind: 'dropped' | 'replaced'
+      readonly code: string | null
+      readonly message: string | null
+    }
+  | {
+      readonly kind: 'included'
+      readonly transactionHash: Hex
+      readonly block: bigint
+      readonly success: boolean
+      readonly actualGasUsed: bigint
+      readonly actualGasCost: bigint
+      /** Why its call failed; null where it succeeded or gave no reason. */
+      readonly revert: string | null
+    }
+)
+
+/** What happened to an operation, the oldest first. */
+export function timelineOf(record: OperationRecord): TimelineEntry[] {
+  const { operation, bundles, transactions, decisions, history } = record
+  const entries: TimelineEntry[] = [
+    ...decisions.map(
+      ({ id, sponsored, code, message, created_at }): TimelineEntry => ({
+        at: created_at,
+        kind: sponsored ? 'sponsored' : 'refused',
+        decisionId: id,
+        code,
+        message,
+      }),
+    ),
+    { at: operation.received_at, kind: 'received' },
+    ...bundles.map(
+      ({ id, executor, nonce, operation_count, created_at }): TimelineEntry => ({
+        at: created_at,
+        kind: 'bundled',
+        bundleId: id,
+        executor,
+        nonce,
+        others: operation_count - 1,
+      }),
+    ),
+    ...transactions.map(
+      ({ bundle_id, hash, max_fee_per_gas, noop, created_at }): TimelineEntry => ({
+        at: created_at,
+        kind: 'broadcast',
+        bundleId: bundle_id,
+        transactionHash: hash,
+        maxFeePerGas: max_fee_per_gas,
+        noop,
+      }),
+    ),
+    ...history.map(pastEntry),
+    ...presentEntries(record),
+  ]
+  if (operation.cancel_requested_at !== null)
+    entries.push({ at: operation.cancel_requested_at, kind: 'cancelAsked' })
+  return entries.sort((a, b) => a.at.getTime() - b.at.getTime())
+}
+
+/** Of what the row has forgotten. */
+function pastEntry({
+  at,
+  kind,
+  bundle_id,
+  code,
+  reason,
+}: OperationRecord['history'][number]): TimelineEntry {
+  if (kind === 'dropped' || kind === 'replaced') return { at, kind, code, message: reason }
+  return kind === 'readmitted' ? { at, kind } : { at, kind, bundleId: bundle_id }
+}
+
+/** Of how it ended, if it has. */
+function presentEntries({ operation, inclusion }: OperationRecord): TimelineEntry[] {
+  const { state, reason_code, reason, updated_at: at } = operation
+  if (state === 'dropped' || state === 'replaced')
+    return [{ at, kind: state, code: reason_code, message: reason }]
+  if (inclusion === undefined) return []
+  const { transaction_hash, block_number, success, actual_gas_used, actual_gas_cost } = inclusion
+  return [
+    {
+      at,
+      kind: 'included',
+      transactionHash: transaction_hash,
+      block: block_number,
+      success,
+      actualGasUsed: actual_gas_used,
+      actualGasCost: actual_gas_cost,
+      revert: success ? null : (describeRevert(inclusion.reason) ?? null),
+    },
+  ]
+}

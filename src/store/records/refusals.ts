@@ -1,0 +1,106 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Address } from 'viem'
+import type { Database } from '../database.js'
+import { type Page, type PageQuery, toPage } from '../page.js'
+import type { Schema } from '../schema.js'
+import { isUuid } from '../uuid.js'
+
+export type StoredRefusal = Selectable<Schema['refusals']>
+export type NewRefusal = Insertable<Schema['refusals']>
+
+/** Stores refusals of apps that still exist. */
+export async function insertRefusals(db: Database, rows: readonly NewRefusal[]): Promise<void> {
+  if (rows.length === 0) return
+  await db.insertInto('refusals').values(rows).execute()
+}
+
+/** Conditions that a refusal must all fulfil. */
+export type RefusalFilter = {
+  /** Undefined = all accounts, for the operator. */
+  readonly accountId?: string | undefined
+  readonly appId?: string | undefined
+  readonly chainId?: number | undefined
+  readonly method?: string | undefined
+  /** The JSON-RPC code. */
+  readonly code?: number | undefined
+  readonly rule?: string | undefined
+  readonly sender?: Address | undefined
+  readonly from?: Date | undefined
+  readonly until?: Date | undefined
+}
+
+/** Refusals, the newest first; ids may be any text. A cursor that names none gives an empty page. */
+export async function listRefusals(
+  db: Database,
+  filter: RefusalFilter,
+  { limit, before }: PageQuery,
+): Promise<Page<StoredRefusal>> {
+  const { accountId, appId, chainId, method, code, rule, sender, from, until } = filter
+  if (![accountId, appId, before].every((id) => id === undefined || isUuid(id)))
+    return { items: [], next: undefined }
+  const rows = await db
+    .selectFrom('refusals')
+    .selectAll()
+    .where(({ eb, and }) =>
+      and([
+        ...(accountId === undefined ? [] : [eb('account_id', '=', accountId)]),
+        ...(appId === undefined ? [] : [eb('app_id', '=', appId)]),
+        ...(chainId === undefined ? [] : [eb('chain_id', '=', BigInt(chainId))]),
+        ...(method === undefined ? [] : [eb('method', '=', method)]),
+        ...(code === undefined ? [] : [eb('code', '=', code)]),
+        ...(rule === undefined ? [] : [eb('rule', '=', rule)]),
+        ...(sender === undefined ? [] : [eb('sender', '=', sender)]),
+        ...(from === undefined ? [] : [eb('at', '>=', from)]),
+        ...(until === undefined ? [] : [eb('at', '<', until)]),
+        ...(before === undefined
+          ? []
+          : [sql<boolean>`(at, id) < (select at, id from refusals where id = ${before})`]),
+      ]),
+    )
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  return toPage(rows, limit, ({ id }) => id)
+}
+
+/** One refusal, if there is one; with `accountId` only when it is that account's. */
+export async function findRefusal(
+  db: Database,
+  id: string,
+  accountId?: string,
+): Promise<StoredRefusal | undefined> {
+  if (!isUuid(id)) return undefined
+  return db
+    .selectFrom('refusals')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .executeTakeFirst()
+}
+
+/**
+ * Deletes up to `limit` refusals that are older than `before`, or beyond the newest `kept` of their app.
+ * Returns how many.
+ */
+export async function pruneRefusals(
+  db: Database,
+  before: Date,
+  kept: number,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    with beyond as (
+      select apps.id as app_id, r.at, r.id from apps, lateral (
+        select at, id from refusals where app_id = apps.id
+        order by at desc, id desc offset ${kept} limit 1
+      ) r
+    ), doomed as (
+      select id from refusals where at < ${before}
+      union
+      select r.id from refusals r join beyond b on b.app_id = r.app_id and (r.at, r.id) <= (b.at, b.id)
+      limit ${limit}
+    )
+    delete from refusals where id in (select id from doomed)`.execute(db)
+  return Number(numAffectedRows)
+}

@@ -1,0 +1,160 @@
+import type { Hex } from 'viem'
+import { beforeEach, expect, test } from 'vitest'
+import { timelineOf } from '../../src/records/timelineOf.js'
+import { abandonBundle, refuseBundle, storeBundle } from '../../src/store/outbox/outbox.js'
+import { rollBack } from '../../src/store/outbox/rollBack.js'
+import { putInclusions } from '../../src/store/pool/inclusions.js'
+import { dropOperations } from '../../src/store/pool/operations.js'
+import { findOperationRecord, listOperations } from '../../src/store/records/operations.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { alice, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
+
+const connected = useDatabase()
+const database = () => connected().database
+
+let appId: string
+let chainId = 4_000_000
+beforeEach(async () => {
+  chainId++
+  appId = await createApp(database())
+})
+
+function hashOf(number: number): Hex {
+  return `0x${number.toString(16).padStart(64, '0')}`
+}
+
+async function pool(number: number, receivedAt = new Date()): Promise<Hex> {
+  const hash = hashOf(number)
+  await database()
+    .insertInto('operations')
+    .values({
+      chain_id: BigInt(chainId),
+      hash,
+      entry_point: entryPoint,
+      app_id: appId,
+      sender: alice,
+      nonce: BigInt(number),
+      paymaster: null,
+      prefund: 5n,
+      valid_until: 0n,
+      max_fee_per_gas: 1n,
+      max_priority_fee_per_gas: 1n,
+      operation: '{}',
+      state: 'pooled',
+      received_at: receivedAt,
+    })
+    .execute()
+  return hash
+}
+
+let nonce = 0n
+async function bundle(hash: Hex): Promise<bigint> {
+  const attempt = {
+    hash: hashOf(Number(++nonce) + 5_000_000),
+    raw: '0x',
+    maxFeePerGas: 1n,
+  } as const
+  const more = { maxPriorityFeePerGas: 1n, maxCost: 1n, noop: false } as const
+  const of = { chainId, kind: 'operations', entryPoint, executor: alice, nonce } as const
+  const id = await storeBundle(database(), of, { ...attempt, ...more }, [hash])
+  if (id === undefined) throw new Error('the operation was not pooled')
+  return id
+}
+
+function include(number: number, hash: Hex, bundleId: bigint | null) {
+  const slot = { chainId, entryPoint, paymaster: tank, appId, sender: alice, nonce: BigInt(number) }
+  const inclusion = inclusionOf({ slot, hash, cost: 7n, block: 9n })
+  return database()
+    .transaction()
+    .execute((trx) => putInclusions(trx, chainId, [inclusion], bundleId))
+}
+
+async function kindsOf(hash: Hex): Promise<string[]> {
+  const record = await findOperationRecord(database(), chainId, hash)
+  return record === undefined ? [] : timelineOf(record).map(({ kind }) => kind)
+}
+
+test('the usual way forgets nothing and writes no history', async () => {
+  const hash = await pool(1)
+  await include(1, hash, await bundle(hash))
+  expect(await kindsOf(hash)).toEqual(['received', 'bundled', 'broadcast', 'included'])
+  const record = await findOperationRecord(database(), chainId, hash)
+  expect(record?.history).toEqual([])
+})
+
+test('an operation that returns to the pool keeps the bundles that it was in', async () => {
+  const hash = await pool(2)
+  await abandonBundle(database(), await bundle(hash))
+  await refuseBundle(database(), await bundle(hash), 5)
+  const kinds = [
+    'received',
+    'bundled',
+    'broadcast',
+    'returned',
+    'bundled',
+    'broadcast',
+    'suspected',
+  ]
+  expect(await kindsOf(hash)).toEqual(kinds)
+  await refuseBundle(database(), await bundle(hash), 2)
+  const last = await findOperationRecord(database(), chainId, hash)
+  expect(last?.operation).toMatchObject({ state: 'dropped', reason_code: 'BUNDLE_FAILED' })
+  expect(await kindsOf(hash)).toEqual([...kinds, 'bundled', 'broadcast', 'suspected', 'dropped'])
+})
+
+test('a reason outlives the return of a dropped operation', async () => {
+  const hash = await pool(3)
+  await dropOperations(database(), chainId, [{ hash, code: 'EXPIRED', reason: 'too late' }])
+  await database()
+    .updateTable('operations')
+    .set({ state: 'pooled', reason_code: null, reason: null })
+    .where('hash', '=', hash)
+    .where('chain_id', '=', BigInt(chainId))
+    .execute()
+  const record = await findOperationRecord(database(), chainId, hash)
+  if (record === undefined) throw new Error('gone')
+  expect(timelineOf(record)).toMatchObject([
+    { kind: 'received' },
+    { kind: 'dropped', code: 'EXPIRED', message: 'too late' },
+    { kind: 'readmitted' },
+  ])
+})
+
+test('our bundle is not forgotten when somebody else includes its operation', async () => {
+  const hash = await pool(5)
+  await bundle(hash)
+  await include(5, hash, null)
+  expect(await kindsOf(hash)).toEqual(['received', 'bundled', 'broadcast', 'returned', 'included'])
+})
+
+test('a reorganisation stays in the timeline', async () => {
+  const hash = await pool(4)
+  await include(4, hash, null)
+  await database()
+    .transaction()
+    .execute((trx) => rollBack(trx, chainId, 8n))
+  expect(await kindsOf(hash)).toEqual(['received', 'reorged'])
+  await include(4, hash, null)
+  expect(await kindsOf(hash)).toEqual(['received', 'reorged', 'included'])
+})
+
+test('pages of a list hold each operation of the account once, the newest first', async () => {
+  const start = Date.now()
+  for (let number = 10; number < 17; number++)
+    await pool(number, new Date(start + Math.floor(number / 2)))
+  const seen: Hex[] = []
+  let before: string | undefined
+  do {
+    const page = await listOperations(database(), { appId }, { limit: 3, before })
+    seen.push(...page.items.map(({ hash }) => hash))
+    before = page.next
+  } while (before !== undefined)
+  expect(seen).toEqual([16, 15, 14, 13, 12, 11, 10].map(hashOf))
+  const other = await createApp(database())
+  const query = { limit: 3, before: undefined }
+  expect((await listOperations(database(), { appId: other }, query)).items).toEqual([])
+  expect((await listOperations(database(), { appId, state: 'dropped' }, query)).items).toEqual([])
+  const none = { limit: 3, before: 'x' }
+  expect((await listOperations(database(), { appId }, none)).items).toEqual([])
+})

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { Json } from '../support/http/jsonRpc.js'
+import { commandsOn, rowsOf } from '../support/service/cliAnswers.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
+
+const purser = useRunningPurser()
+
+async function get(path: string): Promise<Json> {
+  const { url, authToken } = purser().info
+  const answer = await fetch(`${url}/admin/v1${path}`, {
+    headers: { authorization: `Bearer ${authToken}` },
+  })
+  expect(answer.status).toBe(200)
+  return answer.json()
+}
+
+test('a sponsored operation is listed, and its way is told from the decision to the block', async () => {
+  const { info } = purser()
+  const dev = await devAccount(info, 'listed')
+  const hash = await dev.send(await dev.sponsored())
+  const { receipt, actualGasCost } = await receiptOf(info, hash)
+  const { items } = await get(`/operations?sender=${dev.account.address}`)
+  expect(items).toMatchObject([
+    { userOpHash: hash, state: 'included', success: true, chainId: info.chainId, code: null },
+  ])
+  expect(BigInt(items[0].actualCost)).toBe(BigInt(actualGasCost))
+  const whole = await get(`/operations/${info.chainId}/${hash}`)
+  const kinds = whole.timeline.map(({ kind }: Json) => kind)
+  expect(kinds).toEqual(['sponsored', 'received', 'bundled', 'broadcast', 'included'])
+  expect(whole.timeline.at(-1).transactionHash).toBe(receipt.transactionHash)
+  expect(whole.operation.sender).toBe(dev.account.address.toLowerCase())
+  expect(whole.explanation).toBeNull()
+
+  const { answer, refusal } = commandsOn(purser().dataFolder)
+  const rows = rowsOf(await answer('operation', 'list', '--sender', dev.account.address))
+  expect(rows).toMatchObject([{ state: 'included', hash }])
+  const shown = await answer('operation', 'show', hash, '--chain', String(info.chainId))
+  expect(shown).toContain(receipt.transactionHash)
+  expect(await refusal('operation', 'list', '--state', 'lost')).toMatch(/must be one of pooled/)
+})
+
+test('a call that reverts on the chain is explained', async () => {
+  const { info } = purser()
+  const dev = await devAccount(info, 'reverting')
+  const op = await dev.selfPaid({ to: dev.account.address })
+  const spent = await dev.sign({ ...op, callGasLimit: 1n })
+  const hash = await dev.send(spent)
+  await receiptOf(info, hash)
+  const whole = await get(`/operations/${info.chainId}/${hash}`)
+  expect(whole).toMatchObject({ state: 'included', success: false })
+  expect(whole.explanation.code).toBe('-32521')
+})

@@ -1,0 +1,66 @@
+import type { DevInfo } from '../../../src/cli/devInfo.js'
+import { toInterfaceOperation } from '../../../src/devnet/simpleAccount.js'
+import { type RpcAnswer, result, rpc } from '../http/jsonRpc.js'
+import { dearCode } from './dearCode.js'
+import { devAccount, TARGET } from './devAccount.js'
+import { hostileAccount } from './hostileAccount.js'
+
+/** Requests that the greedy key has under way: of runs as dear as may be, and just not too dear for a light run. */
+const DEAREST = 12
+const NEARLY_HEAVY = 24
+
+/** Estimates of one key, each as dear as it may be, that come again and again until `stop`. */
+export async function askGreedily(info: DevInfo, url: string) {
+  const entryPoint = info.entryPoints['0.7']
+  const { operation: dearest } = await hostileAccount(info, 'dearest', dearCode(700), '0x01')
+  const { operation: nearlyHeavy } = await hostileAccount(info, 'nearly', dearCode(24), '0x01')
+  const answers: RpcAnswer[] = []
+  let isOver = false
+  const keepAsking = async (operation: unknown) => {
+    try {
+      while (!isOver)
+        answers.push(await rpc(url, 'eth_estimateUserOperationGas', [operation, entryPoint]))
+    } catch (error) {
+      // The service may be ended before it has answered.
+      if (!isOver) throw error
+    }
+  }
+  const asking = [
+    ...Array.from({ length: DEAREST }, () => keepAsking(dearest)),
+    ...Array.from({ length: NEARLY_HEAVY }, () => keepAsking(nearlyHeavy)),
+  ]
+  return {
+    answers,
+    /** Asks no more; resolves when the last answer has come. */
+    async stop() {
+      isOver = true
+      await Promise.all(asking)
+    },
+  }
+}
+
+/** Milliseconds that `body` takes, each of `count` times. */
+export async function timesOf(count: number, body: () => Promise<unknown>): Promise<number[]> {
+  const times: number[] = []
+  for (let i = 0; i < count; i++) {
+    const begin = performance.now()
+    await body()
+    times.push(performance.now() - begin)
+  }
+  return times
+}
+
+/** The modest requests of another key: the chain's id, an ordinary estimate, an estimate with heavy runs. */
+export async function modestRequests(info: DevInfo, url: string) {
+  const { account, fund } = await devAccount(info, 'modest')
+  await fund()
+  const operation = toInterfaceOperation(await account.draft({ to: TARGET }))
+  const { operation: heavy } = await hostileAccount(info, 'modest heavy', dearCode(50), '0x01')
+  const estimate = (op: unknown, entryPoint: unknown) =>
+    result(url, 'eth_estimateUserOperationGas', [op, entryPoint])
+  return {
+    chainId: () => result(url, 'eth_chainId', []),
+    estimate: () => estimate(operation, info.entryPoints['0.6']),
+    heavyEstimate: () => estimate(heavy, info.entryPoints['0.7']),
+  }
+}
