@@ -150,6 +150,7 @@ describe('commands and the older interfaces', () => {
         ids.app = labelled(answer, 'app')
       },
     ],
+    ['app sponsor', () => [ids.app!, '--name', 'Audited'], ['app.update']],
     [
       'key create',
       () => ['--app', ids.app!, '--name', 'audited'],
@@ -218,6 +219,11 @@ describe('commands and the older interfaces', () => {
       'policy show',
       'audit list',
       'audit verify',
+      'operation list',
+      'operation show',
+      'refusal list',
+      'refusal show',
+      'explain',
       'keys new',
       'keys check',
     ],

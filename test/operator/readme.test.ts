@@ -10,10 +10,7 @@ const purser = useRunningPurser()
 const folder = makeDataFolder()
 afterAll(() => removeDataFolder(folder))
 
-/** Seconds that the README's client waits between looks, and what a busy machine may add to its two. */
-const LONGEST = 30_000
-
-test("the README's viem program runs as printed, from the file and folder that it names, without viem's long pauses", async () => {
+test("the README's viem program runs as printed, from the file and folder that it names", async () => {
   const readme = readFileSync('README.md', 'utf8')
   const [, program = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
   expect(readme).toContain('`first.mjs`')
@@ -24,10 +21,8 @@ test("the README's viem program runs as printed, from the file and folder that i
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(resolve('node_modules/viem'), join(folder, 'node_modules/viem'))
   writeFileSync(join(folder, 'first.mjs'), program)
-  const from = Date.now()
   const run = promisify(execFile)(process.execPath, ['first.mjs'], { cwd: folder })
   const [success, hash] = (await run).stdout.trim().split(' ')
   expect(success).toBe('true')
   expect(hash).toMatch(/^0x[0-9a-f]{64}$/)
-  expect(Date.now() - from).toBeLessThan(LONGEST)
 })

@@ -69,8 +69,8 @@ export function defineKeysCommand(keys: Command): void {
     storeOptions,
   ).action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)
-    const key = keyOf(config)
     await withDatabase(config, createLogger('error'), upgradeSchema, async ({ database }) => {
+      const key = keyOf(config)
       const isOwn = await isRecordedKey(database, key)
       const trial = await tryMasterKey(database, key)
       console.log(`key                            ${placeOf(config)}`)
@@ -94,9 +94,9 @@ export function defineKeysCommand(keys: Command): void {
     storeOptions,
   ).action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)
-    const key = keyOf(config)
-    await withDatabase(config, createLogger('error'), upgradeSchema, async ({ database }) =>
-      showTrial(await audited(database, commandActor(), (change) => adoptMasterKey(change, key))),
-    )
+    await withDatabase(config, createLogger('error'), upgradeSchema, async ({ database }) => {
+      const key = keyOf(config)
+      showTrial(await audited(database, commandActor(), (change) => adoptMasterKey(change, key)))
+    })
   })
 }
