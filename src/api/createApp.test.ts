@@ -53,12 +53,17 @@ describe('routes', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
   })
 
-  test.each([['/'], ['/api/v4/31337/key'], ['/api/v2/31337'], ['/api/v2/31337/a/b'], ['/%zz']])(
+  test.each([['/'], ['/api/v4/31337/key'], ['/api/v2'], ['/api/v2/31337/a/b'], ['/%zz']])(
     '%s is not found',
     async (where) => {
       expect(await post(where, '{}')).toMatchObject({ status: 404, body: { statusCode: 404 } })
     },
   )
+
+  test('a URL without a key asks for one', async () => {
+    const answer = await post('/api/v2/31337', '{"id":7,"method":"eth_chainId"}')
+    expect(answer).toMatchObject({ status: 401, body: { id: 7, error: { code: -32001 } } })
+  })
 
   test('browsers may call from anywhere', async () => {
     const preflight = await fetch(`${url()}${rpcPath('v2')}`, {

@@ -46,7 +46,7 @@ function ruleFamily(rule: string): string {
 
 test('api.md documents every refusal of a payment in tokens', () => {
   const documented = rowsOf('api.md', '## Gas in tokens').flatMap(([, codes]) => codesIn(codes))
-  const others = ['PRICE_STALE', 'NONCE_USED']
+  const others = ['PRICE_STALE', 'NONCE_USED', 'TOO_MUCH_UNSENT']
   expect(documented.sort()).toEqual([...others, ...Object.keys(tokenRefusalCodes)].sort())
 })
 

@@ -32,11 +32,12 @@ const suggestedBefore = new WeakMap<NodeClient, readonly bigint[]>()
 /**
  * Fees (wei per gas) with which a transaction is included soon after `head`.
  *
- * Tips are the medians, over the last ten blocks that are not empty, of the 25th, 50th and 75th
- * percentile of tips paid per gas. In a block of which less than a twentieth is used, the rest of the twentieth counts
- * as paid with the lowest tip known, which would have been included too. Without any such block, or without eth_feeHistory, the tip is the
- * one that the node suggests (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Of several
- * suggestions the lowest of the last hundred heads counts. `fast` is at least that: it is what clients that ask a node offer.
+ * Tips are the medians, over the last ten blocks that are not empty, of the 25th, 50th and 75th percentile
+ * of tips paid per gas. In a block of which less than a twentieth is used, the rest of the twentieth counts as
+ * paid with the lowest tip that would have been included too: of the block itself, or as the node suggests.
+ * Without any such block, or without eth_feeHistory, the tip is the one that the node suggests
+ * (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Of several suggestions the lowest of the
+ * last hundred heads counts. `fast` is at least that: it is what clients that ask a node offer.
  * Zero is a tip like any other. The lowest is at least the accepted tip, so that we take what we advise.
  * maxFeePerGas adds the coming block's base fee with room for it to grow: 5/4, 3/2 and 2 times, that
  * is 1, 3 and 5 full blocks. A chain without base fee counts as base fee 0; its tips are its prices.
@@ -131,10 +132,10 @@ function paidTips(
     .map((row, i) => ({ tips: row.map(BigInt), used: gasUsedRatio?.[i] ?? 0 }))
     .filter(({ tips, used }) => used > 0 && tips.length === percentiles.length)
   if (blocks.length === 0) return undefined
-  const paid = blocks.flatMap(({ tips }) => tips)
-  const lowest = smallest(suggested ?? paid[0] ?? 0n, ...paid)
+  const [first = 0n, ...others] = blocks.flatMap(({ tips }) => tips)
+  const enough = suggested ?? smallest(first, ...others)
   return percentiles.map((percentile) =>
-    median(blocks.map((block) => tipAt(percentile, block, lowest))),
+    median(blocks.map((block) => tipAt(percentile, block, smallest(enough, ...block.tips)))),
   )
 }
 

@@ -7,6 +7,7 @@ import {
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
 import { withBooks } from '../support/database/books.js'
+import { result } from '../support/http/jsonRpc.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { leaveDeposit } from '../support/service/leaveDeposit.js'
 import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
@@ -43,6 +44,8 @@ describe.each(['0.6', '0.7'] as const)('EntryPoint v%s', (version) => {
     const entryPointAddress = info.entryPoints[version] as Address
     const transport = http(info.standardUrl)
     const bundler = createBundlerClient({ chain: foundry, transport, pollingInterval: 100 })
+    // The base fee of a new chain falls with each block, and fees of a moment ago would be too high.
+    await result(info.rpcUrl, 'anvil_mine', ['0x80'])
     await operationOf('first')
     const { max_cost: most } = await withBooks(dataFolder, (database) =>
       database

@@ -40,6 +40,12 @@ export type Anvil = {
 
 const ANVIL_ACCOUNT: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
+/**
+ * Fees for whatever the base fee is: anvil suggests by the last block, and behind an `evm_revert` the base fee may be
+ * higher again. A transaction below it would wait for ever.
+ */
+const AMPLE_FEES = { maxFeePerGas: '0x174876e800', maxPriorityFeePerGas: '0x3b9aca00' } as const
+
 /** A fresh anvil on a free port; `stop` ends it. */
 export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
   const anvil = await launchAnvil(args, 0, () => {})
@@ -56,7 +62,8 @@ export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
     account: ANVIL_ACCOUNT,
     request,
     send: async (transaction) => {
-      const hash = await request('eth_sendTransaction', [{ from: ANVIL_ACCOUNT, ...transaction }])
+      const priced = { from: ANVIL_ACCOUNT, ...AMPLE_FEES, ...transaction }
+      const hash = await request('eth_sendTransaction', [priced])
       return untilMined(request, hash as Hex)
     },
     stop: async () => {

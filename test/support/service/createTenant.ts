@@ -5,6 +5,7 @@ import { audited } from '../../../src/store/tenants/audit.js'
 import { createAccount } from '../../../src/tenancy/manageAccounts.js'
 import { createTenantApp } from '../../../src/tenancy/manageApps.js'
 import { createKey } from '../../../src/tenancy/manageKeys.js'
+import { loadMasterKey } from '../../../src/tenancy/secrets.js'
 import { testActor } from '../actor.js'
 import { silent } from '../logger.js'
 
@@ -17,6 +18,8 @@ export async function createTenant(dataFolder: string, name: string) {
   const database = openDatabase(connection, silent, 1)
   try {
     await migrate(database)
+    // As a service that ran here would have left it: none is made beside accounts.
+    loadMasterKey(undefined, dataFolder)
     return await audited(database, testActor, async (change) => {
       const { account, authToken } = await createAccount(change, name)
       const app = await createTenantApp(change, account.id, name)
