@@ -42,6 +42,8 @@ const commands: readonly (readonly string[])[] = [
   ['tank', 'alarm', ...tank],
   ['token', 'list', '--chain', '10'],
   ['token', 'withdraw', '--chain', '10', '--token', 'x', '--amount', '1'],
+  ['operation', 'list'],
+  ['refusal', 'list'],
   ['operation', 'cancel', `0x${'11'.repeat(32)}`, '--chain', '10'],
   ['webhook', 'list', '--app', id],
   ['decision', 'list', '--app', id],
@@ -92,5 +94,5 @@ test('in the right folder commands work without a service, and leave no process'
   const { code, stdout } = await runCli(['account', 'list', '--data', data])
   expect({ code, found: stdout.includes(accountId) }).toEqual({ code: 0, found: true })
   expect(processesOn(data)).toEqual([])
-  expect(readdirSync(data)).toEqual(['postgres'])
+  expect(readdirSync(data).sort()).toEqual(['master.key', 'postgres'])
 })
