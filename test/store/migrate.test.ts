@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.js'
@@ -14,8 +15,10 @@ test('migrations run once, also when several processes start at once', async () 
   await sql`create schema public`.execute(database)
   const several = [1, 2, 3].map(() => openDatabase(connection, silent, 2))
   const done = await Promise.all(several.map(migrate))
-  const files = readdirSync(new URL('../../src/store/migrations', import.meta.url))
-  expect(done.flat()).toEqual(files.map((file) => file.replace('.ts', '')).sort())
+  const folder = new URL('../../src/store/migrations', import.meta.url)
+  const files = readdirSync(folder, { recursive: true }).map(String)
+  const names = files.filter((file) => file.endsWith('.ts')).map((file) => basename(file, '.ts'))
+  expect(done.flat()).toEqual(names.sort())
   expect(await several[0]!.selectFrom('accounts').selectAll().execute()).toEqual([])
   expect(await migrate(several[1]!)).toEqual([])
   for (const each of several) await each.destroy()

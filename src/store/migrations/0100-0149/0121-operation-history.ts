@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * What became of an operation before its present state. A transition overwrites the row, so a trigger

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * A tank had a low threshold of its own beside the alarm of its app's fund. The fund's is the only one

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /** An operation of v0.9 may be valid until a block. */
 export const validUntilBlock = migration([

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * Bounds on what tenants store: the changes of an account within a day are counted by an index of their

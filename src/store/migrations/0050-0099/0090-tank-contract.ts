@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /** Tanks run the contract that they were made with; those that exist, and those of earlier processes, the first. */
 export const tankContract = migration([

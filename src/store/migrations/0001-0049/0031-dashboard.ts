@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /** The rules that scripts for the dashboard of the original service make, and their policy. */
 export const dashboard = migration([

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /** Operations that were just dropped may still be included; those that end with a block must be found. */
 export const watchedOperations = migration([

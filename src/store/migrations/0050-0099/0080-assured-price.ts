@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * The price that an operation is sure to pay, by which bundles choose. Operations that an earlier version

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * Reputation of entities by the hour, and what an operation's second validation must know of its first

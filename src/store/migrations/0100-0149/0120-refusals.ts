@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /** Refused requests about operations: the most frequent question of an app's developer is why. */
 export const refusals = migration([

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * The first schema. Money is numeric(78,0) (uint256 wei), hashes and addresses lower-case text,

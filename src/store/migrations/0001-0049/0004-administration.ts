@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * Administration: what keys may do, the audit log, webhooks with a payload, a deadline and a second

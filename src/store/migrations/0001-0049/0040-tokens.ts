@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /** Gas paid in tokens: tanks that take them, what was quoted, and what was paid. */
 export const tokens = migration([

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /** Operations that made a bundle fail on the chain keep their bundle; senders and apps are judged by them. */
 export const reverts = migration([

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * For pools of 100,000 operations. What a bundle may take is chosen inside one index, where the

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * What an app pays with on a chain: its own tank, or prepaid credit (wei) for the operator's shared

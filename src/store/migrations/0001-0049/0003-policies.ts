@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 const LIVE = `state in ('open', 'included', 'expired')`
 

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /** Leases for what only one process may do, and what admission needs to stay fast in a full pool. */
 export const leases = migration([

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * Several transactions in flight per executor: fillers of nonce gaps and refills share the outbox

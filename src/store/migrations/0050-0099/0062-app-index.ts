@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * While a table is new the server knows nothing of what is in it, and takes any index that fits at all:

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * The check value of the master key: one row, encrypted with the key under which this database keeps its

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * The wei that a mined transaction of ours cost its sender: its gas, and what the chain took beside gas. Bundles

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /**
  * What reservations lock of a payer's deposit becomes a running amount. It begins as it was before the

@@ -1,4 +1,4 @@
-import { migration } from '../migration.js'
+import { migration } from '../../migration.js'
 
 /** What sponsorships cost lately is read for every tank and credit, to tell how long they last. */
 export const spending = migration([
