@@ -1,7 +1,7 @@
 import { type Address, type Hex, numberToHex, parseGwei } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { highestPrice } from '../../src/gas/highestPrice.js'
-import { pooledOperations } from '../../src/store/pool/operations.js'
+import { pooledOperations } from '../../src/store/pool/pooledOperations.js'
 import { putUnchecked } from '../../src/store/pool/putOperations.js'
 import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { createApp } from '../support/database/createApp.js'

@@ -1,18 +1,14 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../support/http/jsonRpc.js'
+import { adminGet } from '../support/service/adminGet.js'
 import { commandsOn, rowsOf } from '../support/service/cliAnswers.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 
 const purser = useRunningPurser()
 
-async function get(path: string): Promise<Json> {
-  const { url, authToken } = purser().info
-  const answer = await fetch(`${url}/admin/v1${path}`, {
-    headers: { authorization: `Bearer ${authToken}` },
-  })
-  expect(answer.status).toBe(200)
-  return answer.json()
+function get(path: string): Promise<Json> {
+  return adminGet(purser().info, path)
 }
 
 test('a sponsored operation is listed, and its way is told from the decision to the block', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
 import { type Json, rpc } from '../support/http/jsonRpc.js'
+import { adminGet } from '../support/service/adminGet.js'
 import { commandsOn, rowsOf } from '../support/service/cliAnswers.js'
 import { devAccount } from '../support/service/devAccount.js'
 import { runCli } from '../support/service/startPurser.js'
@@ -9,13 +10,8 @@ import { until } from '../support/until.js'
 
 const purser = useRunningPurser()
 
-async function get(path: string): Promise<Json> {
-  const { url, authToken } = purser().info
-  const answer = await fetch(`${url}/admin/v1${path}`, {
-    headers: { authorization: `Bearer ${authToken}` },
-  })
-  expect(answer.status).toBe(200)
-  return answer.json()
+function get(path: string): Promise<Json> {
+  return adminGet(purser().info, path)
 }
 
 test('a refused send is found with what was asked, what was answered and what to do', async () => {
