@@ -6,13 +6,13 @@ import {
   type Hex,
   http,
   publicActions,
+  toHex,
   walletActions,
+  zeroAddress,
 } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
-import { devKey } from '../../../src/devnet/devKeys.js'
 
-const CONSTRUCTION_GAS = 15_000_000n
+const CONSTRUCTION_GAS = 15_000_000
 
 export function accountsClient(rpcUrl: string) {
   return createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl) })
@@ -20,10 +20,17 @@ export function accountsClient(rpcUrl: string) {
     .extend(walletActions)
 }
 
+type Written = Readonly<
+  Record<Address, { code?: Hex; nonce?: number; storage?: Readonly<Record<Hex, Hex>> }>
+>
+
 /**
  * Puts a contract at the address where clients expect it, as if it had been created there: its
  * constructor runs at that address, so that what it stores, its immutables and the contracts that it
  * creates are those of a real deployment.
+ *
+ * It runs in a call, and what it writes is placed afterwards: no block ever shows the creation code at the address,
+ * which a service would read and rightly remember, since code does not change.
  */
 export async function constructAt(
   rpcUrl: string,
@@ -37,14 +44,35 @@ export async function constructAt(
     args,
   )
   // A new contract has nonce 1 (EIP-161), which names the contracts that its constructor creates.
+  const created = { code: concatHex([creationCode, words]), nonce: toHex(1) }
+  const call = { from: zeroAddress, to: address, gas: toHex(CONSTRUCTION_GAS) }
+  const overrides = { [address]: created }
+  const request = (method: string, params: readonly unknown[]) =>
+    client.request({ method, params } as never) as Promise<unknown>
+  const [runtime, { post }] = (await Promise.all([
+    request('eth_call', [call, 'latest', overrides]),
+    request('debug_traceCall', [
+      call,
+      'latest',
+      {
+        tracer: 'prestateTracer',
+        tracerConfig: { diffMode: true },
+        stateOverrides: overrides,
+      },
+    ]),
+  ])) as [Hex, { post: Written }]
+  if (runtime === '0x') throw new Error(`The constructor of ${address} gave no code.`)
   await client.setNonce({ address, nonce: 1 })
-  await client.setCode({ address, bytecode: concatHex([creationCode, words]) })
-  const call = { to: address, gas: CONSTRUCTION_GAS }
-  const { data } = await client.call(call)
-  if (data === undefined) throw new Error(`The constructor of ${address} gave no code.`)
-  const account = privateKeyToAccount(devKey(5))
-  const hash = await client.sendTransaction({ ...call, account, chain: null })
-  const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: 20 })
-  if (receipt.status !== 'success') throw new Error(`The constructor of ${address} failed.`)
-  await client.setCode({ address, bytecode: data })
+  for (const [written, { code, nonce, storage = {} }] of entriesOf(post)) {
+    if (written === zeroAddress) continue
+    for (const [slot, value] of Object.entries(storage))
+      await client.setStorageAt({ address: written, index: slot as Hex, value })
+    if (nonce !== undefined) await client.setNonce({ address: written, nonce })
+    if (code !== undefined) await client.setCode({ address: written, bytecode: code })
+  }
+  await client.setCode({ address, bytecode: runtime })
+}
+
+function entriesOf(written: Written) {
+  return Object.entries(written) as [Address, Written[Address]][]
 }
