@@ -21,6 +21,7 @@ import { preVerificationGas } from '../../src/gas/preVerificationGas.js'
 import type { Engine } from '../../src/validation/engine.js'
 import { createInProcessEngine } from '../../src/validation/inProcess/inProcessEngine.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
+import type { Receipt } from '../support/chain/startAnvil.js'
 import {
   type Account,
   executeCall,
@@ -96,12 +97,18 @@ function withGas(draft: Draft, gas: GasEstimate): Operation {
   }
 }
 
-/** Signs and sends alone; undefined when the bundle reverts. Leaves no trace. */
+/**
+ * Signs and runs alone; undefined when the bundle reverts. Leaves no trace: searching by transactions and
+ * `evm_revert` can leave anvil with a transaction that it never mines.
+ */
 async function outcomeOf(account: Account, op: Operation): Promise<OperationOutcome | undefined> {
-  const before = await chain.anvil.request('evm_snapshot', [])
-  const receipt = await chain.handleOps([await chain.sign(account, op)])
-  await chain.anvil.request('evm_revert', [before])
-  const logs = receipt.logs.map(
+  const call = chain.bundle([await chain.sign(account, op)])
+  const block = { calls: [{ from: chain.anvil.account, ...call }] }
+  const [simulated] = (await chain.anvil.request('eth_simulateV1', [
+    { blockStateCalls: [block] },
+    'latest',
+  ])) as [{ readonly calls: readonly [Pick<Receipt, 'logs'>] }]
+  const logs = simulated.calls[0].logs.map(
     (log): Log => ({
       ...log,
       blockNumber: BigInt(log.blockNumber),

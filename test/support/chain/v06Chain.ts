@@ -15,7 +15,7 @@ import type { Draft } from '../../../src/entrypoint/draft.js'
 import type { EntryPoint } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { silent } from '../logger.js'
-import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
+import { type Anvil, type Receipt, startAnvil, type Transaction } from './startAnvil.js'
 
 const require = createRequire(import.meta.url)
 function artifact(name: string) {
@@ -61,6 +61,8 @@ export type V06Chain = {
   /** An operation of `account` without limits and fees; counterfactual when not deployed. */
   draft(account: Account, call: Partial<Operation>): Promise<Draft>
   sign(account: Account, op: Operation): Promise<Operation>
+  /** The transaction of a bundle. */
+  bundle(ops: readonly Operation[], gas?: bigint, paid?: Address): Transaction
   handleOps(ops: readonly Operation[], gas?: bigint, paid?: Address): Promise<Receipt>
   stop(): Promise<void>
 }
@@ -94,6 +96,11 @@ export async function startV06Chain(args: readonly string[] = []): Promise<V06Ch
     await anvil.send({ to: entryPointAddress, data, value: `0x${wei.toString(16)}` })
   }
   await setBalance(beneficiary, 1n)
+  const bundle: V06Chain['bundle'] = (ops, gas = 16_000_000n, paid = beneficiary) => ({
+    to: entryPointAddress,
+    data: entryPoint.encodeHandleOps(ops, paid),
+    gas: `0x${gas.toString(16)}`,
+  })
 
   const account = async (number: number): Promise<Account> => {
     const owner = privateKeyToAccount(pad(`0x${(number + 0xabc).toString(16)}`))
@@ -158,12 +165,8 @@ export async function startV06Chain(args: readonly string[] = []): Promise<V06Ch
       const raw = entryPoint.hash(op, 31337)
       return { ...op, signature: await owner.signMessage({ message: { raw } }) }
     },
-    handleOps: (ops, gas = 16_000_000n, paid = beneficiary) =>
-      anvil.send({
-        to: entryPointAddress,
-        data: entryPoint.encodeHandleOps(ops, paid),
-        gas: `0x${gas.toString(16)}`,
-      }),
+    bundle,
+    handleOps: (...args) => anvil.send(bundle(...args)),
     async stop() {
       await node.close()
       await anvil.stop()
