@@ -32,15 +32,16 @@ export type EstimateContext = {
 } & ExpectedShare
 
 /** LIM-030: gas by which a verification limit must exceed the gas used, or other bundlers refuse it. */
-const VALIDATION_GAS_SLACK = 4000n
+export const VALIDATION_GAS_SLACK = 4000n
 /** Far above any known signature scheme; it bounds the data that a validation reads. */
 const MAX_SIGNATURE_BYTES = 8192
 
 /**
  * Sufficient gas limits and preVerificationGas for `draft`, with fees to pay (`standard` advice where
- * the draft has none). Limits in the draft are ignored.
+ * the draft has none). Limits in the draft are ignored, but where this says otherwise.
  *
- * - callGasLimit: found by search (see `Engine.measure`), nothing added.
+ * - callGasLimit: found by search (see `Engine.measure`), nothing added; the draft's own where the search would
+ *   end a little above it and it suffices, since a client may keep what an earlier search found.
  * - verificationGasLimit: found by search, with room for a real signature (see `withHeadroom`), at least
  *   the gas used plus 4,000 (LIM-030). In v0.6 it also covers postOp, and makes the prefund cover
  *   whatever may be charged (see `EntryPointContract.mostCharged`).
@@ -76,6 +77,7 @@ export async function estimateOperation(
   const bounds = {
     call: definition.maxBundleGas,
     verification: definition.maxVerificationGas,
+    ownCall: draft.callGasLimit || undefined,
     postOp: (hasPaymasterLimits && draft.paymasterPostOpGasLimit) || undefined,
   }
   const unset = hasPaymasterLimits ? bounds.verification : 0n

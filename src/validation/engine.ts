@@ -74,6 +74,8 @@ export type ExecutionResult =
 export type GasBounds = {
   readonly call: bigint
   readonly verification: bigint
+  /** The client's own limit of the call: the answer when it suffices and the search would end above it. */
+  readonly ownCall?: bigint | undefined
   /** The fixed limit of postOp, for a paymaster whose data contain it; absent = searched. */
   readonly postOp?: bigint | undefined
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Draft } from '../../entrypoint/draft.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
+import { withHeadroom } from '../../gas/withHeadroom.js'
 import { givenLimits, limitsToSign } from './sponsoredLimits.js'
 
 const gas = fc.bigInt({ min: 1n, max: 2n ** 64n })
@@ -51,16 +52,49 @@ describe('limitsToSign', () => {
     )
   })
 
-  test('keep what is given, and are never below the estimate', () => {
+  test('keep what the client has set, and are never too low by the estimate', () => {
     fc.assert(
-      fc.property(limits, limits, (given, estimate) => {
-        const signed = limitsToSign(given, withGas(estimate))
+      fc.property(limits, limits, (own, estimate) => {
+        const signed = limitsToSign(own, withGas(estimate))
         for (const field of raised) {
-          expect([given[field], estimate[field]]).toContain(signed[field])
-          expect(signed[field]).toBeGreaterThanOrEqual(given[field])
-          expect(signed[field]).toBeGreaterThanOrEqual(estimate[field])
+          expect([own[field], estimate[field]]).toContain(signed[field])
+          expect(signed[field]).toBeGreaterThanOrEqual(own[field])
+          expect(signed[field]).toBeGreaterThanOrEqual(
+            estimate[field] - differenceOf(field, estimate[field]),
+          )
         }
       }),
     )
   })
+
+  test('keep verification limits that another search found a little lower', () => {
+    const least = fc.bigInt({ min: 20_000n, max: 10_000_000n })
+    const above = fc.integer({ min: 0, max: 100 })
+    fc.assert(
+      fc.property(least, above, above, (need, first, second) => {
+        const found = (percent: number) => {
+          const measured = need + ((need / 64n + 64n) * BigInt(percent)) / 100n
+          const verificationGasLimit = withHeadroom(measured, '0x', 2n ** 64n)
+          return {
+            callGasLimit: 1n,
+            preVerificationGas: 1n,
+            verificationGasLimit,
+            paymasterVerificationGasLimit: 0n,
+          }
+        }
+        const own = found(first)
+        const signed = limitsToSign(own, withGas(found(second)))
+        expect(signed.verificationGasLimit).toBeGreaterThan(need)
+        expect(signed).toEqual(own)
+      }),
+    )
+  })
 })
+
+/** How far the estimate may be above what is signed. */
+function differenceOf(field: (typeof raised)[number], limit: bigint): bigint {
+  const difference = limit / 64n + 128n
+  if (field === 'verificationGasLimit') return difference
+  if (field !== 'paymasterVerificationGasLimit') return 0n
+  return difference < 4_000n ? difference : 4_000n
+}

@@ -1,5 +1,6 @@
-import { greatest } from '../../base/bigints.js'
+import { greatest, smallest } from '../../base/bigints.js'
 import type { Draft } from '../../entrypoint/draft.js'
+import { VALIDATION_GAS_SLACK } from '../../gas/estimateOperation.js'
 import type { GasEstimate } from '../../gas/gasEstimate.js'
 
 /** The gas limits of a sponsored operation. */
@@ -25,8 +26,9 @@ export function givenLimits(
 
 /**
  * The limits to sign. A client's own limits are echoed, because some clients keep theirs whatever we
- * answer. Only one that is below `estimate`, which was made with the tank, is raised: with it the
- * operation would fail, and the tank would pay for that.
+ * answer. Only one that is too low by `estimate`, which was made with the tank, is raised: with it the
+ * operation would fail, and the tank would pay for that. Verification limits of an estimate have headroom, and
+ * one within the difference of two searches below it is high enough.
  */
 export function limitsToSign(
   requested: SponsoredLimits | undefined,
@@ -39,11 +41,25 @@ export function limitsToSign(
   }
   return {
     callGasLimit: greatest(requested.callGasLimit, callGasLimit),
-    verificationGasLimit: greatest(requested.verificationGasLimit, verificationGasLimit),
+    verificationGasLimit: highEnough(
+      requested.verificationGasLimit,
+      verificationGasLimit,
+      searchDifference(verificationGasLimit),
+    ),
     preVerificationGas: greatest(requested.preVerificationGas, preVerificationGas),
-    paymasterVerificationGasLimit: greatest(
+    paymasterVerificationGasLimit: highEnough(
       requested.paymasterVerificationGasLimit,
       paymasterVerificationGasLimit,
+      smallest(searchDifference(paymasterVerificationGasLimit), VALIDATION_GAS_SLACK),
     ),
   }
+}
+
+/** Gas by which two searches for one limit may differ: each ends at most 1.6 % and 64 gas above the smallest. */
+function searchDifference(limit: bigint): bigint {
+  return limit / 64n + 128n
+}
+
+function highEnough(own: bigint, estimated: bigint, difference: bigint): bigint {
+  return own + difference >= estimated ? own : estimated
 }

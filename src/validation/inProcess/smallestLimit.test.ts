@@ -45,3 +45,15 @@ test('tries nothing when the bounds are close enough', async () => {
   const search = { floor: 90n, ceiling: 100n, guess: 95n, tolerance: 10n }
   await expect(smallestLimit(search, () => Promise.reject(new Error('tried')))).resolves.toBe(100n)
 })
+
+test("the client's own limit is the answer when it suffices and the search would end above it", () =>
+  fc.assert(
+    fc.asyncProperty(gas, fc.integer({ min: -50, max: 200 }), gas, async (least, apart, guess) => {
+      const [smallest, own] = [least + 1_000n, least + 1_000n + BigInt(apart)]
+      const search = { floor: 0n, ceiling: 30_000_000n, guess, tolerance: 100n }
+      const suffices = async (limit: bigint) => limit >= smallest
+      const without = await smallestLimit(search, suffices)
+      const expected = own >= smallest && own < without ? own : without
+      expect(await smallestLimit({ ...search, own }, suffices)).toBe(expected)
+    }),
+  ))

@@ -8,6 +8,8 @@ export type LimitSearch = {
   readonly guess: bigint
   /** How far the answer may lie above the smallest limit. */
   readonly tolerance: bigint
+  /** The answer when it suffices and the search would end above it. */
+  readonly own?: bigint | undefined
 }
 
 /**
@@ -16,7 +18,7 @@ export type LimitSearch = {
  * costs two trials.
  */
 export async function smallestLimit(
-  { floor, ceiling, guess, tolerance }: LimitSearch,
+  { floor, ceiling, guess, tolerance, own = ceiling }: LimitSearch,
   suffices: (limit: bigint) => Promise<boolean>,
 ): Promise<bigint> {
   let [low, high, step] = [floor, ceiling, tolerance]
@@ -31,5 +33,5 @@ export async function smallestLimit(
     next = isEnough ? limit - step : limit + step
     step *= 2n
   }
-  return high
+  return own > low && own < high && (await suffices(own)) ? own : high
 }

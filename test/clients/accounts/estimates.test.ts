@@ -113,7 +113,8 @@ async function sendAsEstimated(account: SmartAccount, payer: Payer, calls: reado
   const signed = await data(limited)
   // The tank signs what the estimate said: a client may place nothing but the paymaster's fields.
   for (const name of limitNames)
-    if (signed[name] !== undefined) expect(BigInt(signed[name] as bigint)).toBe(estimate[name])
+    if (signed[name] !== undefined)
+      expect(BigInt(signed[name] as bigint), name).toBe(estimate[name])
   const { paymaster, paymasterData, paymasterAndData } = { ...stubbed, ...signed }
   const op: Fields = isPacked
     ? { ...limited, paymasterAndData }
