@@ -243,13 +243,14 @@ function startApiOf(
 }
 
 function administrationOf(
-  { config, database, masterKey, guard, client }: SharedParts,
+  { config, chains: definitions, database, masterKey, guard, client }: SharedParts,
   chains: Chains,
 ): AdminContext & Authenticator {
   return {
     database,
     ...createAuthenticator(database),
     isOperator: createOperatorCheck(config.operatorToken),
+    chainIds: new Set(definitions.map(({ chainId }) => chainId)),
     webhooks: (actor) => createWebhooks({ database, masterKey, guard, actor }),
     subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
     testWebhook: createWebhookTests({ masterKey, client }),
@@ -264,14 +265,14 @@ function administrationOf(
 }
 
 function dashboardOf(
-  { database, masterKey, guard, chains: definitions }: SharedParts,
-  { authenticateKey, authenticateToken }: Authenticator,
+  { database, masterKey, guard }: SharedParts,
+  { authenticateKey, authenticateToken, chainIds }: AdminContext & Authenticator,
 ) {
   return mountDashboard({
     database,
     authenticateKey,
     authenticateToken,
-    chainIds: new Set(definitions.map(({ chainId }) => chainId)),
+    chainIds,
     webhooks: (actor, database) => createWebhooks({ database, masterKey, guard, actor }),
   })
 }

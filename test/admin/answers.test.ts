@@ -122,6 +122,16 @@ describe('every answer is as the OpenAPI document says', () => {
     const fund = await ask('PATCH', '/apps/{appId}/funds/{chainId}', chainIds, alarm)
     expect(fund).toMatchObject({ ...alarm, chainId: 31_337, mode: 'tank' })
     expect((await ask('GET', '/apps/{appId}/funds', ids)).items).toEqual([fund])
+    const mode = '/apps/{appId}/funds/{chainId}/mode'
+    const native = await ask('PATCH', mode, chainIds, { mode: 'native' }, operatorToken)
+    expect(native.mode).toBe('native')
+    const gift = { wei: '5', reference: 'x' }
+    const credit = '/apps/{appId}/funds/{chainId}/credit'
+    const credited = await ask('POST', credit, chainIds, gift, operatorToken)
+    expect(credited).toEqual({
+      mode: 'native',
+      credit: { balance: '5', locked: '0', available: '5' },
+    })
     expect((await ask('GET', '/apps/{appId}/tokens', ids)).items).toEqual([])
 
     const hook = {
@@ -166,6 +176,8 @@ describe('every answer is as the OpenAPI document says', () => {
       'webhook.rotate_secret',
       'webhook.update',
       'webhook.create',
+      'fund.credit',
+      'fund.update',
       'fund.update',
       'key.revoke',
       'key.rotate',

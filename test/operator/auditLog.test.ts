@@ -48,6 +48,8 @@ describe('the administration API', () => {
     'PATCH /policies/{policyId}': ['policy.update', { name: 'other' }],
     'DELETE /policies/{policyId}': ['policy.delete'],
     'PATCH /apps/{appId}/funds/{chainId}': ['fund.update', { alarmDays: 2 }],
+    'PATCH /apps/{appId}/funds/{chainId}/mode': ['fund.update', { mode: 'shared' }],
+    'POST /apps/{appId}/funds/{chainId}/credit': ['fund.credit', { wei: '5', reference: 'x' }],
     'POST /apps/{appId}/webhooks': [
       'webhook.create',
       { webhookUrl: 'http://127.0.0.1/', requestType: 'POST' },
@@ -174,11 +176,19 @@ describe('commands and the older interfaces', () => {
     ['token withdraw', tokenWithdrawal, ['token.withdraw', 'token.withdraw.done']],
     ['operation cancel', waitingOperation, ['operation.cancel'], () => mineAgain()],
     [
+      'webhook create',
+      () => ['--app', ids.app!, '--url', 'https://dapp.example/'],
+      ['webhook.create'],
+      (answer) => {
+        ids.webhook = labelled(answer, 'webhook')
+      },
+    ],
+    [
       'webhook set',
-      async () => [await webhook(), '--app', ids.app!, '--active', 'false'],
+      () => [ids.webhook!, '--app', ids.app!, '--active', 'false'],
       ['webhook.update'],
     ],
-    ['webhook rotate', async () => [await webhook(), '--app', ids.app!], ['webhook.rotate_secret']],
+    ['webhook rotate', () => [ids.webhook!, '--app', ids.app!], ['webhook.rotate_secret']],
     [
       'subscription create',
       () => ['--app', ids.app!, '--url', 'https://dapp.example/'],
@@ -398,18 +408,5 @@ describe('commands and the older interfaces', () => {
     const { tester } = await devAccount(purser().info, 'audited')
     await tester.setAutomine(true)
     await tester.mine({ blocks: 1 })
-  }
-
-  /** A webhook of the app, made once. */
-  async function webhook(): Promise<string> {
-    if (ids.webhook === undefined) {
-      const response = await fetch(`${purser().info.url}/api/v2/public/sdk/webhook`, {
-        method: 'POST',
-        headers: { authToken: ids.token!, apiKey: ids.apiKey!, 'content-type': 'application/json' },
-        body: JSON.stringify({ webhookUrl: 'http://127.0.0.1/', requestType: 'POST' }),
-      })
-      ids.webhook = ((await response.json()) as Json).data.webhookId as string
-    }
-    return ids.webhook
   }
 })
