@@ -50,6 +50,7 @@ describe('the administration API', () => {
     'PATCH /apps/{appId}/funds/{chainId}': ['fund.update', { alarmDays: 2 }],
     'PATCH /apps/{appId}/funds/{chainId}/mode': ['fund.update', { mode: 'shared' }],
     'POST /apps/{appId}/funds/{chainId}/credit': ['fund.credit', { wei: '5', reference: 'x' }],
+    'PATCH /apps/{appId}/quotas': ['app.update', { quotas: { perDay: 5 } }],
     'POST /apps/{appId}/webhooks': [
       'webhook.create',
       { webhookUrl: 'http://127.0.0.1/', requestType: 'POST' },
@@ -162,6 +163,8 @@ describe('commands and the older interfaces', () => {
         ids.apiKey = labelled(answer, 'apiKey')
       },
     ],
+    ['key limit', () => [ids.key!, '--per-minute', '1000'], ['key.update']],
+    ['app limit', () => [ids.app!, '--per-day', '100000'], ['app.update']],
     ['key rotate', () => [ids.key!], ['key.rotate']],
     ['tank create', on, ['tank.create', 'tank.deploy', 'tank.deploy.done']],
     ['tank deposit', () => [...on(), '--amount', '1'], ['tank.deposit', 'tank.deposit.done']],
@@ -221,7 +224,15 @@ describe('commands and the older interfaces', () => {
 
   /** Commands that change nothing that the log is about. A migration is recorded in `kysely_migration`. */
   const others = [
-    ...['account list', 'app list', 'key list', 'tank show', 'token list', 'webhook list'],
+    ...[
+      'account list',
+      'app list',
+      'key list',
+      'key usage',
+      'tank show',
+      'token list',
+      'webhook list',
+    ],
     ...['webhook secret', 'webhook test', 'webhook calls', 'subscription list', 'decision list'],
     ...[
       'decision show',
