@@ -13,6 +13,8 @@ export type AdminContext = {
   /** The owner of a token; undefined = unknown or revoked. */
   authenticateToken(token: string): Promise<{ readonly accountId: string } | undefined>
   isOperator(token: string): boolean
+  /** The chains of the configuration, served now or not. */
+  readonly chainIds: ReadonlySet<number>
   webhooks(actor: Actor): Webhooks
   subscriptions(actor: Actor): Subscriptions
   /** Calls the webhook as for a sponsorship, with data that says that it is a test. */

@@ -46,11 +46,19 @@ export const sponsor = z.strictObject({
   icon: z.string().refine(isSponsorIcon, `must be ${sponsorIconRule}`).optional(),
 })
 
+const quota = z.int().min(1).max(1_000_000_000)
+/** Requests of a key, or of all keys of an app; over all processes. */
+export const quotas = z
+  .strictObject({ perSecond: quota, perMinute: quota, perDay: quota })
+  .partial()
+  .nullable()
+
 export const app = z.object({
   id,
   accountId: id,
   name: z.string(),
   sponsor: z.object({ name: z.string(), icon: z.string().optional() }).nullable(),
+  quotas,
   createdAt: time,
   revokedAt: time.nullable(),
 })
@@ -65,6 +73,7 @@ export const key = z.object({
   allowedOrigins: z.array(z.string()).nullable(),
   allowedIps: z.array(z.string()).nullable(),
   expiresAt: time.nullable(),
+  quotas,
   rotatedFrom: id.nullable(),
   createdAt: time,
   revokedAt: time.nullable(),

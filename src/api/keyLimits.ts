@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { time } from './adminSchemas.js'
+import { quotas, time } from './adminSchemas.js'
 import { methodNames } from './methods/methodList.js'
 
 const range = z
@@ -29,4 +29,5 @@ export const keyLimits = z.strictObject({
   allowedOrigins: z.array(origin).min(1).max(50).nullable(),
   allowedIps: z.array(range).min(1).max(50).nullable(),
   expiresAt: time.nullable(),
+  quotas,
 })

@@ -20,7 +20,7 @@ import type {
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
 import type { NewRefusal } from '../store/records/refusals.js'
-import type { AppSponsor } from '../store/schema.js'
+import type { AppSponsor, Quotas } from '../store/schema.js'
 import type { Actor } from '../store/tenants/audit.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 
@@ -74,6 +74,7 @@ export type KeyIdentity = KeyRestrictions & {
   readonly keyId: string
   readonly appId: string
   readonly accountId: string
+  readonly appQuotas: Quotas | null
 }
 export type TokenIdentity = { readonly accountId: string }
 
@@ -112,6 +113,10 @@ export type Services = {
   /** Whom wallets show as the sponsor of an app; undefined = nobody. */
   sponsorOf(appId: string): Promise<AppSponsor | undefined>
   readonly webhooks: (actor: Actor) => WebhookServices
+  /** Takes a request from the quotas of the key and its app. Throws RateLimitError. */
+  takeRequest(identity: KeyIdentity): Promise<void>
+  /** Counts a request of the key; neither throws nor waits. */
+  countRequest(keyId: string, isRefused: boolean): void
   /** Keeps a refusal for the app's developer; neither throws nor waits. */
   readonly recordRefusal: (refusal: NewRefusal) => void
   /** Whether the parts that requests need are able to work now. */

@@ -1,6 +1,8 @@
+import { quotas } from '../api/adminSchemas.js'
 import { keyLimits } from '../api/keyLimits.js'
 import { defined } from '../base/defined.js'
 import { ConfigError } from '../errors/configError.js'
+import type { Quotas } from '../store/schema.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 import type { Flags } from './onStore.js'
 
@@ -11,7 +13,22 @@ const flagOf = {
   allowedOrigins: '--origins',
   allowedIps: '--ips',
   expiresAt: '--expires',
+  quotas: '--per-second, --per-minute and --per-day',
 } as const
+
+/** The quotas that flags name; null = none. */
+function quotasOf({ perSecond, perMinute, perDay }: Flags): Quotas | null {
+  const limits = defined({ perSecond, perMinute, perDay })
+  const entries = Object.entries(limits).map(([name, text]) => [name, Number(text)])
+  return entries.length === 0 ? null : Object.fromEntries(entries)
+}
+
+/** The quotas of a key or an app as flags name them; null = none. Throws ConfigError. */
+export function parseQuotas(flags: Flags): Quotas | null {
+  const parsed = quotas.safeParse(quotasOf(flags))
+  if (parsed.success) return parsed.data
+  throw new ConfigError(`${flagOf.quotas} must be whole numbers from 1 to 1,000,000,000.`)
+}
 
 /** The limits of a key as the administration API takes them, lists comma separated. */
 export function parseKeyLimits(flags: Flags): Partial<KeyRestrictions> {
@@ -22,6 +39,7 @@ export function parseKeyLimits(flags: Flags): Partial<KeyRestrictions> {
     allowedOrigins: list(flags.origins),
     allowedIps: list(flags.ips),
     expiresAt: flags.expires,
+    quotas: quotasOf(flags) ?? undefined,
   })
   if (parsed.success) {
     const { expiresAt, ...rest } = parsed.data

@@ -9,17 +9,27 @@ export type LimitName =
   | 'authentication'
   | 'webhookTest'
   | 'changes'
+  | 'keyQuota'
+  | 'appQuota'
+
+/** A quota that is used up: requests in a window of so many seconds, over all processes. */
+export type UsedQuota = {
+  readonly limit: number
+  readonly used: number
+  readonly seconds: number
+}
 
 /** A rate limit is reached; the caller may try again after `retryAfter` seconds. */
 export class RateLimitError extends PurserError {
   override readonly name = 'RateLimitError'
   readonly limit: LimitName
-  constructor(limit: LimitName, seconds: number) {
+  constructor(limit: LimitName, seconds: number, quota?: UsedQuota) {
     const retryAfter = Math.max(1, Math.ceil(seconds))
-    super(`${sentences[limit]} Try again in ${retryAfter} s.`, {
+    const used = quota && ` It made ${quota.used} of ${quota.limit} requests in ${quota.seconds} s.`
+    super(`${sentences[limit]}${used ?? ''} Try again in ${retryAfter} s.`, {
       code: -32005,
       status: 429,
-      data: { limit, retryAfter },
+      data: { limit, retryAfter, ...(quota && { quota }) },
       retryAfter,
     })
     this.limit = limit
@@ -28,6 +38,8 @@ export class RateLimitError extends PurserError {
 
 const sentences: Record<LimitName, string> = {
   key: 'This API key asks too much.',
+  keyQuota: 'The quota of this API key is used up.',
+  appQuota: 'The quota of this app is used up.',
   ip: 'Too many requests come from this address.',
   sender: 'Too many requests concern this sender.',
   simulations: 'Too many operations are being simulated.',

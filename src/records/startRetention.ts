@@ -6,6 +6,8 @@ import { pruneGrants } from '../store/ledger/grants.js'
 import { pruneHistory } from '../store/records/operations.js'
 import { pruneRefusals } from '../store/records/refusals.js'
 import { pruneApps, pruneKeys } from '../store/tenants/pruneRevoked.js'
+import { pruneQuotaWindows } from '../store/tenants/quotas.js'
+import { pruneUsage } from '../store/tenants/usage.js'
 
 type RetentionContext = {
   readonly database: Database
@@ -19,6 +21,8 @@ const DAY = 86_400_000
 const BATCH = 1_000
 /** The days for which counters are kept, twice the longest window. */
 const COUNTER_DAYS = 62
+/** The days for which the requests of keys are kept, today included. */
+const USAGE_DAYS = 31
 /** The refusals that are kept of one app. */
 const REFUSALS_PER_APP = 10_000
 
@@ -39,6 +43,8 @@ export async function prune({ database, days }: RetentionContext, now: Date): Pr
   const decisions = await inBatches(() => pruneDecisions(database, before, BATCH))
   await pruneGrants(database, Math.floor(before.getTime() / 1000))
   await pruneCounters(database, Math.floor(daysAgo(COUNTER_DAYS).getTime() / 1000))
+  await pruneQuotaWindows(database, Math.floor(daysAgo(1).getTime() / 1000))
+  await pruneUsage(database, daysAgo(USAGE_DAYS))
   const history = await inBatches(() => pruneHistory(database, before, BATCH))
   const refusals = await inBatches(() =>
     pruneRefusals(database, daysAgo(days.refusals), REFUSALS_PER_APP, BATCH),

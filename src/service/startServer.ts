@@ -28,6 +28,8 @@ import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
 import { poolSizes } from '../store/poolSizes.js'
 import { findSponsor } from '../store/tenants/apps.js'
 import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
+import { createQuotas } from '../tenancy/createQuotas.js'
+import { createUsageCounter } from '../tenancy/createUsageCounter.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
 import { type Approver, createApprover } from '../webhook/approve.js'
 import { createWebhookTests } from '../webhook/createWebhookTests.js'
@@ -118,8 +120,11 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     stops.push(startRetention({ database, logger, days: retentionOf(config) }).stop)
     const refusals = recorderOf(shared)
     stops.push(refusals.stop)
+    const usage = createUsageCounter(database, logger)
+    stops.push(usage.stop)
     const drain = { isDraining: false }
-    const api = await startApiOf(shared, { ...chains, served }, refusals, drain)
+    const behind = { ...usage, recordRefusal: refusals.record }
+    const api = await startApiOf(shared, { ...chains, served }, behind, drain)
     stops.push(api.close)
     const close = async (): Promise<void> => {
       drain.isDraining = true
@@ -203,7 +208,7 @@ async function listenForBundlers(
 function startApiOf(
   shared: SharedParts,
   { served, ...chains }: Chains & { readonly served: Services['chains'] },
-  refusals: RefusalRecorder,
+  { recordRefusal, countRequest }: Pick<Services, 'recordRefusal' | 'countRequest'>,
   drain: { readonly isDraining: boolean },
 ): Promise<Api> {
   const { config, database, logger, metrics } = shared
@@ -223,7 +228,9 @@ function startApiOf(
     isOperator,
     sponsorOf: (appId) => findSponsor(database, appId),
     webhooks,
-    recordRefusal: refusals.record,
+    ...createQuotas(database),
+    countRequest,
+    recordRefusal,
     readiness: (asked) => {
       const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
       const { isDraining } = drain
@@ -243,13 +250,14 @@ function startApiOf(
 }
 
 function administrationOf(
-  { config, database, masterKey, guard, client }: SharedParts,
+  { config, chains: definitions, database, masterKey, guard, client }: SharedParts,
   chains: Chains,
 ): AdminContext & Authenticator {
   return {
     database,
     ...createAuthenticator(database),
     isOperator: createOperatorCheck(config.operatorToken),
+    chainIds: new Set(definitions.map(({ chainId }) => chainId)),
     webhooks: (actor) => createWebhooks({ database, masterKey, guard, actor }),
     subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
     testWebhook: createWebhookTests({ masterKey, client }),
@@ -264,14 +272,14 @@ function administrationOf(
 }
 
 function dashboardOf(
-  { database, masterKey, guard, chains: definitions }: SharedParts,
-  { authenticateKey, authenticateToken }: Authenticator,
+  { database, masterKey, guard }: SharedParts,
+  { authenticateKey, authenticateToken, chainIds }: AdminContext & Authenticator,
 ) {
   return mountDashboard({
     database,
     authenticateKey,
     authenticateToken,
-    chainIds: new Set(definitions.map(({ chainId }) => chainId)),
+    chainIds,
     webhooks: (actor, database) => createWebhooks({ database, masterKey, guard, actor }),
   })
 }

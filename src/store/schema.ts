@@ -24,8 +24,17 @@ type AppRow = {
   name: string
   /** Written as JSON text; null = the app names nobody. */
   sponsor: ColumnType<AppSponsor | null, string | undefined, string | null>
+  /** Written as JSON text; null = as many requests as there are. */
+  quotas: ColumnType<Quotas | null, string | null | undefined, string | null>
   created_at: Generated<Date>
   revoked_at: Date | null
+}
+
+/** Requests that a key or an app may make in a second, a minute, a day (UTC); absent = any number. */
+export type Quotas = {
+  readonly perSecond?: number | undefined
+  readonly perMinute?: number | undefined
+  readonly perDay?: number | undefined
 }
 
 export type KeyScope = 'bundler' | 'paymaster'
@@ -47,6 +56,8 @@ type KeyRow = {
   allowed_ips: string[] | null
   expires_at: Date | null
   rotated_from: string | null
+  /** Written as JSON text; null = as many requests as there are. */
+  quotas: ColumnType<Quotas | null, string | null | undefined, string | null>
 }
 
 /** The use of a tank: `gas` pays for operations as a gift, `token` takes tokens for it. */
@@ -542,7 +553,27 @@ type MasterKeyRow = {
   since: Generated<Date>
 }
 
+type QuotaWindowRow = {
+  /** A key or an app. */
+  subject: string
+  seconds: number
+  /** Unix seconds of the database's clock. */
+  begins: bigint
+  /** Requests granted in the window to all processes, and with the last question. */
+  taken: bigint
+  granted: bigint
+}
+
+type KeyUsageRow = {
+  key_id: string
+  day: Date
+  requests: bigint
+  refused: bigint
+}
+
 export type Schema = {
+  quota_windows: QuotaWindowRow
+  key_usage: KeyUsageRow
   master_key: MasterKeyRow
   accounts: AccountRow
   apps: AppRow

@@ -41,8 +41,8 @@ export async function rotateKey(
 ): Promise<ShownKey | undefined> {
   const old = await findKey(change.trx, appId, id)
   if (old === undefined || old.revokedAt !== null) return undefined
-  const { name, scopes, methods, allowedOrigins, allowedIps, expiresAt } = old
-  const limits = { scopes, methods, allowedOrigins, allowedIps, expiresAt }
+  const { name, scopes, methods, allowedOrigins, allowedIps, expiresAt, quotas } = old
+  const limits = { scopes, methods, allowedOrigins, allowedIps, expiresAt, quotas }
   const made = await insert(change, 'key.rotate', { appId, name, ...limits, rotatedFrom: id })
   const end = Date.now() + overlap * 1_000
   if (expiresAt === null || expiresAt.getTime() > end) {

@@ -91,18 +91,28 @@ describe('every answer is as the OpenAPI document says', () => {
       expect(await ask('PATCH', '/apps/{appId}', ids, change)).toEqual({ ...app, ...expected })
 
     const expiresAt = '2099-01-01T00:00:00.000Z'
-    const limits = { scopes: ['paymaster'], allowedIps: ['10.0.0.0/8'], expiresAt }
+    const quotas = { perMinute: 7 }
+    const limits = { scopes: ['paymaster'], allowedIps: ['10.0.0.0/8'], expiresAt, quotas }
     const made = await ask('POST', '/apps/{appId}/keys', ids, { name: 'k', ...limits })
     expect(made.key).toMatchObject(limits)
     const keyIds = { ...ids, keyId: made.key.id }
     expect(await ask('GET', '/apps/{appId}/keys/{keyId}', keyIds)).toEqual(made.key)
+    expect(await ask('GET', '/apps/{appId}/keys/{keyId}/usage', keyIds)).toEqual({
+      today: { requests: 0, refused: 0 },
+      items: [],
+    })
     const origins = { allowedOrigins: ['https://dapp.example'], allowedIps: null }
     const changed = await ask('PATCH', '/apps/{appId}/keys/{keyId}', keyIds, origins)
     expect(changed).toEqual({ ...made.key, ...origins })
     const next = await ask('POST', '/apps/{appId}/keys/{keyId}/rotate', keyIds, {
       overlapSeconds: 60,
     })
-    expect(next.key).toMatchObject({ scopes: ['paymaster'], rotatedFrom: made.key.id, expiresAt })
+    expect(next.key).toMatchObject({
+      scopes: ['paymaster'],
+      rotatedFrom: made.key.id,
+      expiresAt,
+      quotas,
+    })
     const old = await ask('GET', '/apps/{appId}/keys/{keyId}', keyIds)
     expect(new Date(old.expiresAt).getTime()).toBeLessThan(Date.now() + 61_000)
     await ask('DELETE', '/apps/{appId}/keys/{keyId}', keyIds)
@@ -122,6 +132,19 @@ describe('every answer is as the OpenAPI document says', () => {
     const fund = await ask('PATCH', '/apps/{appId}/funds/{chainId}', chainIds, alarm)
     expect(fund).toMatchObject({ ...alarm, chainId: 31_337, mode: 'tank' })
     expect((await ask('GET', '/apps/{appId}/funds', ids)).items).toEqual([fund])
+    const mode = '/apps/{appId}/funds/{chainId}/mode'
+    const native = await ask('PATCH', mode, chainIds, { mode: 'native' }, operatorToken)
+    expect(native.mode).toBe('native')
+    const gift = { wei: '5', reference: 'x' }
+    const credit = '/apps/{appId}/funds/{chainId}/credit'
+    const credited = await ask('POST', credit, chainIds, gift, operatorToken)
+    expect(credited).toEqual({
+      mode: 'native',
+      credit: { balance: '5', locked: '0', available: '5' },
+    })
+    const share = { quotas: { perDay: 9 } }
+    const shared = await ask('PATCH', '/apps/{appId}/quotas', ids, share, operatorToken)
+    expect(shared).toMatchObject(share)
     expect((await ask('GET', '/apps/{appId}/tokens', ids)).items).toEqual([])
 
     const hook = {
@@ -166,6 +189,9 @@ describe('every answer is as the OpenAPI document says', () => {
       'webhook.rotate_secret',
       'webhook.update',
       'webhook.create',
+      'app.update',
+      'fund.credit',
+      'fund.update',
       'fund.update',
       'key.revoke',
       'key.rotate',

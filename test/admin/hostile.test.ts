@@ -14,7 +14,14 @@ const agent = new Agent({ keepAlive: true, maxSockets: 4 })
 afterAll(() => agent.destroy())
 
 const bodies: readonly Json[] = [
-  { name: 'x', scopes: ['bundler'], methods: null, allowedIps: ['::1'], expiresAt: null },
+  {
+    name: 'x',
+    scopes: ['bundler'],
+    methods: null,
+    allowedIps: ['::1'],
+    expiresAt: null,
+    quotas: {},
+  },
   { name: 'x', appId: null, terms: { budgets: [{ per: 'sender', limit: { wei: '1' } }] } },
   {
     name: 'x',

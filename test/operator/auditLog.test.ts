@@ -48,6 +48,9 @@ describe('the administration API', () => {
     'PATCH /policies/{policyId}': ['policy.update', { name: 'other' }],
     'DELETE /policies/{policyId}': ['policy.delete'],
     'PATCH /apps/{appId}/funds/{chainId}': ['fund.update', { alarmDays: 2 }],
+    'PATCH /apps/{appId}/funds/{chainId}/mode': ['fund.update', { mode: 'shared' }],
+    'POST /apps/{appId}/funds/{chainId}/credit': ['fund.credit', { wei: '5', reference: 'x' }],
+    'PATCH /apps/{appId}/quotas': ['app.update', { quotas: { perDay: 5 } }],
     'POST /apps/{appId}/webhooks': [
       'webhook.create',
       { webhookUrl: 'http://127.0.0.1/', requestType: 'POST' },
@@ -160,6 +163,8 @@ describe('commands and the older interfaces', () => {
         ids.apiKey = labelled(answer, 'apiKey')
       },
     ],
+    ['key limit', () => [ids.key!, '--per-minute', '1000'], ['key.update']],
+    ['app limit', () => [ids.app!, '--per-day', '100000'], ['app.update']],
     ['key rotate', () => [ids.key!], ['key.rotate']],
     ['tank create', on, ['tank.create', 'tank.deploy', 'tank.deploy.done']],
     ['tank deposit', () => [...on(), '--amount', '1'], ['tank.deposit', 'tank.deposit.done']],
@@ -174,11 +179,19 @@ describe('commands and the older interfaces', () => {
     ['token withdraw', tokenWithdrawal, ['token.withdraw', 'token.withdraw.done']],
     ['operation cancel', waitingOperation, ['operation.cancel'], () => mineAgain()],
     [
+      'webhook create',
+      () => ['--app', ids.app!, '--url', 'https://dapp.example/'],
+      ['webhook.create'],
+      (answer) => {
+        ids.webhook = labelled(answer, 'webhook')
+      },
+    ],
+    [
       'webhook set',
-      async () => [await webhook(), '--app', ids.app!, '--active', 'false'],
+      () => [ids.webhook!, '--app', ids.app!, '--active', 'false'],
       ['webhook.update'],
     ],
-    ['webhook rotate', async () => [await webhook(), '--app', ids.app!], ['webhook.rotate_secret']],
+    ['webhook rotate', () => [ids.webhook!, '--app', ids.app!], ['webhook.rotate_secret']],
     [
       'subscription create',
       () => ['--app', ids.app!, '--url', 'https://dapp.example/'],
@@ -211,7 +224,15 @@ describe('commands and the older interfaces', () => {
 
   /** Commands that change nothing that the log is about. A migration is recorded in `kysely_migration`. */
   const others = [
-    ...['account list', 'app list', 'key list', 'tank show', 'token list', 'webhook list'],
+    ...[
+      'account list',
+      'app list',
+      'key list',
+      'key usage',
+      'tank show',
+      'token list',
+      'webhook list',
+    ],
     ...['webhook secret', 'webhook test', 'webhook calls', 'subscription list', 'decision list'],
     ...[
       'decision show',
@@ -398,18 +419,5 @@ describe('commands and the older interfaces', () => {
     const { tester } = await devAccount(purser().info, 'audited')
     await tester.setAutomine(true)
     await tester.mine({ blocks: 1 })
-  }
-
-  /** A webhook of the app, made once. */
-  async function webhook(): Promise<string> {
-    if (ids.webhook === undefined) {
-      const response = await fetch(`${purser().info.url}/api/v2/public/sdk/webhook`, {
-        method: 'POST',
-        headers: { authToken: ids.token!, apiKey: ids.apiKey!, 'content-type': 'application/json' },
-        body: JSON.stringify({ webhookUrl: 'http://127.0.0.1/', requestType: 'POST' }),
-      })
-      ids.webhook = ((await response.json()) as Json).data.webhookId as string
-    }
-    return ids.webhook
   }
 })

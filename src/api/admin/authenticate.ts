@@ -1,5 +1,7 @@
 import type { Context } from 'hono'
-import { ForbiddenError, UnauthorizedError } from '../../errors/restErrors.js'
+import { ForbiddenError, NotFoundError, UnauthorizedError } from '../../errors/restErrors.js'
+import { findAccount } from '../../store/tenants/accounts.js'
+import { type Actor, audited } from '../../store/tenants/audit.js'
 import type { AdminContext } from '../adminContext.js'
 import { actorOf } from '../caller.js'
 import type { Env } from '../createApp.js'
@@ -14,7 +16,37 @@ export function tokenOf(c: Context<Env>): string | undefined {
   )
 }
 
-/** Throws UnauthorizedError, ForbiddenError, RateLimitError. */
+/** The header by which the operator says whose account is looked into. */
+const LOOK = 'x-account-id'
+
+/**
+ * The operator in the place of an account, for a request that only reads; the audit log keeps each. Throws
+ * ForbiddenError, NotFoundError.
+ */
+async function lookInto(
+  c: Context<Env>,
+  { database }: AdminContext,
+  actor: Actor,
+): Promise<AdminCaller> {
+  const accountId = c.req.header(LOOK)
+  if (accountId === undefined || c.req.method !== 'GET')
+    throw new ForbiddenError(
+      `the token of an account; the operator's may read only, with the header ${LOOK}`,
+    )
+  if ((await findAccount(database, accountId)) === undefined) throw new NotFoundError('Account')
+  await audited(database, actor, ({ record }) =>
+    record({
+      action: 'account.look',
+      objectId: accountId,
+      accountId,
+      appId: null,
+      after: { path: c.req.path.slice(0, 300) },
+    }),
+  )
+  return { accountId, actor }
+}
+
+/** Throws UnauthorizedError, ForbiddenError, NotFoundError, RateLimitError. */
 export async function authenticateAdmin(
   c: Context<Env>,
   who: Who,
@@ -29,8 +61,8 @@ export async function authenticateAdmin(
   gate.tryCredential(ip, token)
   if (context.isOperator(token)) {
     gate.credentialWasRight(token)
-    if (who === 'account') throw new ForbiddenError("the token of an account, not the operator's")
-    return { accountId: undefined, actor: actorOf('operator', token, c.get('caller')) }
+    const actor = actorOf('operator', token, c.get('caller'))
+    return who === 'account' ? lookInto(c, context, actor) : { accountId: undefined, actor }
   }
   const account = isKey(token) ? await context.authenticateToken(token) : undefined
   if (account === undefined) {

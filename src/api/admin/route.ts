@@ -3,11 +3,11 @@ import type { App } from '../../store/tenants/apps.js'
 import type { Actor } from '../../store/tenants/audit.js'
 import type { AdminContext } from '../adminContext.js'
 
-/** The token that a route needs: the operator's, an account's, or either. */
+/** The token that a route needs: the operator's, an account's (the operator's too, to read), or either. */
 export type Who = 'operator' | 'account' | 'either'
 
 export type AdminCaller = {
-  /** undefined = the operator. */
+  /** undefined = the operator, who looks into no account. */
   readonly accountId: string | undefined
   readonly actor: Actor
 }
@@ -25,7 +25,7 @@ export type RouteRequest<
   readonly caller: AdminCaller
   /** The caller's account; of routes for accounts only. */
   readonly accountId: string
-  /** The live app that the path names, the caller's own; of routes with `{appId}` only. */
+  /** The live app that the path names, the caller's own, or any of the operator's; of routes with `{appId}` only. */
   readonly app: App
   readonly params: Values<Params>
   readonly query: Values<Query>
@@ -40,7 +40,7 @@ export type RouteRequest<
  */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below /admin/v1, parameters as `{name}`. A route with `{appId}` sees the caller's apps only. */
+  /** Below /admin/v1, parameters as `{name}`. A route with `{appId}` sees an account's own apps only. */
   readonly path: string
   readonly summary: string
   readonly who: Who

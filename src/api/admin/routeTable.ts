@@ -3,6 +3,7 @@ import { accountRoutes } from './routes/accounts.js'
 import { appRoutes } from './routes/apps.js'
 import { auditRoutes } from './routes/audit.js'
 import { decisionRoutes } from './routes/decisions.js'
+import { fundRoutes } from './routes/funds.js'
 import { keyRoutes } from './routes/keys.js'
 import { operationRoutes } from './routes/operations.js'
 import { policyRoutes } from './routes/policies.js'
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   ...operationRoutes,
   ...refusalRoutes,
   ...tankRoutes,
+  ...fundRoutes,
   ...tokenRoutes,
   ...webhookRoutes,
   ...webhookCallRoutes,

@@ -51,7 +51,7 @@ export async function answerRpc(
     id = idOf(body)
     dialect = selectDialect(request.version, request.dialect)
     const chain = findChain(request.chainId, services)
-    const { clientVersion, recordRefusal, sponsorOf } = services
+    const { clientVersion, recordRefusal, takeRequest, countRequest, sponsorOf } = services
     const { batchLength } = limits
     const { appId } = identity
     return await handleRpc(body, {
@@ -64,6 +64,8 @@ export async function answerRpc(
       identity,
       requestId: request.caller.requestId,
       recordRefusal,
+      takeRequest,
+      countRequest,
       gate,
       metrics,
       logger,

@@ -18,9 +18,11 @@ export type RpcContext = MethodContext & {
   readonly dialect: Dialect
   readonly batchLength: number
   /** The key of the path, with the methods that it may call. */
-  readonly identity: Pick<KeyIdentity, 'keyId' | 'appId' | 'accountId' | 'scopes' | 'methods'>
+  readonly identity: KeyIdentity
   readonly requestId: string
   readonly recordRefusal: Services['recordRefusal']
+  readonly takeRequest: Services['takeRequest']
+  readonly countRequest: Services['countRequest']
   readonly gate: Gate
   readonly metrics: Metrics
   readonly logger: Logger
@@ -71,11 +73,13 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
     name = method
     const result = await run(method, call.params, context)
     count('ok')
+    context.countRequest(context.identity.keyId, false)
     if (call.id === undefined) return noContent
     return { status: 200, body: { jsonrpc: '2.0', id: call.id, result } }
   } catch (thrown) {
     const error = asPurserError(thrown, logger)
     count(String(error.code))
+    context.countRequest(context.identity.keyId, error instanceof RateLimitError)
     if (error instanceof RateLimitError) context.metrics.limited(error.limit)
     logger.debug(
       {
@@ -120,6 +124,7 @@ async function run<Name extends MethodName>(
   const method = methods[name]
   requireMethod(identity, name)
   gate.call(identity.keyId, name)
+  await context.takeRequest(identity)
   const decoded = method.decode(params, context.chain)
   const sender = senderOf(decoded)
   if (sender !== undefined) gate.about(identity.keyId, sender, name)

@@ -58,7 +58,8 @@ test('guessing keys is held up per address, and the known key goes on', async ()
 })
 
 test('what a key may not do is refused with the reason', async () => {
-  const identity = { keyId: 'k', appId: 'app-1', accountId: 'account-1', ...unrestricted }
+  const owner = { keyId: 'k', appId: 'app-1', accountId: 'account-1' }
+  const identity = { ...owner, ...unrestricted, appQuotas: null }
   const restrict = (limits: Partial<typeof unrestricted>) =>
     restart({
       services: { ...memory().services, authenticateKey: async () => ({ ...identity, ...limits }) },

@@ -12,20 +12,18 @@ import { commandActor } from '../commandActor.js'
 import { onStore } from '../onStore.js'
 import { parseName, parseSponsor } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-
-function unknown(what: string, id: string | undefined): ConfigError {
-  return new ConfigError(`There is no live ${what} ${id}; see \`purser ${what} list\`.`)
-}
+import { unknownObject } from '../unknownObject.js'
+import { defineAppLimit, defineKeyQuotas, quotasText, withQuotas } from './quotaCommands.js'
 
 /** The live app that --app names. */
 export async function requireApp(db: Database, id: string | undefined): Promise<App> {
   const app = await findApp(db, id ?? '')
-  if (app === undefined) throw unknown('app', id)
+  if (app === undefined) throw unknownObject('app', id)
   return app
 }
 
 function reportRevoked(what: string, id: string, done: boolean): void {
-  if (!done) throw unknown(what, id)
+  if (!done) throw unknownObject(what, id)
   console.log(`Revoked ${what} ${id}.`)
 }
 
@@ -60,7 +58,7 @@ export function defineAccountCommand(account: Command): void {
   )
 }
 
-/** `purser app create|list|sponsor|revoke` */
+/** `purser app create|list|limit|sponsor|revoke` */
 export function defineAppCommand(app: Command): void {
   onStore(
     app
@@ -73,13 +71,20 @@ export function defineAppCommand(app: Command): void {
       const made = await audited(store.database, commandActor(), (change) =>
         createTenantApp(change, flags.account ?? '', name),
       )
-      if (!made) throw unknown('account', flags.account)
+      if (!made) throw unknownObject('account', flags.account)
       console.log(`app  ${made.id}`)
     },
   )
+  defineAppLimit(app)
   onStore(app.command('list').description('all apps'), async ({ store }) => {
     const apps = await listApps(store.database)
-    printTable(apps.map(({ sponsor, ...rest }) => ({ ...rest, sponsor: sponsor?.name })))
+    printTable(
+      apps.map(({ sponsor, quotas, ...rest }) => ({
+        ...rest,
+        sponsor: sponsor?.name,
+        quotas: quotasText(quotas),
+      })),
+    )
   })
   onStore(
     app
@@ -93,7 +98,7 @@ export function defineAppCommand(app: Command): void {
       const changed = await audited(store.database, commandActor(), (change) =>
         changeApp(change, id, { sponsor }),
       )
-      if (!changed) throw unknown('app', id)
+      if (!changed) throw unknownObject('app', id)
       console.log(`sponsor  ${changed.sponsor?.name ?? 'nobody'}`)
     },
   )
@@ -108,19 +113,21 @@ export function defineAppCommand(app: Command): void {
   )
 }
 
-/** `purser key create|list|revoke|rotate` */
+/** `purser key create|limit|list|revoke|rotate|usage` */
 export function defineKeyCommand(key: Command): void {
   onStore(
-    key
-      .command('create')
-      .description('make a key and show it once')
-      .requiredOption('--app <id>', 'its app')
-      .requiredOption('--name <name>', 'for people')
-      .option('--scopes <list>', 'bundler, paymaster; both when absent')
-      .option('--methods <list>', 'JSON-RPC methods; all of the scopes when absent')
-      .option('--origins <list>', 'origins such as https://dapp.example; any when absent')
-      .option('--ips <list>', 'addresses and CIDR ranges; any when absent')
-      .option('--expires <time>', 'such as 2030-01-31T12:00:00Z; never when absent'),
+    withQuotas(
+      key
+        .command('create')
+        .description('make a key and show it once')
+        .requiredOption('--app <id>', 'its app')
+        .requiredOption('--name <name>', 'for people')
+        .option('--scopes <list>', 'bundler, paymaster; both when absent')
+        .option('--methods <list>', 'JSON-RPC methods; all of the scopes when absent')
+        .option('--origins <list>', 'origins such as https://dapp.example; any when absent')
+        .option('--ips <list>', 'addresses and CIDR ranges; any when absent')
+        .option('--expires <time>', 'such as 2030-01-31T12:00:00Z; never when absent'),
+    ),
     async ({ store, flags }) => {
       // Loaded for this command only: the limits name all methods, which load most of the service.
       const { parseKeyLimits } = await import('../parseKeyLimits.js')
@@ -128,7 +135,7 @@ export function defineKeyCommand(key: Command): void {
       const made = await audited(store.database, commandActor(), (change) =>
         createKey(change, flags.app ?? '', newKey),
       )
-      if (!made) throw unknown('app', flags.app)
+      if (!made) throw unknownObject('app', flags.app)
       console.log(`key     ${made.key.id}\napiKey  ${made.apiKey}\nThe key is not shown again.`)
     },
   )
@@ -146,13 +153,15 @@ export function defineKeyCommand(key: Command): void {
       const made = await audited(store.database, commandActor(), (change) =>
         rotateKey(change, appId, id, overlap),
       )
-      if (!made) throw unknown('key', id)
+      if (!made) throw unknownObject('key', id)
       console.log(`key     ${made.key.id}\napiKey  ${made.apiKey}\nThe key is not shown again.`)
     },
   )
-  onStore(key.command('list').description('all keys'), async ({ store }) =>
-    printTable(await listKeys(store.database)),
-  )
+  onStore(key.command('list').description('all keys'), async ({ store }) => {
+    const keys = await listKeys(store.database)
+    printTable(keys.map((each) => ({ ...each, quotas: quotasText(each.quotas) })))
+  })
+  defineKeyQuotas(key)
   onStore(
     key.command('revoke').argument('<id>').description('end a key'),
     async ({ store, id }) => {

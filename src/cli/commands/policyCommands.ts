@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { ConfigError } from '../../errors/configError.js'
 import { createPolicies, type PolicyView } from '../../policy/managePolicies.js'
@@ -8,6 +7,7 @@ import { audited } from '../../store/tenants/audit.js'
 import { commandActor } from '../commandActor.js'
 import { type Flags, onStore } from '../onStore.js'
 import { printTable } from '../printTable.js'
+import { readPolicyFile } from '../readPolicyFile.js'
 import { requireApp } from './accountCommands.js'
 
 /** The account whose policies are meant, and the app that they bind; null = all apps of the account. */
@@ -24,19 +24,6 @@ async function ownerOf(database: Database, { app, account }: Flags): Promise<Pol
   if (known === undefined || known.revokedAt !== null)
     throw new ConfigError(`There is no live account ${account}; see \`purser account list\`.`)
   return { accountId: known.id, appId: null }
-}
-
-/** The JSON object of the file that --file names, as the administration API takes it. */
-function readPolicy(file = ''): Readonly<Record<string, unknown>> {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (cause) {
-    throw new ConfigError(`--file: ${file} is no JSON: ${(cause as Error).message}.`, { cause })
-  }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-    return parsed as Readonly<Record<string, unknown>>
-  throw new ConfigError(`--file: ${file} must hold one JSON object.`)
 }
 
 function print(policy: PolicyView): void {
@@ -83,11 +70,11 @@ export function definePolicyCommand(policy: Command): void {
       policy
         .command('create')
         .description('make a policy from a file')
-        .requiredOption(file, 'JSON with name and terms, maybe active and position'),
+        .requiredOption(file, 'JSON or YAML with name and terms, maybe active and position'),
     ),
     async ({ store: { database }, flags }) => {
       const owner = await ownerOf(database, flags)
-      const input = { ...readPolicy(flags.file), appId: owner.appId }
+      const input = { ...readPolicyFile(flags.file), appId: owner.appId }
       for (const member of ['name', 'terms'])
         if (!Object.hasOwn(input, member))
           throw new ConfigError(`--file: ${flags.file} lacks "${member}".`)
@@ -105,11 +92,11 @@ export function definePolicyCommand(policy: Command): void {
         .command('edit')
         .argument('<id>')
         .description('change the members that a file has; terms are replaced whole')
-        .requiredOption(file, 'JSON with name, active, position or terms'),
+        .requiredOption(file, 'JSON or YAML with name, active, position or terms'),
     ),
     async ({ store: { database }, flags, id }) => {
       const owner = await ownerOf(database, flags)
-      const input = readPolicy(flags.file)
+      const input = readPolicyFile(flags.file)
       const changed = await audited(database, commandActor(), async ({ trx, record }) => {
         const policies = createPolicies(trx)
         const before = await policies.get(owner.accountId, id)

@@ -9,7 +9,7 @@ import { createNetworkGuard } from '../../outbound/networkGuard.js'
 import { listCallsOfWebhook } from '../../store/ledger/webhookCalls.js'
 import { findWebhook } from '../../store/tenants/webhooks.js'
 import { isUuid } from '../../store/uuid.js'
-import { createWebhooks, type Webhooks } from '../../webhook/manage.js'
+import { createWebhooks, type RequestType, type Webhooks } from '../../webhook/manage.js'
 import { testWebhook } from '../../webhook/testWebhook.js'
 import { webhookDeadline } from '../../webhook/webhookDeadline.js'
 import { commandActor } from '../commandActor.js'
@@ -54,7 +54,45 @@ function parseSettings(flags: Flags) {
   throw new ConfigError(`${name}: ${issue?.message ?? 'is wrong'}.`)
 }
 
-/** `purser webhook list|set|secret|rotate|test|calls`; the API creates and deletes. */
+function parseRequestType(text = 'POST'): RequestType {
+  if (text === 'GET' || text === 'POST') return text
+  throw new ConfigError('--request must be GET or POST.')
+}
+
+/** The options for how a webhook is asked. */
+function withSettings(command: Command): Command {
+  return command
+    .option('--payload <kind>', 'plain, or extended with the operation')
+    .option('--on-failure <meaning>', 'deny or approve when it gives no answer')
+    .option('--deadline <ms>', `${webhookDeadline.shortest} to ${webhookDeadline.longest}`)
+}
+
+function defineCreation(webhook: Command): void {
+  onStore(
+    withSettings(
+      webhook
+        .command('create')
+        .description('register a webhook, active at once; shows the secret of its calls')
+        .requiredOption('--app <id>', 'whose sponsorships it approves')
+        .requiredOption('--url <url>', 'what is called')
+        .option('--request <method>', 'GET or POST (default)'),
+    ),
+    async ({ store, config, flags }) => {
+      const app = await requireApp(store.database, flags.app)
+      const webhooks = webhooksOf(store, config)
+      const made = await webhooks.create(app.id, {
+        webhookUrl: flags.url ?? '',
+        requestType: parseRequestType(flags.request),
+        ...parseSettings(flags),
+      })
+      console.log(`webhook  ${made.webhookId}`)
+      console.log(`secret   ${await webhooks.signingSecret(app.id, made.webhookId)}`)
+    },
+    ['webhookAllow'],
+  )
+}
+
+/** `purser webhook create|list|set|secret|rotate|test|calls`; the API deletes. */
 export function defineWebhookCommand(webhook: Command): void {
   const ofOne = (name: string, description: string) =>
     webhook
@@ -73,12 +111,12 @@ export function defineWebhookCommand(webhook: Command): void {
       printTable(await webhooksOf(store, config).list(app.id))
     },
   )
+  defineCreation(webhook)
   onStore(
-    ofOne('set', 'change how a webhook is asked, or whether')
-      .option('--payload <kind>', 'plain, or extended with the operation')
-      .option('--on-failure <meaning>', 'deny or approve when it gives no answer')
-      .option('--deadline <ms>', `${webhookDeadline.shortest} to ${webhookDeadline.longest}`)
-      .option('--active <boolean>', 'true or false'),
+    withSettings(ofOne('set', 'change how a webhook is asked, or whether')).option(
+      '--active <boolean>',
+      'true or false',
+    ),
     async ({ store, config, flags, id }) => {
       const app = await requireApp(store.database, flags.app)
       const settings = parseSettings(flags)

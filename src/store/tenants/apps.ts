@@ -1,5 +1,5 @@
 import type { Database } from '../database.js'
-import type { AppSponsor } from '../schema.js'
+import type { AppSponsor, Quotas } from '../schema.js'
 import { isUuid } from '../uuid.js'
 
 export type App = {
@@ -7,6 +7,8 @@ export type App = {
   readonly accountId: string
   readonly name: string
   readonly sponsor: AppSponsor | null
+  /** Of all its keys together. */
+  readonly quotas: Quotas | null
   readonly createdAt: Date
   readonly revokedAt: Date | null
 }
@@ -16,6 +18,7 @@ const columns = [
   'account_id as accountId',
   'name',
   'sponsor',
+  'quotas',
   'created_at as createdAt',
   'revoked_at as revokedAt',
 ] as const
@@ -60,19 +63,22 @@ export type AppChange = {
   readonly name?: string | undefined
   /** null = names nobody any more. */
   readonly sponsor?: AppSponsor | null | undefined
+  /** null = as many requests as there are. */
+  readonly quotas?: Quotas | null | undefined
 }
 
 /** undefined = there is no such live app. */
 export function updateApp(
   db: Database,
   id: string,
-  { name, sponsor }: AppChange,
+  { name, sponsor, quotas }: AppChange,
 ): Promise<App | undefined> {
   return db
     .updateTable('apps')
     .set((eb) => ({
       name: name ?? eb.ref('name'),
       ...(sponsor !== undefined && { sponsor: sponsor && JSON.stringify(sponsor) }),
+      ...(quotas !== undefined && { quotas: quotas && JSON.stringify(quotas) }),
     }))
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
@@ -91,6 +97,7 @@ export async function findApp(db: Database, id: string): Promise<App | undefined
           'apps.account_id as accountId',
           'apps.name',
           'apps.sponsor',
+          'apps.quotas',
           'apps.created_at as createdAt',
           'apps.revoked_at as revokedAt',
         ])

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.js'
-import type { KeyScope } from '../schema.js'
+import type { KeyScope, Quotas } from '../schema.js'
 import { isUuid } from '../uuid.js'
 import { findApp } from './apps.js'
 
@@ -14,6 +14,7 @@ export type KeyRestrictions = {
   /** Addresses and CIDR ranges. */
   readonly allowedIps: readonly string[] | null
   readonly expiresAt: Date | null
+  readonly quotas: Quotas | null
 }
 
 export type Key = KeyRestrictions & {
@@ -34,6 +35,7 @@ export const unrestricted: KeyRestrictions = {
   allowedOrigins: null,
   allowedIps: null,
   expiresAt: null,
+  quotas: null,
 }
 
 const columns = [
@@ -46,6 +48,7 @@ const columns = [
   'allowed_origins as allowedOrigins',
   'allowed_ips as allowedIps',
   'expires_at as expiresAt',
+  'quotas',
   'rotated_from as rotatedFrom',
   'created_at as createdAt',
   'revoked_at as revokedAt',
@@ -90,6 +93,7 @@ function toColumns(limits: KeyRestrictions) {
     allowed_origins: limits.allowedOrigins && [...limits.allowedOrigins],
     allowed_ips: limits.allowedIps && [...limits.allowedIps],
     expires_at: limits.expiresAt,
+    quotas: limits.quotas && JSON.stringify(limits.quotas),
   }
 }
 
@@ -150,6 +154,8 @@ export type KeyOwner = {
   readonly keyId: string
   readonly appId: string
   readonly accountId: string
+  /** Of the app, for all its keys together. */
+  readonly appQuotas: Quotas | null
 } & KeyRestrictions
 
 /** The owner and restrictions of a key, when key, app and account are all live. */
@@ -161,6 +167,7 @@ export function findKeyOwner(db: Database, hash: Buffer): Promise<KeyOwner | und
     .select(['keys.id as keyId', 'apps.id as appId', 'accounts.id as accountId'])
     .select(['keys.scopes', 'keys.methods', 'keys.allowed_origins as allowedOrigins'])
     .select(['keys.allowed_ips as allowedIps', 'keys.expires_at as expiresAt'])
+    .select(['keys.quotas', 'apps.quotas as appQuotas'])
     .where('keys.hash', '=', hash)
     .where('keys.revoked_at', 'is', null)
     .where((eb) =>

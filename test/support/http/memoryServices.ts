@@ -184,15 +184,15 @@ export function createMemoryServices() {
   const identities = new Map([
     [
       memoryKeys.apiKey,
-      { keyId: 'key-1', appId: 'app-1', accountId: 'account-1', ...unrestricted },
+      { keyId: 'key-1', appId: 'app-1', accountId: 'account-1', ...unrestricted, appQuotas: null },
     ],
     [
       memoryKeys.siblingKey,
-      { keyId: 'key-2', appId: 'app-2', accountId: 'account-1', ...unrestricted },
+      { keyId: 'key-2', appId: 'app-2', accountId: 'account-1', ...unrestricted, appQuotas: null },
     ],
     [
       memoryKeys.strangerKey,
-      { keyId: 'key-3', appId: 'app-3', accountId: 'account-2', ...unrestricted },
+      { keyId: 'key-3', appId: 'app-3', accountId: 'account-2', ...unrestricted, appQuotas: null },
     ],
   ])
   const accounts = new Map([
@@ -214,6 +214,8 @@ export function createMemoryServices() {
     authenticateToken: async (token) => accounts.get(token),
     isOperator: (token) => token === operatorToken,
     recordRefusal: () => {},
+    takeRequest: async () => {},
+    countRequest: () => {},
     sponsorOf: async (appId) => sponsors.get(appId),
     webhooks: () => ({
       create: recorded('webhooks.create', (appId, webhook) => {

@@ -54,6 +54,7 @@ export function useAdmin() {
       database: db,
       ...createAuthenticator(db),
       isOperator: createOperatorCheck(operatorToken),
+      chainIds: new Set([31_337]),
       webhooks: (actor) => createWebhooks({ database: db, masterKey, guard, actor }),
       subscriptions: (actor) => createSubscriptions({ database: db, masterKey, guard, actor }),
       testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
@@ -88,10 +89,11 @@ export function useAdmin() {
     path: string,
     token: string | undefined,
     body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> => {
     const response = await fetch(`${api.url}${path}`, {
       method,
-      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -113,5 +115,8 @@ export function useAdmin() {
     /** One request to /admin/v1. */
     admin: (method: string, path: string, token: string | undefined, body?: unknown) =>
       call(method, `/admin/v1${path}`, token, body),
+    /** The operator reads what is an account's. */
+    lookInto: (accountId: string, path: string) =>
+      call('GET', `/admin/v1${path}`, operatorToken, undefined, { 'x-account-id': accountId }),
   }
 }

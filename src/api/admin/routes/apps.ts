@@ -3,7 +3,15 @@ import { NotFoundError } from '../../../errors/restErrors.js'
 import { listApps } from '../../../store/tenants/apps.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { changeApp, createTenantApp, endApp } from '../../../tenancy/manageApps.js'
-import { app, done, listOf, name, appParams as params, sponsor } from '../../adminSchemas.js'
+import {
+  app,
+  done,
+  listOf,
+  name,
+  appParams as params,
+  quotas,
+  sponsor,
+} from '../../adminSchemas.js'
 import { type Route, route } from '../route.js'
 
 export const appRoutes: readonly Route[] = [
@@ -47,6 +55,19 @@ export const appRoutes: readonly Route[] = [
     who: 'account',
     params,
     body: z.strictObject({ name: name.optional(), sponsor: sponsor.nullable().optional() }),
+    answer: app,
+    run: (asked) =>
+      audited(asked.context.database, asked.caller.actor, (change) =>
+        changeApp(change, asked.app.id, asked.body),
+      ),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/apps/{appId}/quotas',
+    summary: 'The requests of all its keys together, over all processes; null: any number',
+    who: 'operator',
+    params,
+    body: z.strictObject({ quotas }),
     answer: app,
     run: (asked) =>
       audited(asked.context.database, asked.caller.actor, (change) =>

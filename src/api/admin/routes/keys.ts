@@ -4,6 +4,7 @@ import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { findKey, type KeyRestrictions, listKeys } from '../../../store/tenants/keys.js'
 import { changeKey, createKey, endKey, rotateKey } from '../../../tenancy/manageKeys.js'
+import { usageOf } from '../../../tenancy/usageOf.js'
 import { appParams, done, id, key, keyWithSecret, listOf, name } from '../../adminSchemas.js'
 import { keyLimits } from '../../keyLimits.js'
 import { type Route, route } from '../route.js'
@@ -12,6 +13,8 @@ const params = appParams.extend({ keyId: id })
 function missing() {
   return new NotFoundError('Key')
 }
+const usage = z.object({ requests: z.int(), refused: z.int() })
+
 const changes = keyLimits.extend({ name }).partial()
 
 /** Times of requests are text. What is absent stays absent. */
@@ -86,6 +89,18 @@ export const keyRoutes: readonly Route[] = [
       )
       if (changed === undefined) throw missing()
       return changed
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/apps/{appId}/keys/{keyId}/usage',
+    summary: 'Its requests of the last 30 days, today first; refused are those above a limit',
+    who: 'account',
+    params,
+    answer: listOf(usage.extend({ day: z.iso.date() })).extend({ today: usage }),
+    async run({ context, app, params: { keyId } }) {
+      if ((await findKey(context.database, app.id, keyId)) === undefined) throw missing()
+      return usageOf(context.database, keyId)
     },
   }),
   route({
