@@ -18,6 +18,7 @@ import { ChainNotStartedError, NoApiRoleError } from '../errors/requestErrors.js
 import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
 import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
+import { createKeyUses, type KeyUses } from '../records/createKeyUses.js'
 import { createRefusalRecorder, type RefusalRecorder } from '../records/createRefusalRecorder.js'
 import { startRetention } from '../records/startRetention.js'
 import type { Connection, Database } from '../store/database.js'
@@ -26,6 +27,7 @@ import { LEASES_CHANNEL } from '../store/leases.js'
 import { listen } from '../store/notifications.js'
 import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
 import { poolSizes } from '../store/poolSizes.js'
+import { recordCircuit } from '../store/records/circuits.js'
 import { findSponsor } from '../store/tenants/apps.js'
 import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
@@ -72,6 +74,7 @@ export type ServerConfig = Pick<
   | 'nativePrices'
   | 'decisionRetentionDays'
   | 'refusalRetentionDays'
+  | 'operationRetentionDays'
 >
 
 export type Service = {
@@ -118,8 +121,10 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     stops.push(startRetention({ database, logger, days: retentionOf(config) }).stop)
     const refusals = recorderOf(shared)
     stops.push(refusals.stop)
+    const keyUses = createKeyUses(database, logger)
+    stops.push(keyUses.stop)
     const drain = { isDraining: false }
-    const api = await startApiOf(shared, { ...chains, served }, refusals, drain)
+    const api = await startApiOf(shared, { ...chains, served }, { refusals, keyUses }, drain)
     stops.push(api.close)
     const close = async (): Promise<void> => {
       drain.isDraining = true
@@ -135,8 +140,12 @@ export async function startServer(options: ServerOptions): Promise<Service> {
   }
 }
 
-function retentionOf({ decisionRetentionDays, refusalRetentionDays }: ServerConfig) {
-  return { decisions: decisionRetentionDays, refusals: refusalRetentionDays }
+function retentionOf(config: ServerConfig) {
+  return {
+    decisions: config.decisionRetentionDays,
+    refusals: config.refusalRetentionDays,
+    operations: config.operationRetentionDays,
+  }
 }
 
 /** The recorder of refusals; one that keeps nothing where the operator wants none kept. */
@@ -162,6 +171,11 @@ function stopBundler(bundler: BundlingCandidate): Promise<void> {
 }
 
 function approverOf({ database, masterKey, client, metrics, logger }: SharedParts): Approver {
+  const recordChange = (webhookId: string, state: 'open' | 'closed'): void => {
+    recordCircuit(database, webhookId, state).catch((error: Error) =>
+      logger.warn({ webhookId, reason: error.message }, 'the circuit was not recorded'),
+    )
+  }
   return createApprover({
     database,
     masterKey,
@@ -173,7 +187,9 @@ function approverOf({ database, masterKey, client, metrics, logger }: SharedPart
       emitCircuitOpened(database, webhookId).catch((error: Error) =>
         logger.warn({ webhookId, reason: error.message }, 'webhook.circuit_opened not told'),
       )
+      recordChange(webhookId, 'open')
     },
+    onCircuitClosed: (webhookId) => recordChange(webhookId, 'closed'),
   })
 }
 
@@ -203,7 +219,7 @@ async function listenForBundlers(
 function startApiOf(
   shared: SharedParts,
   { served, ...chains }: Chains & { readonly served: Services['chains'] },
-  refusals: RefusalRecorder,
+  { refusals, keyUses }: { readonly refusals: RefusalRecorder; readonly keyUses: KeyUses },
   drain: { readonly isDraining: boolean },
 ): Promise<Api> {
   const { config, database, logger, metrics } = shared
@@ -224,6 +240,7 @@ function startApiOf(
     sponsorOf: (appId) => findSponsor(database, appId),
     webhooks,
     recordRefusal: refusals.record,
+    keyUsed: keyUses.used,
     readiness: (asked) => {
       const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
       const { isDraining } = drain

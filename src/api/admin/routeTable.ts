@@ -6,6 +6,7 @@ import { decisionRoutes } from './routes/decisions.js'
 import { keyRoutes } from './routes/keys.js'
 import { operationRoutes } from './routes/operations.js'
 import { policyRoutes } from './routes/policies.js'
+import { storageRoutes } from './routes/records/storage.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
 import { tankRoutes } from './routes/tanks.js'
@@ -28,4 +29,5 @@ export const routes: readonly Route[] = [
   ...webhookCallRoutes,
   ...subscriptionRoutes,
   ...auditRoutes,
+  ...storageRoutes,
 ]

@@ -214,6 +214,7 @@ export function createMemoryServices() {
     authenticateToken: async (token) => accounts.get(token),
     isOperator: (token) => token === operatorToken,
     recordRefusal: () => {},
+    keyUsed: () => {},
     sponsorOf: async (appId) => sponsors.get(appId),
     webhooks: () => ({
       create: recorded('webhooks.create', (appId, webhook) => {
