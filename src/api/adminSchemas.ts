@@ -77,6 +77,8 @@ export const key = z.object({
   rotatedFrom: id.nullable(),
   createdAt: time,
   revokedAt: time.nullable(),
+  /** To the minute. */
+  lastUsedAt: time.nullable(),
 })
 export const keyWithSecret = z.object({ key, apiKey: z.string() })
 

@@ -44,7 +44,11 @@ export type ChainServices = {
   admit(
     entryPoint: EntryPoint,
     op: Operation,
-    options: { readonly appId: string; readonly simulateExecution: boolean },
+    options: {
+      readonly appId: string
+      readonly keyId: string
+      readonly simulateExecution: boolean
+    },
   ): Promise<Hex>
   /** undefined = unknown. */
   status(hash: Hex): Promise<OperationStatus | undefined>
@@ -119,6 +123,8 @@ export type Services = {
   countRequest(keyId: string, isRefused: boolean): void
   /** Keeps a refusal for the app's developer; neither throws nor waits. */
   readonly recordRefusal: (refusal: NewRefusal) => void
+  /** Notes that a key was used; neither throws nor waits. */
+  readonly keyUsed: (keyId: string) => void
   /** Whether the parts that requests need are able to work now. */
   readiness(asked: ReadinessQuestion): Promise<Readiness>
 }

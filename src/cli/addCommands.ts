@@ -73,6 +73,10 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'the master key, under which secrets are stored',
     load: async () => (await import('./commands/keysCommands.js')).defineKeysCommand,
   },
+  storage: {
+    description: 'the room that records take in the database',
+    load: async () => (await import('./commands/storageCommand.js')).defineStorageCommand,
+  },
   migrate: {
     description: 'bring the database schema up to date (every start does it too)',
     load: async () => (await import('./commands/migrateCommand.js')).defineMigrateCommand,

@@ -34,6 +34,7 @@ export const serviceOptions: readonly OptionName[] = [
   'simulations',
   'nativePrices',
   'decisionRetentionDays',
+  'operationRetentionDays',
   'refusalRetentionDays',
 ]
 

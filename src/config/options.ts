@@ -200,6 +200,11 @@ export const options = {
     help: 'how long the record of sponsorship decisions is kept',
     schema: number.pipe(z.int().min(1).max(36_500)).default(90),
   }),
+  operationRetentionDays: option({
+    argument: '<days>',
+    help: 'how long operations are kept after they ended, with bundles, receipts and history',
+    schema: number.pipe(z.int().min(1).max(36_500)).default(90),
+  }),
   refusalRetentionDays: option({
     argument: '<days>',
     help: 'how long refused requests about operations are kept; 0 records none',

@@ -55,6 +55,8 @@ import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTankUse.
 export type AdmissionOptions = {
   /** The app whose key sent the operation. */
   readonly appId: string
+  /** The key that sent it; absent where none did. */
+  readonly keyId?: string | undefined
   /** Whether the call is run too, and an operation whose call reverts is refused. */
   readonly simulateExecution: boolean
 }
@@ -120,7 +122,7 @@ export function createMempool(context: MempoolContext): Mempool {
   }
 
   const admit: Mempool['admit'] = async (entryPoint, op, options) => {
-    const { appId } = options
+    const { appId, keyId } = options
     requireDelegation(entryPoint.version, op, chainId)
     requireAuthorizationSigner(op)
     const hash = entryPoint.hash(op, chainId, await delegateToHash(context.node, op))
@@ -141,6 +143,7 @@ export function createMempool(context: MempoolContext): Mempool {
         chainId,
         hash,
         appId,
+        keyId,
         prefund,
         assuredPrice: highestPrice(entryPoint, grant ? priced(op, grant) : op),
         ...record,

@@ -3,7 +3,13 @@ import type { Database } from '../store/database.js'
 import { pruneCounters } from '../store/ledger/budgetCounters.js'
 import { pruneDecisions } from '../store/ledger/decisions.js'
 import { pruneGrants } from '../store/ledger/grants.js'
-import { pruneHistory } from '../store/records/operations.js'
+import {
+  pruneBundles,
+  pruneCircuits,
+  pruneHistory,
+  pruneInclusions,
+  pruneOperations,
+} from '../store/records/pruneOperations.js'
 import { pruneRefusals } from '../store/records/refusals.js'
 import { pruneApps, pruneKeys } from '../store/tenants/pruneRevoked.js'
 import { pruneQuotaWindows } from '../store/tenants/quotas.js'
@@ -13,7 +19,11 @@ type RetentionContext = {
   readonly database: Database
   readonly logger: Logger
   /** The days for which records are kept. */
-  readonly days: { readonly decisions: number; readonly refusals: number }
+  readonly days: {
+    readonly decisions: number
+    readonly refusals: number
+    readonly operations: number
+  }
 }
 
 const INTERVAL = 600_000
@@ -29,13 +39,17 @@ const REFUSALS_PER_APP = 10_000
 /** The rows that were deleted, by table. */
 export type Pruned = {
   readonly decisions: number
+  readonly operations: number
+  readonly inclusions: number
+  readonly bundles: number
   readonly history: number
   readonly refusals: number
 }
 
 /**
- * Deletes old decisions; grants, histories of operations, ended keys and apps of the same age; old refusals and
- * those beyond an app's share; and counters that no window reaches.
+ * Deletes old decisions; grants, ended keys and apps of the same age; operations that ended long ago, with
+ * all that is kept of them, and bundles; old refusals and those beyond an app's share; and counters that no
+ * window reaches. Nothing goes while money is open.
  */
 export async function prune({ database, days }: RetentionContext, now: Date): Promise<Pruned> {
   const daysAgo = (count: number) => new Date(now.getTime() - count * DAY)
@@ -45,13 +59,18 @@ export async function prune({ database, days }: RetentionContext, now: Date): Pr
   await pruneCounters(database, Math.floor(daysAgo(COUNTER_DAYS).getTime() / 1000))
   await pruneQuotaWindows(database, Math.floor(daysAgo(1).getTime() / 1000))
   await pruneUsage(database, daysAgo(USAGE_DAYS))
-  const history = await inBatches(() => pruneHistory(database, before, BATCH))
+  const ended = daysAgo(days.operations)
+  const operations = await inBatches(() => pruneOperations(database, ended, BATCH))
+  const inclusions = await inBatches(() => pruneInclusions(database, ended, BATCH))
+  const bundles = await inBatches(() => pruneBundles(database, ended, BATCH))
+  const history = await inBatches(() => pruneHistory(database, ended, BATCH))
+  await inBatches(() => pruneCircuits(database, before, BATCH))
   const refusals = await inBatches(() =>
     pruneRefusals(database, daysAgo(days.refusals), REFUSALS_PER_APP, BATCH),
   )
   for (const pruneEnded of [pruneKeys, pruneApps])
     await inBatches(() => pruneEnded(database, before, BATCH))
-  return { decisions, history, refusals }
+  return { decisions, operations, inclusions, bundles, history, refusals }
 }
 
 /** Deletes batch after batch until one is not full. Returns the number of all rows. */

@@ -10,7 +10,12 @@ export type TimelineEntry = { readonly at: Date } & (
       readonly code: string
       readonly message: string
     }
-  | { readonly kind: 'received' | 'readmitted' | 'cancelAsked' }
+  | {
+      readonly kind: 'received'
+      /** The key that sent it last; null where none did. */
+      readonly keyId: string | null
+    }
+  | { readonly kind: 'readmitted' | 'cancelAsked' }
   | {
       readonly kind: 'bundled'
       readonly bundleId: bigint
@@ -41,6 +46,8 @@ export type TimelineEntry = { readonly at: Date } & (
       readonly kind: 'included'
       readonly transactionHash: Hex
       readonly block: bigint
+      /** Null where an earlier version stored it. */
+      readonly blockTime: Date | null
       readonly success: boolean
       readonly actualGasUsed: bigint
       readonly actualGasCost: bigint
@@ -62,7 +69,7 @@ export function timelineOf(record: OperationRecord): TimelineEntry[] {
         message,
       }),
     ),
-    { at: operation.received_at, kind: 'received' },
+    { at: operation.received_at, kind: 'received', keyId: operation.key_id },
     ...bundles.map(
       ({ id, executor, nonce, operation_count, created_at }): TimelineEntry => ({
         at: created_at,
@@ -109,13 +116,15 @@ function presentEntries({ operation, inclusion }: OperationRecord): TimelineEntr
   if (state === 'dropped' || state === 'replaced')
     return [{ at, kind: state, code: reason_code, message: reason }]
   if (inclusion === undefined) return []
-  const { transaction_hash, block_number, success, actual_gas_used, actual_gas_cost } = inclusion
+  const { transaction_hash, block_number, block_time, success, actual_gas_used, actual_gas_cost } =
+    inclusion
   return [
     {
       at,
       kind: 'included',
       transactionHash: transaction_hash,
       block: block_number,
+      blockTime: block_time,
       success,
       actualGasUsed: actual_gas_used,
       actualGasCost: actual_gas_cost,

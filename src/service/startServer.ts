@@ -18,6 +18,7 @@ import { ChainNotStartedError, NoApiRoleError } from '../errors/requestErrors.js
 import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
 import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
+import { createKeyUses } from '../records/createKeyUses.js'
 import { createRefusalRecorder, type RefusalRecorder } from '../records/createRefusalRecorder.js'
 import { startRetention } from '../records/startRetention.js'
 import type { Connection, Database } from '../store/database.js'
@@ -26,6 +27,7 @@ import { LEASES_CHANNEL } from '../store/leases.js'
 import { listen } from '../store/notifications.js'
 import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
 import { poolSizes } from '../store/poolSizes.js'
+import { recordCircuit } from '../store/records/circuits.js'
 import { findSponsor } from '../store/tenants/apps.js'
 import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
 import { createQuotas } from '../tenancy/createQuotas.js'
@@ -74,6 +76,7 @@ export type ServerConfig = Pick<
   | 'nativePrices'
   | 'decisionRetentionDays'
   | 'refusalRetentionDays'
+  | 'operationRetentionDays'
 >
 
 export type Service = {
@@ -120,10 +123,15 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     stops.push(startRetention({ database, logger, days: retentionOf(config) }).stop)
     const refusals = recorderOf(shared)
     stops.push(refusals.stop)
+    const keyUses = createKeyUses(database, logger)
     const usage = createUsageCounter(database, logger)
-    stops.push(usage.stop)
+    stops.push(keyUses.stop, usage.stop)
     const drain = { isDraining: false }
-    const behind = { ...usage, recordRefusal: refusals.record }
+    const behind = {
+      countRequest: usage.countRequest,
+      recordRefusal: refusals.record,
+      keyUsed: keyUses.used,
+    }
     const api = await startApiOf(shared, { ...chains, served }, behind, drain)
     stops.push(api.close)
     const close = async (): Promise<void> => {
@@ -140,8 +148,12 @@ export async function startServer(options: ServerOptions): Promise<Service> {
   }
 }
 
-function retentionOf({ decisionRetentionDays, refusalRetentionDays }: ServerConfig) {
-  return { decisions: decisionRetentionDays, refusals: refusalRetentionDays }
+function retentionOf(config: ServerConfig) {
+  return {
+    decisions: config.decisionRetentionDays,
+    refusals: config.refusalRetentionDays,
+    operations: config.operationRetentionDays,
+  }
 }
 
 /** The recorder of refusals; one that keeps nothing where the operator wants none kept. */
@@ -167,6 +179,11 @@ function stopBundler(bundler: BundlingCandidate): Promise<void> {
 }
 
 function approverOf({ database, masterKey, client, metrics, logger }: SharedParts): Approver {
+  const recordChange = (webhookId: string, state: 'open' | 'closed'): void => {
+    recordCircuit(database, webhookId, state).catch((error: Error) =>
+      logger.warn({ webhookId, reason: error.message }, 'the circuit was not recorded'),
+    )
+  }
   return createApprover({
     database,
     masterKey,
@@ -178,7 +195,9 @@ function approverOf({ database, masterKey, client, metrics, logger }: SharedPart
       emitCircuitOpened(database, webhookId).catch((error: Error) =>
         logger.warn({ webhookId, reason: error.message }, 'webhook.circuit_opened not told'),
       )
+      recordChange(webhookId, 'open')
     },
+    onCircuitClosed: (webhookId) => recordChange(webhookId, 'closed'),
   })
 }
 
@@ -208,7 +227,7 @@ async function listenForBundlers(
 function startApiOf(
   shared: SharedParts,
   { served, ...chains }: Chains & { readonly served: Services['chains'] },
-  { recordRefusal, countRequest }: Pick<Services, 'recordRefusal' | 'countRequest'>,
+  behind: Pick<Services, 'recordRefusal' | 'countRequest' | 'keyUsed'>,
   drain: { readonly isDraining: boolean },
 ): Promise<Api> {
   const { config, database, logger, metrics } = shared
@@ -229,8 +248,7 @@ function startApiOf(
     sponsorOf: (appId) => findSponsor(database, appId),
     webhooks,
     ...createQuotas(database),
-    countRequest,
-    recordRefusal,
+    ...behind,
     readiness: (asked) => {
       const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
       const { isDraining } = drain

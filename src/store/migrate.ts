@@ -29,6 +29,9 @@ import { bundleCost } from './migrations/0100-0149/0110-bundle-cost.js'
 import { refusals } from './migrations/0100-0149/0120-refusals.js'
 import { operationHistory } from './migrations/0100-0149/0121-operation-history.js'
 import { quotas } from './migrations/0100-0149/0125-quotas.js'
+import { timesAndKeys } from './migrations/0100-0149/0135-times-and-keys.js'
+import { webhookCircuits } from './migrations/0100-0149/0136-webhook-circuits.js'
+import { recordLists } from './migrations/0100-0149/0137-record-lists.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -59,6 +62,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0120-refusals': refusals,
   '0121-operation-history': operationHistory,
   '0125-quotas': quotas,
+  '0135-times-and-keys': timesAndKeys,
+  '0136-webhook-circuits': webhookCircuits,
+  '0137-record-lists': recordLists,
 }
 
 /** Refuses a schema that a newer version has made: this one would not know what its columns mean. */

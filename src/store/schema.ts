@@ -58,6 +58,8 @@ type KeyRow = {
   rotated_from: string | null
   /** Written as JSON text; null = as many requests as there are. */
   quotas: ColumnType<Quotas | null, string | null | undefined, string | null>
+  /** To the minute; null = never, or before version 0135. */
+  last_used_at: Date | null
 }
 
 /** The use of a tank: `gas` pays for operations as a gift, `token` takes tokens for it. */
@@ -338,8 +340,10 @@ type OperationRow = {
   most_charged: bigint | null
   /** A FirstValidation as JSON; null where only the result was known. */
   first_validation: unknown
-  /** Time at which the operator asked for its cancellation. */
+  /** Time at which its cancellation was asked for. */
   cancel_requested_at: Date | null
+  /** The key that sent it; null where none did, or before version 0135. */
+  key_id: Generated<string | null>
   received_at: Generated<Date>
   updated_at: Generated<Date>
 }
@@ -360,6 +364,8 @@ type InclusionRow = {
   block_hash: Hex
   log_index: number
   logs: unknown
+  /** Null in rows of versions before 0135. */
+  block_time: Generated<Date | null>
 }
 
 type TransactionReceiptRow = {
@@ -545,6 +551,14 @@ type RefusalRow = {
   request_id: string
 }
 
+/** A change of a webhook's circuit, as one process saw it. */
+type WebhookCircuitRow = {
+  id: Generated<bigint>
+  webhook_id: string
+  at: Generated<Date>
+  state: 'open' | 'closed'
+}
+
 /** The one row by which the master key of this database is recognised. */
 type MasterKeyRow = {
   one: Generated<boolean>
@@ -610,4 +624,5 @@ export type Schema = {
   token_payments: TokenPaymentRow
   refusals: RefusalRow
   operation_history: OperationHistoryRow
+  webhook_circuits: WebhookCircuitRow
 }

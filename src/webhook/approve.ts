@@ -16,6 +16,8 @@ export type ApproverContext = {
   readonly client: OutboundClient
   /** Called when a webhook has failed so often that it is not called for a while. */
   readonly onCircuitOpened?: (webhookId: string) => void
+  /** Called when such a webhook has answered again. */
+  readonly onCircuitClosed?: (webhookId: string) => void
   /** Called when a call has ended, or was not made, for the metrics. */
   readonly onApprovalCalled?: (outcome: WebhookOutcome, milliseconds: number) => void
 }
@@ -40,10 +42,12 @@ export type Approver = {
 }
 
 export function createApprover(context: ApproverContext): Approver {
-  const { database, masterKey, client, onCircuitOpened, onApprovalCalled } = context
+  const { database, masterKey, client, onCircuitOpened, onCircuitClosed, onApprovalCalled } =
+    context
   const circuits = createCircuits(
     (call) => isOutage(call as AnsweredCall),
     (webhookId) => onCircuitOpened?.(webhookId),
+    (webhookId) => onCircuitClosed?.(webhookId),
   )
 
   const ask = async (

@@ -6,6 +6,7 @@ import { routes } from '../../src/api/admin/routeTable.js'
 import { type EventType, emitEvent } from '../../src/store/events.js'
 import { inTransaction } from '../../src/store/inTransaction.js'
 import { setAlarm } from '../../src/store/ledger/alarms.js'
+import { recordCircuit } from '../../src/store/records/circuits.js'
 import { findBrokenAudit } from '../../src/store/tenants/audit.js'
 import {
   fillTenant,
@@ -59,6 +60,8 @@ describe('every answer is as the OpenAPI document says', () => {
     const { account: own, authToken: ownToken } = await as('POST', '/accounts', {}, { name: 'B' })
     const ofTenant = (await admin('GET', '/audit', ownToken)).body.items
     expect(ofTenant).toMatchObject([{ action: 'account.create', accountId: own.id, ip: null }])
+    const { items: tables } = await as('GET', '/storage')
+    expect(tables.map(({ name }: Json) => name)).toContain('operations')
     const audit = await as('GET', '/audit')
     expect(audit.items[0]).toMatchObject({ accountId: own.id, ip: expect.any(String) })
     const actions = audit.items.map((entry: Json) => [entry.action, entry.actor])
@@ -167,6 +170,9 @@ describe('every answer is as the OpenAPI document says', () => {
     const tested = await ask('POST', '/apps/{appId}/webhooks/{webhookId}/test', hookIds)
     expect(tested.outcome).not.toBe('approved')
     const decision_id = await storeCall(database(), app.id, webhook.webhookId)
+    await recordCircuit(database(), webhook.webhookId, 'open')
+    const circuit = await ask('GET', '/apps/{appId}/webhooks/{webhookId}/circuit', hookIds)
+    expect(circuit).toMatchObject({ state: 'open', changes: [{ state: 'open' }] })
     const calls = await ask('GET', '/apps/{appId}/webhooks/{webhookId}/calls', hookIds)
     expect(calls.items).toMatchObject([{ outcome: 'denied', decisionId: decision_id, attempts: 1 }])
     await ask('DELETE', '/apps/{appId}/webhooks/{webhookId}', hookIds)

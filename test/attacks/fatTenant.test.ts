@@ -154,7 +154,11 @@ test('keys and apps that ended go after their time, unless money refers to them'
   await sql`insert into funds (app_id, chain_id, mode) values (${paidApp}, 1, 'shared')`.execute(
     database(),
   )
-  const retention = { database: database(), logger: silent, days: { decisions: 90, refusals: 14 } }
+  const retention = {
+    database: database(),
+    logger: silent,
+    days: { decisions: 90, refusals: 14, operations: 36_500 },
+  }
   const later = (days: number) => new Date(Date.now() + days * 86_400_000)
   const appIds = async () => (await listApps(database(), accountId)).map(({ id }) => id)
   await prune(retention, later(89))

@@ -230,7 +230,11 @@ describe('decisions', () => {
     })
     await inTransaction(database(), (trx) => putGrants(trx, [grant('0x01', 91), grant('0x02', 89)]))
     await prune(
-      { database: database(), logger: silent, days: { decisions: 90, refusals: 14 } },
+      {
+        database: database(),
+        logger: silent,
+        days: { decisions: 90, refusals: 14, operations: 36_500 },
+      },
       new Date(),
     )
     expect([...(await grantedFees(database(), chainId, ['0x01', '0x02'])).keys()]).toEqual(['0x02'])

@@ -67,7 +67,7 @@ function include(number: number, hash: Hex, bundleId: bigint | null) {
   const inclusion = inclusionOf({ slot, hash, cost: 7n, block: 9n })
   return database()
     .transaction()
-    .execute((trx) => putInclusions(trx, chainId, [inclusion], bundleId))
+    .execute((trx) => putInclusions(trx, chainId, [inclusion], bundleId, 1_700_000_000))
 }
 
 async function kindsOf(hash: Hex): Promise<string[]> {

@@ -93,7 +93,7 @@ test('old ones end, and those beyond the share of an app', async () => {
     .insertInto('operation_history')
     .values([91, 89].map((age) => ({ ...history, at: dayAgo(age) })))
     .execute()
-  const days = { decisions: 90, refusals: 14 }
+  const days = { decisions: 90, refusals: 14, operations: 90 }
   const pruned = await prune({ database: database(), logger: silent, days }, new Date())
   expect(pruned).toMatchObject({ refusals: 6, history: 1 })
   const left = await database()

@@ -135,8 +135,8 @@ test('an operation is told as included, failed or dropped', async () => {
   await database()
     .transaction()
     .execute(async (trx) => {
-      await putInclusions(trx, chainId, [included(good, 0n, true)], null)
-      await putInclusions(trx, chainId, [included(bad, 1n, false)], null)
+      await putInclusions(trx, chainId, [included(good, 0n, true)], null, 1_700_000_000)
+      await putInclusions(trx, chainId, [included(bad, 1n, false)], null, 1_700_000_000)
       await emitOperationEvents(trx, chainId, [gone])
     })
   const about = (userOpHash: Hex, more: object) =>
@@ -155,7 +155,7 @@ test('an inclusion that is found twice is told once, and again when a reorg had 
   const settle = () =>
     database()
       .transaction()
-      .execute((trx) => putInclusions(trx, chainId, [found], null))
+      .execute((trx) => putInclusions(trx, chainId, [found], null, 1_700_000_000))
   await settle()
   await settle()
   expect(await told()).toHaveLength(1)

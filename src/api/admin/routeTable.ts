@@ -7,6 +7,7 @@ import { fundRoutes } from './routes/funds.js'
 import { keyRoutes } from './routes/keys.js'
 import { operationRoutes } from './routes/operations.js'
 import { policyRoutes } from './routes/policies.js'
+import { storageRoutes } from './routes/records/storage.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
 import { tankRoutes } from './routes/tanks.js'
@@ -30,4 +31,5 @@ export const routes: readonly Route[] = [
   ...webhookCallRoutes,
   ...subscriptionRoutes,
   ...auditRoutes,
+  ...storageRoutes,
 ]

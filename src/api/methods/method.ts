@@ -8,6 +8,7 @@ export type MethodContext = {
   readonly chain: ChainServices
   /** The app whose key is in the path. */
   readonly appId: string
+  readonly keyId: string
   readonly clientVersion: string
   readonly sponsorOf: Services['sponsorOf']
 }

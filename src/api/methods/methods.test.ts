@@ -14,7 +14,11 @@ describe('the life of an operation', () => {
     const sent = await call('v2', 'eth_sendUserOperation', [rpcOperation06, entryPoint, options])
     const hash = sent.body.result
     expect(hash).toMatch(/^0x[0-9a-f]{64}$/)
-    expect(memory().calls.at(-1)?.arguments[2]).toEqual({ appId: 'app-1', simulateExecution: true })
+    expect(memory().calls.at(-1)?.arguments[2]).toEqual({
+      appId: 'app-1',
+      keyId: 'key-1',
+      simulateExecution: true,
+    })
     const again = await call('v2', 'eth_sendUserOperation', [rpcOperation06, entryPoint])
     expect(again.body.result).toBe(hash)
 

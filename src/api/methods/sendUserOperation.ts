@@ -23,8 +23,8 @@ export const sendUserOperation = method({
       simulateExecution: decodeSimulationType(options, 'params[2]') === 'validation_and_execution',
     }
   },
-  run: ({ entryPoint, operation, simulateExecution }, { chain, appId }) =>
-    chain.admit(entryPoint, operation, { appId, simulateExecution }),
+  run: ({ entryPoint, operation, simulateExecution }, { chain, appId, keyId }) =>
+    chain.admit(entryPoint, operation, { appId, keyId, simulateExecution }),
   encode: { both: (hash) => hash },
   example: {
     params: [

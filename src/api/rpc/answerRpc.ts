@@ -57,6 +57,7 @@ export async function answerRpc(
     return await handleRpc(body, {
       chain,
       appId,
+      keyId: identity.keyId,
       clientVersion,
       sponsorOf,
       dialect,
@@ -116,6 +117,7 @@ async function authenticate(
     throw new UnknownKeyError()
   }
   gate.credentialWasRight(key)
+  services.keyUsed(identity.keyId)
   return identity
 }
 

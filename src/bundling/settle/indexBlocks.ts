@@ -109,7 +109,7 @@ async function indexRange(
       final,
       looked: looked.ids,
     }
-    await settleReceipts(trx, context, receipts, progress, culprits, dataFees)
+    await settleReceipts(trx, context, receipts, canonical, progress, culprits, dataFees)
     await putBlock(trx, chainId, toBlock(to))
     await pruneBlocks(trx, chainId, final)
     if (settles) faultPoint('inclusion:settled')

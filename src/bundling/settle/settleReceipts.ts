@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import type { Head } from '../../chain/head.js'
 import { getBlock } from '../../chain/nodeReads.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { Transaction } from '../../store/database.js'
@@ -38,12 +39,13 @@ export type SettlingContext = Pick<
  * EntryPoints' addresses count. Of a reverted bundle whose culprit is known, by transaction, that one is
  * dropped and the others return without blame. `dataFees` are wei that the chain took beside gas, by
  * transaction. The token books and the ledger of sponsorships follow; `progress` is the
- * block that the index reaches with these receipts, undefined when they were found beside it.
+ * block that the index reaches with these receipts, undefined when they were found beside it. `blocks` are theirs.
  */
 export async function settleReceipts(
   trx: Transaction,
   { definition, entryPoints, logger, onBundleEnded, gasWatch }: SettlingContext,
   receipts: readonly TransactionReceipt[],
+  blocks: ReadonlyMap<bigint, Head>,
   progress: LedgerProgress | undefined,
   culprits: ReadonlyMap<Hex, Culprit> = new Map(),
   dataFees: ReadonlyMap<Hex, bigint> = new Map(),
@@ -82,7 +84,9 @@ export async function settleReceipts(
     if (!ours && settled.length === 0) continue
 
     await putReceipt(trx, chainId, receipt)
-    included.push(...(await putInclusions(trx, chainId, settled, bundleId ?? null)))
+    const time = blocks.get(blockNumber)?.timestamp
+    if (time === undefined) throw new Error(`block ${blockNumber} was not read`)
+    included.push(...(await putInclusions(trx, chainId, settled, bundleId ?? null, time)))
     const facts = { transactionHash, blockNumber, operations: settled.length }
     if (!ours) {
       logger.warn(facts, 'operations were included by a bundle of someone else')
@@ -156,13 +160,14 @@ export async function settleFound(
   if (!newest || receipt.blockNumber > newest.number) return
   const block = await getBlock(node, receipt.blockNumber)
   if (block?.hash !== receipt.blockHash) return
-  const dataFees = await readDataFees(context, [receipt], new Map([[block.number, block]]))
+  const blocks = new Map([[block.number, block]])
+  const dataFees = await readDataFees(context, [receipt], blocks)
   await database.transaction().execute(async (trx) => {
     // A rollback takes the same lock first, so it comes before this look or undoes what is written here.
     await lockPool(trx, chainId)
     const indexed = await indexedBlocks(trx, chainId)
     if (!indexed.some(({ number, hash }) => number === newest.number && hash === newest.hash))
       return
-    await settleReceipts(trx, context, [receipt], undefined, undefined, dataFees)
+    await settleReceipts(trx, context, [receipt], blocks, undefined, undefined, dataFees)
   })
 }

@@ -71,7 +71,9 @@ function toRow(row: ListedOperation) {
 
 /** The members of an entry in one line, the kind first. */
 function lineOf({ at, kind, ...facts }: TimelineEntry): string {
-  const parts = Object.entries(facts).map(([name, value]) => `${name} ${value ?? '-'}`)
+  const parts = Object.entries(facts).map(
+    ([name, value]) => `${name} ${value instanceof Date ? value.toISOString() : (value ?? '-')}`,
+  )
   return `${at.toISOString()}  ${kind.padEnd(11)} ${parts.join(', ')}`.trimEnd()
 }
 

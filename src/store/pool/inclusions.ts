@@ -48,22 +48,23 @@ export async function putReceipt(
 /**
  * Marks operations of one transaction as included, whatever their state was, and keeps their
  * outcomes. `bundleId` is the bundle of ours that carried them, null when it was somebody else's.
- * Returns the hashes that were not known as included before.
+ * `time` is that of its block, in Unix seconds. Returns the hashes that were not known as included before.
  */
 export async function putInclusions(
   trx: Transaction,
   chainId: number,
   included: readonly Included[],
   bundleId: bigint | null,
+  time: number,
 ): Promise<Hex[]> {
   if (included.length === 0) return []
   const { rows } = await sql<{ user_op_hash: Hex; inserted: boolean }>`
     insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
       actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
-      log_index, logs)
+      log_index, logs, block_time)
     select ${chainId}, user_op_hash, entry_point, sender, nonce, paymaster, success,
       actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
-      log_index, logs
+      log_index, logs, to_timestamp(${time})
     from jsonb_to_recordset(${toJson(included.map(toRow))}::jsonb) as r(user_op_hash text,
       entry_point text, sender text, nonce numeric, paymaster text, success boolean,
       actual_gas_cost numeric, actual_gas_used numeric, reason text, transaction_hash text,
@@ -72,7 +73,7 @@ export async function putInclusions(
       actual_gas_cost = excluded.actual_gas_cost, actual_gas_used = excluded.actual_gas_used,
       reason = excluded.reason, transaction_hash = excluded.transaction_hash,
       block_number = excluded.block_number, block_hash = excluded.block_hash,
-      log_index = excluded.log_index, logs = excluded.logs
+      log_index = excluded.log_index, logs = excluded.logs, block_time = excluded.block_time
     returning user_op_hash, xmax = 0 as inserted`.execute(trx)
   const hashes = included.map(({ outcome }) => outcome.userOpHash)
   const ended = await sql<{ hash: Hex }>`with before as (

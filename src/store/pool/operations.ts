@@ -56,6 +56,8 @@ export type NewOperation = {
   readonly hash: Hex
   readonly entryPoint: Address
   readonly appId: string
+  /** The key that sent it; absent where none did. */
+  readonly keyId?: string | undefined
   readonly operation: Operation
   /** Fees per gas that are paid for it; absent = its own fees. */
   readonly offer?: Fees

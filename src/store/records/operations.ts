@@ -12,6 +12,7 @@ export type ListedOperation = Pick<
   | 'hash'
   | 'entry_point'
   | 'app_id'
+  | 'key_id'
   | 'sender'
   | 'nonce'
   | 'paymaster'
@@ -64,7 +65,7 @@ export async function listOperations(
   ].map((condition) => sql`and ${condition}`)
   // Each app's newest come from its own index; an account has few apps.
   const { rows } = await sql<ListedOperation>`
-    select o.chain_id, o.hash, o.entry_point, o.app_id, o.sender, o.nonce, o.paymaster, o.state,
+    select o.chain_id, o.hash, o.entry_point, o.app_id, o.key_id, o.sender, o.nonce, o.paymaster, o.state,
       o.reason_code, o.reason, o.prefund, o.received_at, o.updated_at,
       i.success, i.actual_gas_cost, i.transaction_hash
     from apps a cross join lateral (
@@ -175,11 +176,4 @@ export async function findOperationRecord(
       .execute(),
   ])
   return { operation, history, bundles, transactions, inclusion, decisions }
-}
-
-/** Deletes up to `limit` entries of what befell operations before `before`. Returns how many. */
-export async function pruneHistory(db: Database, before: Date, limit: number): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`delete from operation_history where id in (
-    select id from operation_history where at < ${before} order by id limit ${limit})`.execute(db)
-  return Number(numAffectedRows)
 }

@@ -26,6 +26,8 @@ export type Key = KeyRestrictions & {
   readonly rotatedFrom: string | null
   readonly createdAt: Date
   readonly revokedAt: Date | null
+  /** To the minute; null = never, or before it was written down. */
+  readonly lastUsedAt: Date | null
 }
 
 /** A key without limits: every method, from anywhere, for ever. */
@@ -52,6 +54,7 @@ const columns = [
   'rotated_from as rotatedFrom',
   'created_at as createdAt',
   'revoked_at as revokedAt',
+  'last_used_at as lastUsedAt',
 ] as const
 
 export type NewKey = {
@@ -206,4 +209,16 @@ export async function countKeys(db: Database, appId: string): Promise<number> {
     where app_id = ${appId} and revoked_at is null
       and (expires_at is null or expires_at > now())`.execute(db)
   return Number(rows[0]?.count)
+}
+
+/** Writes the last uses of keys, by id. */
+export async function putKeyUses(db: Database, uses: ReadonlyMap<string, Date>): Promise<void> {
+  if (uses.size === 0) return
+  // In one order, so that two processes do not wait for each other.
+  const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1))
+  await sql`update keys k set last_used_at = greatest(k.last_used_at, u.at)
+    from (select k.id, e.at from keys k join unnest(${sorted.map(([id]) => id)}::uuid[],
+        ${sorted.map(([, at]) => at)}::timestamptz[]) as e (id, at) on e.id = k.id
+      order by k.id for no key update of k) u
+    where k.id = u.id`.execute(db)
 }

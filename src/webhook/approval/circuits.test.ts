@@ -10,12 +10,14 @@ afterEach(() => {
 
 function make() {
   const opened: string[] = []
+  const closed: string[] = []
   const circuits = createCircuits(
     (result) => result === 'failed',
     (id) => opened.push(id),
+    (id) => closed.push(id),
   )
   const run = (result: string, id = 'a') => circuits.run(id, async () => result)
-  return { circuits, opened, run }
+  return { circuits, opened, closed, run }
 }
 
 test('five failures in a row open the circuit of that webhook only', async () => {
@@ -44,7 +46,7 @@ test('half of twenty calls within 30 s open it too', async () => {
 })
 
 test('after 10 s one probe goes out, nobody else waits for it, and a good one closes', async () => {
-  const { circuits, opened, run } = make()
+  const { circuits, opened, closed, run } = make()
   for (let count = 0; count < 5; count++) await run('failed')
   vi.advanceTimersByTime(9_999)
   expect(await run('fine')).toBe('circuit_open')
@@ -55,9 +57,11 @@ test('after 10 s one probe goes out, nobody else waits for it, and a good one cl
   answer('failed')
   expect(await probe).toBe('failed')
   expect(opened).toEqual(['a', 'a'])
+  expect(closed).toEqual([])
   vi.advanceTimersByTime(10_000)
   expect(await run('fine')).toBe('fine')
   expect(await run('fine')).toBe('fine')
+  expect(closed).toEqual(['a'])
 })
 
 test('the fifty-first call at once is refused, and room comes back', async () => {

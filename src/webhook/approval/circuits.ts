@@ -34,10 +34,12 @@ const REMEMBERED = 10_000
 /**
  * @param isFailure whether a call's result counts against the webhook
  * @param onOpen hears each time that a webhook's circuit opens
+ * @param onClose hears each time that it closes again
  */
 export function createCircuits(
   isFailure: (result: unknown) => boolean,
   onOpen: (webhookId: string) => void,
+  onClose: (webhookId: string) => void,
 ): Circuits {
   const makePolicy = (webhookId: string) => {
     const breaker = circuitBreaker(handleWhenResult(isFailure), {
@@ -49,6 +51,7 @@ export function createCircuits(
       ),
     })
     breaker.onBreak(() => onOpen(webhookId))
+    breaker.onReset(() => onClose(webhookId))
     return { breaker, guarded: wrap(bulkhead(IN_FLIGHT), breaker) }
   }
   const policies = new Lru<string, ReturnType<typeof makePolicy>>(REMEMBERED)

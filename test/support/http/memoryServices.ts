@@ -216,6 +216,7 @@ export function createMemoryServices() {
     recordRefusal: () => {},
     takeRequest: async () => {},
     countRequest: () => {},
+    keyUsed: () => {},
     sponsorOf: async (appId) => sponsors.get(appId),
     webhooks: () => ({
       create: recorded('webhooks.create', (appId, webhook) => {

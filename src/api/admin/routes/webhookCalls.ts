@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { WebhookNotFoundError } from '../../../errors/restErrors.js'
 import { listCallsOfWebhook } from '../../../store/ledger/webhookCalls.js'
+import { listCircuitChanges } from '../../../store/records/circuits.js'
 import { findWebhook } from '../../../store/tenants/webhooks.js'
 import { appParams, id, pageOf, pageQuery, time } from '../../adminSchemas.js'
 import { cursorNumber } from '../cursor.js'
@@ -17,7 +18,10 @@ const result = z.object({
   startedAt: time,
 })
 
-/** The calls of a webhook with their outcomes. */
+/** Each process has a circuit of its own; the newest change of any of them counts. */
+const circuit = z.enum(['open', 'closed'])
+
+/** The calls of a webhook with their outcomes, and its circuit. */
 export const webhookCallRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -58,6 +62,20 @@ export const webhookCallRoutes: readonly Route[] = [
         startedAt: call.started_at,
       }))
       return { items: encoded, next }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/apps/{appId}/webhooks/{webhookId}/circuit',
+    summary: 'Whether the webhook is left alone because it fails, and the newest changes of that',
+    who: 'account',
+    params,
+    answer: z.object({ state: circuit, changes: z.array(z.object({ at: time, state: circuit })) }),
+    async run({ context: { database }, app, params: { webhookId } }) {
+      if ((await findWebhook(database, app.id, webhookId)) === undefined)
+        throw new WebhookNotFoundError()
+      const changes = await listCircuitChanges(database, webhookId)
+      return { state: changes[0]?.state ?? 'closed', changes }
     },
   }),
 ]

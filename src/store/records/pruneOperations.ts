@@ -1,0 +1,152 @@
+import { sql } from 'kysely'
+import type { Hex } from 'viem'
+import type { Database, Transaction } from '../database.js'
+import { inTransaction } from '../inTransaction.js'
+
+/**
+ * Tables of what must be waited for: the first block of each chain that may still be undone, and the first
+ * event of each app that a receiver has not got yet.
+ */
+const waitedFor = sql`undecided as (
+    select chain_id, min(number) as first from chain_blocks where number > 0 group by chain_id
+  ), undelivered as (
+    select e.app_id, min(e.occurred_at) as first
+    from event_deliveries d join events e on e.id = d.event_id
+    where d.state = 'pending' group by e.app_id
+  )`
+
+/** Whether money of sponsorships is reserved, or charged and not settled, for the sender and nonce of `o`. */
+const isReserved = sql`exists (select from reservations r
+  where r.chain_id = o.chain_id and r.entry_point = o.entry_point and r.sender = o.sender
+    and r.nonce = o.nonce and r.state in ('open', 'included', 'expired'))`
+
+/** Old records are looked at in their order, so many for each that may go: those that must wait are few. */
+const LOOK_AHEAD = 5
+
+/**
+ * Deletes up to `limit` operations that ended before `before`, each with its inclusion, its history and the
+ * receipt of a bundle of somebody else. An operation stays while it is pending, while money is reserved or
+ * not settled for its nonce, while its block may be undone, and while an event of its app that is as old
+ * was not delivered. Returns how many.
+ */
+export function pruneOperations(db: Database, before: Date, limit: number): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql<{ chain_id: bigint; hash: Hex }>`with ${waitedFor}, old as (
+        select o.chain_id, o.hash from apps a cross join lateral (
+          select o.chain_id, o.hash from operations o
+          where o.app_id = a.id and o.received_at < ${before} and o.updated_at < ${before}
+            and o.state in ('included', 'dropped', 'replaced')
+            and o.updated_at < coalesce((select first from undelivered u where u.app_id = a.id), 'infinity')
+            and not ${isReserved}
+            and not exists (select from inclusions i join undecided b on b.chain_id = i.chain_id
+              where i.chain_id = o.chain_id and i.user_op_hash = o.hash and i.block_number >= b.first)
+          order by o.received_at limit ${limit}
+        ) o limit ${limit}
+      )
+      select o.chain_id, o.hash from operations o
+        join old on old.chain_id = o.chain_id and old.hash = o.hash
+      where o.state in ('included', 'dropped', 'replaced') and o.updated_at < ${before}
+      for update of o skip locked`.execute(trx)
+    const doomed = pairsOf(rows)
+    await sql`delete from operation_history h using ${doomed}
+      where h.chain_id = e.chain_id and h.hash = e.hash`.execute(trx)
+    await deleteInclusions(trx, rows)
+    await sql`delete from operations o using ${doomed}
+      where o.chain_id = e.chain_id and o.hash = e.hash`.execute(trx)
+    return rows.length
+  })
+}
+
+/** Pairs of chain and hash as table `e` of a statement. */
+function pairsOf(rows: readonly { readonly chain_id: bigint; readonly hash: Hex }[]) {
+  return sql`unnest(${rows.map(({ chain_id }) => chain_id)}::bigint[],
+    ${rows.map(({ hash }) => hash)}::text[]) as e (chain_id, hash)`
+}
+
+/** Deletes inclusions, and receipts of others' transactions that no inclusion needs any more. */
+async function deleteInclusions(
+  trx: Transaction,
+  rows: readonly { readonly chain_id: bigint; readonly hash: Hex }[],
+): Promise<void> {
+  const gone = await sql<{ chain_id: bigint; hash: Hex }>`
+    delete from inclusions i using ${pairsOf(rows)}
+    where i.chain_id = e.chain_id and i.user_op_hash = e.hash
+    returning i.chain_id, i.transaction_hash as hash`.execute(trx)
+  await sql`delete from transaction_receipts r using ${pairsOf(gone.rows)}
+    where r.chain_id = e.chain_id and r.hash = e.hash and not ${isNeeded}
+      and not exists (select from bundle_transactions t
+        where t.chain_id = r.chain_id and t.hash = r.hash)`.execute(trx)
+}
+
+/** Whether an inclusion is of the transaction of receipt `r`. */
+const isNeeded = sql`exists (select from inclusions i where i.chain_id = r.chain_id
+  and i.block_number = r.block_number and i.transaction_hash = r.hash)`
+
+/**
+ * Deletes up to `limit` inclusions whose block is older than `before`, of operations that we sponsored and
+ * others carried, once nothing is reserved for their nonce. Returns how many.
+ */
+export function pruneInclusions(db: Database, before: Date, limit: number): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql<{ chain_id: bigint; hash: Hex }>`with ${waitedFor}
+      select o.chain_id, o.user_op_hash as hash from undecided b cross join lateral (
+        select * from inclusions i where i.chain_id = b.chain_id and i.block_number < b.first
+        order by i.block_number limit ${limit * LOOK_AHEAD}
+      ) o
+      where o.block_time < ${before} and not ${isReserved}
+        and not exists (select from operations s
+          where s.chain_id = o.chain_id and s.hash = o.user_op_hash)
+      limit ${limit}`.execute(trx)
+    await deleteInclusions(trx, rows)
+    return rows.length
+  })
+}
+
+/**
+ * Deletes up to `limit` bundles that ended before `before`, with their signed transactions and receipts,
+ * once no operation names them. A signed bundle, and one whose block may be undone, stays. Returns how many.
+ */
+export function pruneBundles(db: Database, before: Date, limit: number): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql<{ id: bigint }>`with ${waitedFor}, oldest as (
+        select id from bundles order by id limit ${limit * LOOK_AHEAD}
+      )
+      select b.id from bundles b join oldest on oldest.id = b.id
+      where b.updated_at < ${before} and b.state <> 'signed'
+        and not exists (select from operations o where o.bundle_id = b.id)
+        and not exists (select from transaction_receipts r join undecided u on u.chain_id = r.chain_id
+          where r.chain_id = b.chain_id and r.hash = b.transaction_hash and r.block_number >= u.first)
+      order by b.id limit ${limit} for update of b skip locked`.execute(trx)
+    const isOfBundles = sql`bundle_id = any(${rows.map(({ id }) => id)}::bigint[])`
+    const transactions = await sql<{ chain_id: bigint; hash: Hex }>`
+      delete from bundle_transactions where ${isOfBundles} returning chain_id, hash`.execute(trx)
+    await sql`delete from transaction_receipts r using ${pairsOf(transactions.rows)}
+      where r.chain_id = e.chain_id and r.hash = e.hash and not ${isNeeded}`.execute(trx)
+    await sql`delete from bundles where id = any(${rows.map(({ id }) => id)}::bigint[])`.execute(
+      trx,
+    )
+    return rows.length
+  })
+}
+
+/**
+ * Deletes up to `limit` entries of what befell operations before `before`, which no operation is left for.
+ * Returns how many.
+ */
+export async function pruneHistory(db: Database, before: Date, limit: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`with oldest as (
+      select * from operation_history order by id limit ${limit * LOOK_AHEAD}
+    )
+    delete from operation_history where id in (
+      select h.id from oldest h where h.at < ${before} and not exists (select from operations o
+        where o.chain_id = h.chain_id and o.hash = h.hash)
+      order by h.id limit ${limit})`.execute(db)
+  return Number(numAffectedRows)
+}
+
+/** Deletes up to `limit` changes of circuits before `before`. Returns how many. */
+export async function pruneCircuits(db: Database, before: Date, limit: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`delete from webhook_circuits where id in (
+    select id from webhook_circuits where at < ${before} order by at limit ${limit})`.execute(db)
+  return Number(numAffectedRows)
+}
