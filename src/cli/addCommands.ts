@@ -16,6 +16,11 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'run the service for the chains of the configuration',
     load: async () => (await import('./commands/serveCommand.js')).defineServeCommand,
   },
+  check: {
+    description:
+      'whether this configuration can serve: nodes, keys, money, database; changes nothing',
+    load: async () => (await import('./commands/checkCommand.js')).defineCheckCommand,
+  },
   account: {
     description: 'who owns apps',
     load: async () => (await import('./commands/accountCommands.js')).defineAccountCommand,

@@ -63,8 +63,13 @@ export function configOf(flags: Record<string, unknown>): Config {
   if (file !== undefined && typeof file !== 'string')
     throw new ConfigError('--config takes one file.')
   const config = loadConfig({ flags, environment: process.env, file })
+  warnOfSecrets(flags)
+  return config
+}
+
+/** Warns of flags that hold secrets: others on the machine can read them. */
+export function warnOfSecrets(flags: Readonly<Record<string, unknown>>): void {
   for (const name of Object.keys(options) as OptionName[])
     if (isSecret(name) && flags[name] !== undefined)
       warnOfSecret(flagOf(name), `${variableOf(name)} or ${variableOf(name)}_FILE`)
-  return config
 }

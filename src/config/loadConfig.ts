@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { ConfigError } from '../errors/configError.js'
 import { type Config, flagOf, isSecret, type OptionName, options, variableOf } from './options.js'
 
-type Sources = {
+export type Sources = {
   /** Raw values by option name, as the command line gave them. */
   readonly flags: Readonly<Record<string, unknown>>
   readonly environment: Readonly<Record<string, string | undefined>>

@@ -34,7 +34,7 @@ export function createTypedDataHash(
   }
 }
 
-function domainSeparator(entryPoint: Address, chainId: number): string {
+export function domainSeparator(entryPoint: Address, chainId: number): string {
   return keccak(
     domainTypeHash +
       nameHash +

@@ -42,11 +42,14 @@ export class UnsupportedTokenError extends PurserError {
 /** The sources of a token's price give none that can be relied on. */
 export class TokenPriceError extends PurserError {
   override readonly name = 'TokenPriceError'
+  /** Words without a full stop. */
+  readonly reason: string
   constructor({ symbol, address }: NamedToken, reason: string) {
     super(
       `There is no reliable price of ${symbol} now: ${reason}. Pay with another token or try again shortly.`,
       { code: -32005, status: 503, retryAfter: 5, data: { code: 'PRICE_STALE', token: address } },
     )
+    this.reason = reason
   }
 }
 

@@ -45,6 +45,7 @@ export const rooms = [
   ['metrics', 'the counters of the process'],
   ['api', 'HTTP: JSON-RPC methods and dialects, webhook management, administration'],
   ['service', 'composition: configuration in, running service out; one chain of it'],
+  ['check', 'whether an installation can serve: one finding for each thing that was looked at'],
   ['cli', 'commands'],
   ['.', '`cli.ts` and `demo.ts`, the programs'],
 ] as const satisfies readonly (readonly [name: string, holds: string])[]

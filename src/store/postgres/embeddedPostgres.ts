@@ -1,6 +1,6 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
@@ -138,6 +138,20 @@ async function leave(
 
 /** The server ends after us, also when we are killed, unless sessions of others are open on it. */
 const ward = { program: 'postgres', usedBy: '[local]', signal: 'INT' } as const
+
+/**
+ * The way to the embedded database of a data folder while somebody runs it; else whether there is one.
+ * Starts and makes nothing. `release` ends the use of the connection.
+ */
+export function findEmbeddedPostgres(
+  dataFolder: string,
+): { readonly connection: Connection; readonly release: () => void } | 'absent' | 'stopped' {
+  const folder = join(resolve(dataFolder), 'postgres', 'cluster')
+  if (!existsSync(folder)) return 'absent'
+  if (serverPid(folder) === undefined) return 'stopped'
+  const { path, release } = socketFolder(folder)
+  return { connection: { socketFolder: path, user: CLUSTER_USER, database: 'postgres' }, release }
+}
 
 /**
  * The database in the data folder: a real PostgreSQL whose programs come from npm, reachable only

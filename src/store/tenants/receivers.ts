@@ -78,3 +78,16 @@ export async function deleteReceiver<Table extends ReceiverTable>(
     where app_id = ${appId} and id = ${id} returning *`.execute(db)
   return rows[0]
 }
+
+/** The distinct URLs of all active webhooks and subscriptions, at most `limit`, of live apps. */
+export async function activeReceiverUrls(db: Database, limit: number): Promise<readonly string[]> {
+  const { rows } = await sql<{ url: string }>`
+    select distinct url from (
+      select url, app_id from webhooks where active
+      union all
+      select url, app_id from event_subscriptions where active
+    ) as receivers
+    join apps on apps.id = app_id and apps.revoked_at is null
+    order by url limit ${limit}`.execute(db)
+  return rows.map(({ url }) => url)
+}

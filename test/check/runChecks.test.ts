@@ -1,0 +1,305 @@
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Finding } from '../../src/check/finding.js'
+import { runChecks } from '../../src/check/runChecks.js'
+import { deployDevContracts } from '../../src/devnet/deployDevContracts.js'
+import { devKey } from '../../src/devnet/devKeys.js'
+import { devTokens } from '../../src/devnet/devTokens.js'
+import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
+import { insertWebhook } from '../../src/store/tenants/webhooks.js'
+import { requireMasterKey } from '../../src/tenancy/masterKey.js'
+import { encryptSecret } from '../../src/tenancy/secrets.js'
+import { startChangedNode } from '../support/chain/changedNode.js'
+import { chainId, useChain } from '../support/chain/useChain.js'
+import { createApp } from '../support/database/createApp.js'
+import { useDatabase } from '../support/database/database.js'
+import { databaseUrlOf } from '../support/database/databaseUrl.js'
+import { silent } from '../support/logger.js'
+import { makeDataFolder, removeDataFolder, runCli } from '../support/service/startPurser.js'
+
+/* Real parts: chains, a database with a tenant, nodes that differ from the real one in one answer. */
+
+const chain = useChain()
+const postgres = useDatabase()
+const masterKey = '5e'.repeat(32)
+const [token] = devTokens
+
+type Environment = Readonly<Record<string, string>>
+type Settings = Readonly<Record<string, unknown>>
+
+let folder: string
+let other: Anvil
+
+beforeAll(async () => {
+  folder = makeDataFolder()
+  other = await startAnvil({ chainId, logger: silent })
+  await deployDevContracts(other.rpcUrl)
+  const { database } = postgres()
+  const place = { configured: masterKey, dataFolder: folder }
+  const key = await requireMasterKey(database, place)
+  const appId = await createApp(database)
+  const secret = encryptSecret(key, 'webhook signature', 'secret')
+  const webhook = { app_id: appId, url: 'http://127.0.0.1:9/', request_type: 'POST' } as const
+  await insertWebhook(database, { ...webhook, secret }, 5)
+})
+afterAll(async () => {
+  await other.stop()
+  removeDataFolder(folder)
+})
+
+/** The configuration of the chain with `settings`, as the environment gives it. */
+function environmentOf(settings: Settings = {}, others: Environment = {}): Environment {
+  const own = { chainId, rpcUrls: [chain().rpcUrl], executorKeys: ['env:EXECUTOR'] }
+  return {
+    DATABASE_URL: databaseUrlOf(postgres()),
+    PURSER_MASTER_KEY: masterKey,
+    PURSER_DATA: folder,
+    PURSER_CHAINS: JSON.stringify([{ ...own, ...settings }]),
+    PURSER_WEBHOOK_ALLOW: '127.0.0.1',
+    EXECUTOR: devKey(1),
+    ...others,
+  }
+}
+
+function check(environment: Environment, file?: string): Promise<readonly Finding[]> {
+  return runChecks({ sources: { flags: {}, environment, file }, logger: silent })
+}
+
+function faultsOf(findings: readonly Finding[]) {
+  return findings
+    .filter(({ level }) => level === 'fault')
+    .map(({ group, text, remedy }) => ({ group, text, remedy }))
+}
+
+function tokenAt(price: unknown, decimals = token?.decimals): Settings {
+  return { tokens: [{ address: token?.address, symbol: 'tUSD', decimals, sources: [price] }] }
+}
+
+/** In front of the chain's node: answers to `method` are changed. */
+async function withNode<Result>(
+  method: string,
+  change: (params: unknown[], answer: { result?: unknown }) => unknown,
+  use: (url: string) => Promise<Result>,
+): Promise<Result> {
+  const node = await startChangedNode(chain().rpcUrl, (asked, params, answer) =>
+    asked === method ? change(params, answer) : answer,
+  )
+  try {
+    return await use(node.url)
+  } finally {
+    await node.stop()
+  }
+}
+
+function refused(answer: { result?: unknown }, code: number, message: string) {
+  const { result: _, ...rest } = answer
+  return { ...rest, error: { code, message } }
+}
+
+test('a sound configuration has no fault, and what was looked at is as it was', async () => {
+  const before = await stateOf()
+  const findings = await check(environmentOf(tokenAt({ fixed: '3000' })))
+  expect(faultsOf(findings)).toEqual([])
+  const groups = new Set(findings.filter(({ level }) => level === 'ok').map(({ group }) => group))
+  const looked = ['configuration', 'database', 'keys', 'nodes', 'contracts', 'money', 'prices']
+  expect([...groups].sort()).toEqual([...looked, 'webhooks'].sort())
+  expect(await stateOf()).toEqual(before)
+})
+
+test('before the first start nothing is made: no folder, no database, no key', async () => {
+  const data = join(folder, 'not', 'there')
+  const { DATABASE_URL: _, PURSER_MASTER_KEY: __, ...environment } = environmentOf()
+  expect(faultsOf(await check({ ...environment, PURSER_DATA: data }))).toEqual([])
+  expect(existsSync(data)).toBe(false)
+})
+
+/** The chain's head, its pool, and the content of the database. */
+async function stateOf() {
+  const { node } = chain()
+  const { database } = postgres()
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_stat_user_tables order by 1`.execute(database)
+  const contents = await Promise.all(
+    rows.map(async ({ name }) => {
+      const content = sql<{ hash: string }>`
+        select md5(coalesce(string_agg(t::text, ',' order by t::text), '')) as hash
+        from ${sql.table(name)} as t`
+      return [name, (await content.execute(database)).rows[0]?.hash]
+    }),
+  )
+  return { head: await node.head(), pool: await node.request('txpool_status', []), contents }
+}
+
+describe('a broken configuration names its one fault', () => {
+  const broken: Readonly<
+    Record<string, () => { group: string; fault: RegExp; found: Promise<readonly Finding[]> }>
+  > = {
+    'a setting that does not exist': () => {
+      const file = join(folder, 'odd.json')
+      writeFileSync(file, '{"chians": []}')
+      return { group: 'configuration', fault: /chians/, found: check(environmentOf(), file) }
+    },
+    'a preset that the chain id contradicts': () => ({
+      group: 'configuration',
+      fault: /not that of the preset/,
+      found: check(environmentOf({ preset: 'base' })),
+    }),
+    'a node of another chain': () => ({
+      group: 'nodes',
+      fault: /serves chain 1$/,
+      found: withNode(
+        'eth_chainId',
+        (_, answer) => ({ ...answer, result: '0x1' }),
+        (url) => check(environmentOf({ rpcUrls: [url] })),
+      ),
+    }),
+    'a node that is away': () => ({
+      group: 'nodes',
+      fault: /127\.0\.0\.1:1 does not answer: .*ECONNREFUSED/,
+      found: check(environmentOf({ rpcUrls: ['http://127.0.0.1:1/v2/secret-key'] })),
+    }),
+    'nodes of two chains with one id': () => ({
+      group: 'nodes',
+      fault: /have different blocks 0/,
+      found: check(
+        environmentOf({ rpcUrls: [chain().rpcUrl, other.rpcUrl], finalityDepth: 9_999 }),
+      ),
+    }),
+    'a node without state overrides': () => ({
+      group: 'nodes',
+      fault: /does not apply state overrides/,
+      found: withNode(
+        'eth_call',
+        (params, answer) =>
+          JSON.stringify(params[2] ?? '').includes('602a5f52')
+            ? { ...answer, result: '0x' }
+            : answer,
+        (url) => check(environmentOf({ rpcUrls: [url] })),
+      ),
+    }),
+    'a range of logs that the provider refuses': () => ({
+      group: 'nodes',
+      fault: /refuses logs of \d+ blocks: only 10 blocks/,
+      found: withNode(
+        'eth_getLogs',
+        (_, answer) => refused(answer, -32005, 'only 10 blocks'),
+        (url) => check(environmentOf({ rpcUrls: [url] })),
+      ),
+    }),
+    'a node that takes no transactions': () => ({
+      group: 'nodes',
+      fault: /takes no transactions/,
+      found: withNode(
+        'eth_sendRawTransaction',
+        (_, answer) => refused(answer, -32601, 'the method does not exist'),
+        (url) => check(environmentOf({ rpcUrls: [url] })),
+      ),
+    }),
+    'a stack whose predeploys are absent': () => ({
+      group: 'contracts',
+      fault: /no contract at 0x42.*dataFee opStack/,
+      found: check(environmentOf({ dataFee: 'opStack' })),
+    }),
+    'an EntryPoint with other code': () => ({
+      group: 'contracts',
+      fault: /has other code/,
+      found: check(
+        environmentOf({ entryPoints: [{ version: '0.7', address: chain().entryPoint.address }] }),
+      ),
+    }),
+    'a key that is not in the environment': () => ({
+      group: 'keys',
+      fault: /EXECUTOR must hold the private key/,
+      found: check(environmentOf({}, { EXECUTOR: '' })),
+    }),
+    'one key for two executors': () => ({
+      group: 'keys',
+      fault: /two executorKeys are the key of 0x/,
+      found: check(environmentOf({ executorKeys: ['env:EXECUTOR', 'env:EXECUTOR'] })),
+    }),
+    'another master key': () => ({
+      group: 'keys',
+      fault: /does not decrypt 1 of 1 secrets/,
+      found: check(environmentOf({}, { PURSER_MASTER_KEY: '6f'.repeat(32) })),
+    }),
+    'an executor without money': () => ({
+      group: 'money',
+      fault: /executor 0x\w+ has 0$/,
+      found: check(environmentOf({}, { EXECUTOR: `0x${'11'.repeat(32)}` })),
+    }),
+    'a token with other decimals than its contract': () => ({
+      group: 'prices',
+      fault: /tUSD has no reliable price: its contract has 6 decimals, 18 are configured/,
+      found: check(environmentOf(tokenAt({ fixed: '3000' }, 18))),
+    }),
+    'a price source that is away': () => ({
+      group: 'prices',
+      fault: /tUSD has no reliable price: 0 of 1 price sources answer/,
+      found: check(environmentOf(tokenAt({ http: { url: 'http://127.0.0.1:1/', path: 'usd' } }))),
+    }),
+    'a database that is not there': () => ({
+      group: 'database',
+      fault: /cannot be used: .*nowhere/,
+      found: check(environmentOf({}, { DATABASE_URL: databaseUrlOf(postgres(), 'nowhere') })),
+    }),
+    'a network for webhooks that is none': () => ({
+      group: 'webhooks',
+      fault: /webhookAllow: 10\.0\.0\.0\/99 is not a CIDR block/,
+      found: check(environmentOf({}, { PURSER_WEBHOOK_ALLOW: '10.0.0.0/99' })),
+    }),
+  }
+
+  test.each(Object.entries(broken))('%s', async (_, make) => {
+    const { group, fault, found } = make()
+    const faults = faultsOf(await found)
+    expect(faults).toEqual([
+      { group, text: expect.stringMatching(fault), remedy: expect.any(String) },
+    ])
+    expect(JSON.stringify(faults)).not.toContain('secret-key')
+  })
+
+  test('a schema of a newer version', async () => {
+    const { database } = postgres()
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-later', 'x')`.execute(
+      database,
+    )
+    const faults = faultsOf(await check(environmentOf()))
+    await sql`delete from kysely_migration where name = '9999-later'`.execute(database)
+    expect(faults).toEqual([
+      expect.objectContaining({
+        group: 'database',
+        text: expect.stringContaining('newer version'),
+      }),
+    ])
+  })
+})
+
+test('what works but should be known is a warning: open files, a webhook in a closed network', async () => {
+  const file = join(folder, 'open.json')
+  const own = { chainId, rpcUrls: [chain().rpcUrl], executorKeys: [devKey(1)] }
+  writeFileSync(file, JSON.stringify({ chains: [own] }))
+  chmodSync(file, 0o644)
+  const { PURSER_CHAINS: _, PURSER_WEBHOOK_ALLOW: __, ...environment } = environmentOf()
+  const findings = await check(environment, file)
+  expect(faultsOf(findings)).toEqual([])
+  const warnings = findings.filter(({ level }) => level === 'warning').map(({ text }) => text)
+  expect(warnings).toContainEqual(expect.stringContaining(`${file} holds secrets`))
+  expect(warnings).toContainEqual(expect.stringContaining('127.0.0.1:9: the URL must be https'))
+  expect(JSON.stringify(findings)).not.toContain(devKey(1))
+})
+
+test('the command: a line for each finding, JSON on demand, exit code 1 for a fault', async () => {
+  const sound = await runCli(['check'], environmentOf())
+  expect(sound).toMatchObject({ code: 0, stderr: '' })
+  expect(sound.stdout).toMatch(/^ok {5}configuration: chains 31337$/m)
+  const faulty = await runCli(['check', '--json'], environmentOf({ dataFee: 'scroll' }))
+  expect(faulty.code).toBe(1)
+  const { ok, findings } = JSON.parse(faulty.stdout) as { ok: boolean; findings: Finding[] }
+  expect(ok).toBe(false)
+  expect(faultsOf(findings)).toHaveLength(1)
+  const unknown = await runCli(['check', '--chain', '5'], environmentOf())
+  expect(unknown).toMatchObject({ code: 1, stdout: '' })
+  expect(unknown.stderr).toContain('Chain 5 is not configured')
+})
