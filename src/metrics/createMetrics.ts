@@ -52,9 +52,15 @@ type PoolReader = () => Promise<readonly PoolSize[]>
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+/** Sums of prom-client's that end as counters do and are none; the same names without `_total` have them by kind. */
+const misnamedGauges = ['resources', 'handles', 'requests'].map(
+  (kind) => `purser_nodejs_active_${kind}_total`,
+)
+
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'purser_' })
+  for (const name of misnamedGauges) registry.removeSingleMetric(name)
   const { rpcDurations, webhookDurations } = createHistograms(registry)
   const counters = createCounters(registry)
   let readPool: PoolReader = async () => []
