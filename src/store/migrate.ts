@@ -28,6 +28,8 @@ import { masterKey } from './migrations/0100-0149/0105-master-key.js'
 import { bundleCost } from './migrations/0100-0149/0110-bundle-cost.js'
 import { refusals } from './migrations/0100-0149/0120-refusals.js'
 import { operationHistory } from './migrations/0100-0149/0121-operation-history.js'
+import { authTokens } from './migrations/0100-0149/0145-auth-tokens.js'
+import { users } from './migrations/0100-0149/0146-users.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -57,6 +59,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0110-bundle-cost': bundleCost,
   '0120-refusals': refusals,
   '0121-operation-history': operationHistory,
+  '0145-auth-tokens': authTokens,
+  '0146-users': users,
 }
 
 /** Refuses a schema that a newer version has made: this one would not know what its columns mean. */

@@ -5,6 +5,10 @@ import { auditRoutes } from './routes/audit.js'
 import { decisionRoutes } from './routes/decisions.js'
 import { keyRoutes } from './routes/keys.js'
 import { operationRoutes } from './routes/operations.js'
+import { authTokenRoutes } from './routes/people/authTokens.js'
+import { memberRoutes } from './routes/people/members.js'
+import { sessionRoutes } from './routes/people/session.js'
+import { userRoutes } from './routes/people/users.js'
 import { policyRoutes } from './routes/policies.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
@@ -28,4 +32,8 @@ export const routes: readonly Route[] = [
   ...webhookCallRoutes,
   ...subscriptionRoutes,
   ...auditRoutes,
+  ...sessionRoutes,
+  ...userRoutes,
+  ...memberRoutes,
+  ...authTokenRoutes,
 ]

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll } from 'vitest'
+import { createPasswords } from '../../../src/access/passwords.js'
 import type { AdminContext } from '../../../src/api/adminContext.js'
 import { defaultLimits } from '../../../src/api/limits.js'
 import { mountAdmin } from '../../../src/api/mountAdmin.js'
@@ -54,6 +55,8 @@ export function useAdmin() {
       database: db,
       ...createAuthenticator(db),
       isOperator: createOperatorCheck(operatorToken),
+      access: { database: db, passwords: createPasswords(), logger: silent },
+      adminUrl: undefined,
       webhooks: (actor) => createWebhooks({ database: db, masterKey, guard, actor }),
       subscriptions: (actor) => createSubscriptions({ database: db, masterKey, guard, actor }),
       testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
@@ -83,15 +86,15 @@ export function useAdmin() {
     client?.close()
   })
 
-  const call = async (
+  const send = async (
     method: string,
     path: string,
-    token: string | undefined,
+    headers: Readonly<Record<string, string>>,
     body?: unknown,
   ): Promise<Answer> => {
     const response = await fetch(`${api.url}${path}`, {
       method,
-      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -103,6 +106,9 @@ export function useAdmin() {
     }
   }
 
+  const call = (method: string, path: string, token: string | undefined, body?: unknown) =>
+    send(method, path, token === undefined ? {} : { authorization: `Bearer ${token}` }, body)
+
   return {
     database: () => database().database,
     masterKey,
@@ -110,6 +116,13 @@ export function useAdmin() {
     one: () => tenants[0],
     two: () => tenants[1],
     call,
+    /** One request to /admin/v1 with these headers. */
+    send: (
+      method: string,
+      path: string,
+      headers: Readonly<Record<string, string>>,
+      body?: unknown,
+    ) => send(method, `/admin/v1${path}`, headers, body),
     /** One request to /admin/v1. */
     admin: (method: string, path: string, token: string | undefined, body?: unknown) =>
       call(method, `/admin/v1${path}`, token, body),

@@ -37,6 +37,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys',
     summary: 'The keys of an app, also revoked ones',
     who: 'account',
+    role: 'viewer',
     params: appParams,
     answer: listOf(key),
     run: async ({ context, app }) => ({ items: await listKeys(context.database, app.id) }),
@@ -46,6 +47,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys',
     summary: 'Make a key, shown this once; without limits it may do all from anywhere',
     who: 'account',
+    role: 'developer',
     status: 201,
     params: appParams,
     body: changes.required({ name: true }),
@@ -64,6 +66,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys/{keyId}',
     summary: 'One key',
     who: 'account',
+    role: 'viewer',
     params,
     answer: key,
     async run({ context, app, params: { keyId } }) {
@@ -77,6 +80,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys/{keyId}',
     summary: 'Change name or limits; a limit that is null ends',
     who: 'account',
+    role: 'developer',
     params,
     body: changes,
     answer: key,
@@ -93,6 +97,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys/{keyId}/rotate',
     summary: 'A new key with the same limits; the old one ends after the overlap',
     who: 'account',
+    role: 'developer',
     status: 201,
     params,
     body: z.strictObject({
@@ -116,6 +121,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys/{keyId}',
     summary: 'End a key within 2 s',
     who: 'account',
+    role: 'developer',
     params,
     answer: done,
     async run({ context, caller, app, params: { keyId } }) {

@@ -24,6 +24,7 @@ export const webhookCallRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks/{webhookId}/test',
     summary: 'Call the webhook once with {"purserTest": true}; decides and keeps nothing',
     who: 'account',
+    role: 'developer',
     params,
     answer: result,
     async run({ context, app, params: { webhookId } }) {
@@ -38,6 +39,7 @@ export const webhookCallRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks/{webhookId}/calls',
     summary: 'The calls that sponsorships made, newest first',
     who: 'account',
+    role: 'viewer',
     params,
     query: pageQuery,
     answer: pageOf(result.extend({ id: z.string(), decisionId: id })),
