@@ -240,7 +240,7 @@ async function startApisOf(
   refusals: RefusalRecorder,
   drain: { readonly isDraining: boolean },
 ): Promise<{ readonly api: Api; readonly adminApi: Api | undefined }> {
-  const { config, database, logger, metrics } = shared
+  const { config, database, logger, masterKey, metrics } = shared
   const { adminListen } = config
   const administration = administrationOf(shared, chains)
   const { authenticateKey, authenticateToken, isOperator, webhooks } = administration
@@ -263,7 +263,7 @@ async function startApisOf(
       const { isDraining } = drain
       const { role: roles } = config
       return checkReadiness(
-        { database, chains: health, away: chains.away, isDraining, roles },
+        { database, chains: health, away: chains.away, isDraining, masterKey, roles },
         asked,
       )
     },
