@@ -1,7 +1,9 @@
 import type { Address } from 'viem'
+import type { AccessContext } from '../access/checkPassword.js'
 import type { TokenBook } from '../paymaster/tokenBooks.js'
 import type { Database } from '../store/database.js'
 import type { Actor } from '../store/tenants/audit.js'
+import type { TokenOwner } from '../store/tenants/authTokens.js'
 import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import type { AnsweredCall } from '../webhook/callWebhook.js'
 import type { Webhooks } from '../webhook/manage.js'
@@ -10,11 +12,15 @@ import type { Subscriptions } from '../webhook/subscriptions.js'
 /** The parts of the service that the administration API works on. */
 export type AdminContext = {
   readonly database: Database
-  /** The owner of a token; undefined = unknown or revoked. */
-  authenticateToken(token: string): Promise<{ readonly accountId: string } | undefined>
+  /** The account and role of a token; undefined = unknown, revoked or past its end. */
+  authenticateToken(token: string): Promise<TokenOwner | undefined>
   isOperator(token: string): boolean
   /** The chains of the configuration, served now or not. */
   readonly chainIds: ReadonlySet<number>
+  /** The parts by which users sign in. */
+  readonly access: AccessContext
+  /** The https address under which browsers reach the administration; absent = by localhost only. */
+  readonly adminUrl: string | undefined
   webhooks(actor: Actor): Webhooks
   subscriptions(actor: Actor): Subscriptions
   /** Calls the webhook as for a sponsorship, with data that says that it is a test. */

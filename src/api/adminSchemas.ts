@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { roles } from '../tenancy/roles.js'
 import { isSponsorIcon, sponsorIconRule } from '../tenancy/sponsorIcon.js'
 import { webhookDeadline } from '../webhook/webhookDeadline.js'
 
@@ -39,6 +40,61 @@ export const account = z.object({
   revokedAt: time.nullable(),
 })
 export const accountWithToken = z.object({ account, authToken: z.string() })
+
+export const role = z.enum(roles)
+export const email = z.string().max(254)
+/** As it is sent; what a new one must be is said by `requireGoodPassword`. */
+export const password = z.string().min(1).max(512)
+
+/** A token of an account, without the token itself. */
+export const authToken = z.object({
+  id,
+  name: z.string(),
+  role,
+  last4: z.string().nullable(),
+  /** The account's `authToken`, which the operator can replace. */
+  isFirst: z.boolean(),
+  createdAt: time,
+  expiresAt: time.nullable(),
+  /** To the minute. */
+  lastUsedAt: time.nullable(),
+})
+
+export const user = z.object({
+  id,
+  email,
+  name: z.string(),
+  isOperator: z.boolean(),
+  hasPassword: z.boolean(),
+  createdAt: time,
+  disabledAt: time.nullable(),
+})
+export const session = z.object({
+  id,
+  createdAt: time,
+  /** The last request, to the minute. */
+  seenAt: time,
+  expiresAt: time,
+  ip: z.string().nullable(),
+  agent: z.string().nullable(),
+})
+export const member = z.object({
+  userId: id,
+  email,
+  name: z.string(),
+  role,
+  createdAt: time,
+  disabledAt: time.nullable(),
+})
+export const invitation = z.object({
+  id,
+  email,
+  role: role.nullable(),
+  createdAt: time,
+  expiresAt: time,
+})
+/** An invitation with its token, to be handed on: whoever has it first accepts it. */
+export const invitationWithToken = z.object({ invitation, token: z.string() })
 
 /** Who pays, as wallets show it (ERC-7677). */
 export const sponsor = z.strictObject({
@@ -99,7 +155,7 @@ export const signingSecret = z.object({ signingSecret: z.string() })
 export const auditEntry = z.object({
   id: z.string(),
   at: time,
-  actor: z.enum(['operator', 'account', 'command']),
+  actor: z.enum(['operator', 'account', 'token', 'user', 'command']),
   actorId: z.string().nullable(),
   ip: z.string().nullable(),
   requestId: z.string().nullable(),

@@ -1,4 +1,5 @@
 import type { Actor } from '../store/tenants/audit.js'
+import type { TokenOwner } from '../store/tenants/authTokens.js'
 import { hashCredential } from '../tenancy/credential.js'
 
 /** The origin of a request. */
@@ -10,11 +11,22 @@ export type Caller = {
   readonly requestId: string
 }
 
-/** The caller with this token, as the audit log names it: by the start of the token's hash. */
-export function actorOf(
-  kind: 'operator' | 'account',
+/** The operator with this token, as the audit log names it: by the start of the token's hash. */
+export function operatorActor(token: string, { ip, requestId }: Caller): Actor {
+  return { kind: 'operator', id: startOfHash(token), ip, requestId }
+}
+
+/** The caller with a token of an account: a named token has its id, the first one the start of its hash. */
+export function tokenActor(
+  { isFirst, tokenId }: TokenOwner,
   token: string,
   { ip, requestId }: Caller,
 ): Actor {
-  return { kind, id: hashCredential(token).toString('hex').slice(0, 12), ip, requestId }
+  return isFirst
+    ? { kind: 'account', id: startOfHash(token), ip, requestId }
+    : { kind: 'token', id: tokenId, ip, requestId }
+}
+
+function startOfHash(token: string): string {
+  return hashCredential(token).toString('hex').slice(0, 12)
 }

@@ -30,7 +30,8 @@ const KEYLESS_PATH = '/api/:version{v[123]}/:chainId'
 const WEBHOOK_PATH = '/api/v2/public/sdk/webhook'
 
 export type AppOptions = {
-  readonly services: Services
+  /** undefined = neither JSON-RPC nor webhook API: the listener of the administration. */
+  readonly services: Services | undefined
   readonly limits: ApiLimits
   readonly metrics: Metrics
   readonly logger: Logger
@@ -40,13 +41,14 @@ export type AppOptions = {
 
 /** Routes to answers. A trailing slash and unknown query parameters do no harm. */
 export function createApp({ services, mounts, ...options }: AppOptions): Hono<Env> {
-  const { limits, metrics } = options
+  const { limits } = options
   const gate = createGate(limits.gate)
   const shared: RouteContext = { ...options, gate }
-  const bytesOf = (c: Context<Env>, limit = limits.bodyBytes) => readBody(c.env.incoming, limit)
 
   const app = new Hono<Env>({ strict: false })
+  // Pages of other origins use the interface of apps; administration is for its own console and for scripts.
   app.use(
+    '/api/*',
     cors({
       origin: '*',
       maxAge: 86_400,
@@ -63,6 +65,18 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
     await next()
   })
 
+  if (services !== undefined) mountInterface(app, services, shared)
+  for (const mount of mounts) mount(app, shared)
+
+  app.notFound((c) => restError(c, new RouteNotFoundError(), shared))
+  app.onError((thrown, c) => restError(c, thrown, shared))
+  return app
+}
+
+/** JSON-RPC and the webhook API. */
+function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext): void {
+  const { gate, limits, metrics } = shared
+  const bytesOf = (c: Context<Env>, limit = limits.bodyBytes) => readBody(c.env.incoming, limit)
   const answerCall = async (c: Context<Env>, key: string) => {
     const { version = '', chainId = '' } = c.req.param()
     const dialect = c.req.query('dialect')
@@ -106,11 +120,6 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
       return response
     }
   })
-  for (const mount of mounts) mount(app, shared)
-
-  app.notFound((c) => restError(c, new RouteNotFoundError(), shared))
-  app.onError((thrown, c) => restError(c, thrown, shared))
-  return app
 }
 
 /** The API key in `x-api-key`, or in `authorization` as Bearer; empty where there is none. */

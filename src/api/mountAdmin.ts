@@ -1,13 +1,23 @@
 import type { Context } from 'hono'
+import { setCookie } from 'hono/cookie'
 import type { z } from 'zod'
-import { InvalidFieldError, NotFoundError, RouteNotFoundError } from '../errors/restErrors.js'
+import type { Visitor } from '../access/checkPassword.js'
+import { SESSION_SECONDS } from '../access/signIn.js'
+import {
+  InvalidFieldError,
+  NotFoundError,
+  RouteNotFoundError,
+  UnauthorizedError,
+} from '../errors/restErrors.js'
 import { findApp } from '../store/tenants/apps.js'
 import { authenticateAdmin } from './admin/authenticate.js'
 import { openApi } from './admin/openApi.js'
-import type { AdminCaller, Route, RouteRequest } from './admin/route.js'
+import type { AdminCaller, Route, RouteRequest, SessionCookie } from './admin/route.js'
 import { routes } from './admin/routeTable.js'
+import { requireSite } from './admin/site.js'
 import type { AdminContext } from './adminContext.js'
 import type { Env, Mount } from './createApp.js'
+import { networkOf } from './gate/networkOf.js'
 import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
 import { restError } from './rest/restError.js'
@@ -23,6 +33,7 @@ export function mountAdmin(context: AdminContext): Mount {
     for (const route of routes) {
       const path = ADMIN_PATH + route.path.replace(/\{(\w+)\}/g, ':$1')
       app.on(route.method, path, async (c) => {
+        c.header('cache-control', 'no-store')
         const response = await answer(c, route, context, shared)
         shared.metrics.request(`${route.method} ${route.path}`, response.status)
         return response
@@ -39,7 +50,7 @@ async function answer(
   shared: RouteContext,
 ): Promise<Response> {
   try {
-    const caller = await authenticateAdmin(c, route.who, context, shared)
+    const caller = await authenticateAdmin(c, route, context, shared.gate)
     const { accountId } = caller
     const params = check(route.params, c.req.param(), (path) => new NotFoundError(thingOf(path)))
     // Before the request is read: a stranger learns nothing from what is wrong with it.
@@ -49,6 +60,9 @@ async function answer(
       context,
       caller,
       accountId,
+      user: caller.user,
+      visitor: visitorOf(c),
+      cookie: cookieOf(c, context),
       params,
       app,
       query: check(route.query, c.req.query(), undefined),
@@ -61,8 +75,25 @@ async function answer(
     )
     return c.json(route.answer.parse(plain(result)) as object, route.status)
   } catch (thrown) {
+    if (route.who === 'anybody' && thrown instanceof UnauthorizedError)
+      shared.gate.credentialWasWrong(c.get('caller').ip)
     return restError(c, thrown, shared)
   }
+}
+
+function visitorOf(c: Context<Env>): Visitor {
+  const { ip, requestId } = c.get('caller')
+  return { ip, requestId, network: networkOf(ip), agent: c.req.header('user-agent') ?? null }
+}
+
+/** No script can read the cookie, and no other site can make a browser send it. */
+function cookieOf(c: Context<Env>, { adminUrl }: AdminContext): SessionCookie {
+  const write = (token: string, maxAge: number): void => {
+    const { cookieName, isSecure: secure } = requireSite(c, adminUrl)
+    const options = { httpOnly: true, secure, sameSite: 'Strict', path: '/', maxAge } as const
+    setCookie(c, cookieName, token, options)
+  }
+  return { set: (token) => write(token, SESSION_SECONDS), clear: () => write('', 0) }
 }
 
 /** `keyId` → `Key` */

@@ -7,17 +7,19 @@ import {
 } from '../errors/restErrors.js'
 import { openDashboard } from '../policy/manageDashboard.js'
 import type { Database } from '../store/database.js'
+import type { Role } from '../store/schema.js'
 import { type Actor, audited } from '../store/tenants/audit.js'
 import { listDashboards, lockDashboard, setDashboard } from '../store/tenants/dashboard.js'
 import { createTenantApp } from '../tenancy/manageApps.js'
 import { createKey } from '../tenancy/manageKeys.js'
 import type { Webhooks } from '../webhook/manage.js'
-import { actorOf } from './caller.js'
+import { tokenActor } from './caller.js'
 import type { Env, Mount } from './createApp.js'
 import { type Members, member } from './dialects/decode/members.js'
 import { isKey } from './isKey.js'
 import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
+import { requireRole } from './requireRole.js'
 import { authenticateWebhookCaller } from './rest/answerWebhook.js'
 import { type RuleOperation, ruleOperations } from './rest/dashboardOperations.js'
 import { decodeName } from './rest/decodeRules.js'
@@ -83,10 +85,10 @@ async function answerRule(
   const apiKey = c.req.header('apiKey')
   if (!authToken || !apiKey)
     throw new UnauthorizedError('Auth token and API key is required in the headers')
-  const owner = await authenticateWebhookCaller({ authToken, apiKey, caller }, context, shared.gate)
-  const { accountId, appId } = owner
+  const credentials = { authToken, apiKey, caller }
+  const owner = await authenticateWebhookCaller(credentials, roleFor(c), context, shared.gate)
+  const { accountId, appId, actor } = owner
   const body = await bodyOf(c, shared)
-  const actor = actorOf('account', authToken, caller)
   return audited(context.database, actor, async (change) => {
     const webhooks = context.webhooks(actor, change.trx)
     return run({
@@ -148,6 +150,11 @@ async function listPaymasters(
   }
 }
 
+/** Apps and their rules decide what is paid for. */
+function roleFor(c: Context<Env>): Role {
+  return c.req.method === 'GET' ? 'viewer' : 'admin'
+}
+
 async function accountOf(c: Context<Env>, context: DashboardContext, { gate }: RouteContext) {
   const token = c.req.header('authToken')
   if (!token) throw new UnauthorizedError('Auth token is required in the headers')
@@ -159,7 +166,8 @@ async function accountOf(c: Context<Env>, context: DashboardContext, { gate }: R
     throw new UnauthorizedError('Unknown auth token')
   }
   gate.credentialWasRight(token)
-  return { ...account, actor: actorOf('account', token, caller) }
+  requireRole(account.role, roleFor(c))
+  return { accountId: account.accountId, actor: tokenActor(account, token, caller) }
 }
 
 async function bodyOf(c: Context<Env>, { limits }: RouteContext): Promise<Members> {

@@ -22,6 +22,7 @@ import type {
 import type { NewRefusal } from '../store/records/refusals.js'
 import type { AppSponsor, Quotas } from '../store/schema.js'
 import type { Actor } from '../store/tenants/audit.js'
+import type { TokenOwner } from '../store/tenants/authTokens.js'
 import type { KeyRestrictions } from '../store/tenants/keys.js'
 
 /**
@@ -80,7 +81,6 @@ export type KeyIdentity = KeyRestrictions & {
   readonly accountId: string
   readonly appQuotas: Quotas | null
 }
-export type TokenIdentity = { readonly accountId: string }
 
 export type RegisteredWebhook = {
   readonly webhookId: string
@@ -112,7 +112,7 @@ export type Services = {
   /** undefined = unknown or revoked. */
   authenticateKey(key: string): Promise<KeyIdentity | undefined>
   /** undefined = unknown or revoked. */
-  authenticateToken(token: string): Promise<TokenIdentity | undefined>
+  authenticateToken(token: string): Promise<TokenOwner | undefined>
   isOperator(token: string): boolean
   /** Whom wallets show as the sponsor of an app; undefined = nobody. */
   sponsorOf(appId: string): Promise<AppSponsor | undefined>

@@ -33,6 +33,14 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'API keys of an app',
     load: async () => (await import('./commands/accountCommands.js')).defineKeyCommand,
   },
+  user: {
+    description: 'people who sign in to administer',
+    load: async () => (await import('./commands/userCommands.js')).defineUserCommand,
+  },
+  'auth-token': {
+    description: 'tokens by which scripts act for an account',
+    load: async () => (await import('./commands/authTokenCommands.js')).defineAuthTokenCommand,
+  },
   tank: {
     description: "an app's gas tank: its deposit for sponsorship",
     load: async () => (await import('./commands/tankCommands.js')).defineTankCommand,

@@ -72,6 +72,14 @@ function readSecret(
   }
 }
 
+/** The secret that a flag names by env:NAME or file:PATH; one that stands there itself is taken with a warning. */
+export function secretOfFlag(flag: string, value: string): string {
+  const secret = readSecret(value, process.env)
+  if (secret === '') throw new ConfigError(`${flag}: there is nothing at ${value}.`)
+  if (value === secret) warnOfSecret(flag, 'env:NAME or file:PATH')
+  return secret
+}
+
 /** The key that the flag `--key` names; a key that stands there itself is taken with a warning. */
 export function keyOfFlag(value: string): Hex {
   const key = parseKey(value, process.env)

@@ -47,6 +47,7 @@ async function startService(
         'No chain is configured: add "chains" to the configuration file, or ask for --embedded-chain.',
       )
     await requireFreePort(config.host, config.port)
+    if (config.adminListen) await requireFreePort(config.adminListen.host, config.adminListen.port)
     const store = await openStore(config, logger)
     undo.push(store.close)
     await nameLostSecrets(store, logger)

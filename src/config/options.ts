@@ -44,6 +44,17 @@ function json<Schema extends z.ZodType>(schema: Schema) {
   }, schema)
 }
 
+/** `127.0.0.1:4338`, `[::1]:4338` */
+function toListener(value: string, context: z.RefinementCtx): Listener {
+  const [, host = '', port = ''] = /^\[?([^\s[\]]+?)\]?:(\d{1,5})$/.exec(value) ?? []
+  if (host !== '' && Number(port) <= 65_535) return { host, port: Number(port) }
+  context.addIssue('must be host:port, such as 127.0.0.1:4338')
+  return z.NEVER
+}
+
+/** An address to listen on; port 0 = any free one. */
+export type Listener = { readonly host: string; readonly port: number }
+
 /** An entry that is none would trust nobody, or be silently another one. */
 function isAddressOrRange(text: string): boolean {
   return ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
@@ -73,6 +84,27 @@ export const options = {
     argument: '<url>',
     help: 'the address under which users reach this service, for printed URLs',
     schema: z.url().optional(),
+  }),
+  adminListen: option({
+    argument: '<address>',
+    help: 'host:port on which administration and metrics are served instead of on the public port',
+    schema: text.transform(toListener).optional(),
+  }),
+  adminUrl: option({
+    argument: '<url>',
+    help: 'https address under which browsers reach the administration; absent = publicUrl where it is https, else localhost only',
+    schema: z.url({ protocol: /^https$/ }).optional(),
+  }),
+  adminEmail: option({
+    argument: '<email>',
+    help: 'e-mail address of the first user, an operator, made at a start without any user',
+    schema: text.optional(),
+  }),
+  adminPassword: option({
+    argument: '<password>',
+    help: 'password of that first user; never changed later',
+    schema: text.optional(),
+    isSecret: true,
   }),
   databaseUrl: option({
     argument: '<url>',

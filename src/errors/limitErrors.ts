@@ -11,6 +11,9 @@ export type LimitName =
   | 'changes'
   | 'keyQuota'
   | 'appQuota'
+  | 'signIn'
+  | 'passwords'
+  | 'sessions'
 
 /** A quota that is used up: requests in a window of so many seconds, over all processes. */
 export type UsedQuota = {
@@ -47,6 +50,9 @@ const sentences: Record<LimitName, string> = {
     'This API key has as many operations simulated as it may that take more than 500,000 steps.',
   webhookTest: 'A webhook of this app was tested a moment ago.',
   changes: 'This account was changed as often as it may be within a day: 1,000 times, or by 16 MB.',
+  signIn: 'Too many attempts to sign in as this user failed.',
+  passwords: 'Too many passwords are being checked.',
+  sessions: 'This user signed in as often as anybody may within a day: 100 times.',
   authentication: 'Too many requests from this address had a wrong credential.',
 }
 

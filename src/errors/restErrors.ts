@@ -74,3 +74,31 @@ export class TakenError extends PurserError {
     super(message, { code: -32602, status: 400 })
   }
 }
+
+/** The change would leave an account or the instance without anybody who administers it. */
+export class LastAdminError extends PurserError {
+  override readonly name = 'LastAdminError'
+  /** @param post - the part that somebody must keep, such as "admin of this account" */
+  constructor(post: string) {
+    super(`This user is the last ${post}: make another one first`, { code: -32602, status: 400 })
+  }
+}
+
+/** A password is too easy to guess. */
+export class WeakPasswordError extends PurserError {
+  override readonly name = 'WeakPasswordError'
+  constructor(rule: string) {
+    super(`The password ${rule}`, { code: -32602, status: 400, data: { field: 'password' } })
+  }
+}
+
+/** A request without a token came from another site, or under a name that is not ours. */
+export class WrongSiteError extends PurserError {
+  override readonly name = 'WrongSiteError'
+  constructor() {
+    super(
+      'Users sign in at the address of the setting adminUrl (https), or on localhost, by requests of that same origin with content-type application/json. Scripts send a token instead.',
+      { code: -32001, status: 403 },
+    )
+  }
+}

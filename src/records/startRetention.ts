@@ -3,6 +3,9 @@ import type { Database } from '../store/database.js'
 import { pruneCounters } from '../store/ledger/budgetCounters.js'
 import { pruneDecisions } from '../store/ledger/decisions.js'
 import { pruneGrants } from '../store/ledger/grants.js'
+import { pruneInvitations } from '../store/people/invitations.js'
+import { pruneSessions } from '../store/people/sessions.js'
+import { pruneAttempts } from '../store/people/signInAttempts.js'
 import {
   pruneBundles,
   pruneCircuits,
@@ -11,6 +14,7 @@ import {
   pruneOperations,
 } from '../store/records/pruneOperations.js'
 import { pruneRefusals } from '../store/records/refusals.js'
+import { pruneAuthTokens } from '../store/tenants/authTokens.js'
 import { pruneApps, pruneKeys } from '../store/tenants/pruneRevoked.js'
 import { pruneQuotaWindows } from '../store/tenants/quotas.js'
 import { pruneUsage } from '../store/tenants/usage.js'
@@ -48,8 +52,8 @@ export type Pruned = {
 
 /**
  * Deletes old decisions; grants, ended keys and apps of the same age; operations that ended long ago, with
- * all that is kept of them, and bundles; old refusals and those beyond an app's share; and counters that no
- * window reaches. Nothing goes while money is open.
+ * all that is kept of them, and bundles; old refusals and those beyond an app's share; sessions, invitations and
+ * attempts to sign in that are past; and counters that no window reaches. Nothing goes while money is open.
  */
 export async function prune({ database, days }: RetentionContext, now: Date): Promise<Pruned> {
   const daysAgo = (count: number) => new Date(now.getTime() - count * DAY)
@@ -68,7 +72,9 @@ export async function prune({ database, days }: RetentionContext, now: Date): Pr
   const refusals = await inBatches(() =>
     pruneRefusals(database, daysAgo(days.refusals), REFUSALS_PER_APP, BATCH),
   )
-  for (const pruneEnded of [pruneKeys, pruneApps])
+  for (const prunePast of [pruneSessions, pruneInvitations, pruneAttempts])
+    await inBatches(() => prunePast(database, BATCH))
+  for (const pruneEnded of [pruneKeys, pruneAuthTokens, pruneApps])
     await inBatches(() => pruneEnded(database, before, BATCH))
   return { decisions, operations, inclusions, bundles, history, refusals }
 }

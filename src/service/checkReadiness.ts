@@ -5,6 +5,7 @@ import type { Database } from '../store/database.js'
 import { isReachable } from '../store/isReachable.js'
 import { findLease } from '../store/leases.js'
 import { storageTrouble } from '../store/storageTrouble.js'
+import { isRecordedKey } from '../tenancy/masterKey.js'
 
 /** The parts of a running chain that tell its state. */
 export type ChainHealth = {
@@ -31,6 +32,7 @@ type ReadinessParts = {
   /** Those whose node is away since the start, by id. */
   readonly away: ReadonlyMap<number, string>
   readonly isDraining: boolean
+  readonly masterKey: Buffer
   readonly roles: Readiness['roles']
 }
 
@@ -45,19 +47,23 @@ export async function checkReadiness(
   parts: ReadinessParts,
   { chainId: askedChain, role }: ReadinessQuestion,
 ): Promise<Readiness> {
-  const { database, chains, away, isDraining, roles } = parts
+  const { database, chains, away, isDraining, masterKey, roles } = parts
   const reachable = await within(isReachable(database), false)
   const trouble = await within(storageTrouble(database), undefined)
+  const isKeyRight = await within(isRecordedKey(database, masterKey), undefined)
   const own = {
     serving: !isDraining,
     [`role ${role}`]: roles.includes(role),
     database: reachable && trouble === undefined,
+    'master key': isKeyRight !== false,
   }
   const reasons: string[] = []
   if (isDraining) reasons.push('This process is stopping.')
   if (!roles.includes(role)) reasons.push(otherRole(roles, role))
   if (!reachable) reasons.push('The database does not answer.')
   if (trouble !== undefined) reasons.push(`The database takes no writes: ${trouble}.`)
+  if (isKeyRight === false)
+    reasons.push('The database has another master key now: restart this process with it.')
   const alarms: string[] = []
   const details: Record<string, ChainReadiness> = {}
   const chainChecks = new Map<number, boolean>()

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { createFirstUser } from '../access/createFirstUser.js'
+import { createPasswords, type Passwords } from '../access/passwords.js'
 import type { AdminContext } from '../api/adminContext.js'
 import { type ApiLimits, defaultLimits, gateLimits } from '../api/limits.js'
 import { mountAdmin } from '../api/mountAdmin.js'
@@ -14,6 +16,7 @@ import type { BundlingCandidate } from '../bundling/leadBundling.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { Config } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
+import { PurserError } from '../errors/purserError.js'
 import { ChainNotStartedError, NoApiRoleError } from '../errors/requestErrors.js'
 import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
@@ -60,6 +63,11 @@ export type ServerConfig = Pick<
   Config,
   | 'host'
   | 'port'
+  | 'publicUrl'
+  | 'adminListen'
+  | 'adminUrl'
+  | 'adminEmail'
+  | 'adminPassword'
   | 'minSponsorshipSeconds'
   | 'maxSponsorshipSeconds'
   | 'operatorToken'
@@ -81,6 +89,8 @@ export type ServerConfig = Pick<
 
 export type Service = {
   readonly url: string
+  /** The listener of the administration: the same one, or one of its own. */
+  readonly adminUrl: string
   /** By chain id, the sentence that says why a configured chain is not served yet. */
   readonly awayChains: ReadonlyMap<number, string>
   /**
@@ -108,7 +118,8 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     stops.push(async () => client.close())
     const metrics = createMetrics()
     metrics.readPoolWith(() => poolSizes(database))
-    const shared: SharedParts = { ...options, guard, client, metrics }
+    const shared: SharedParts = { ...options, guard, client, metrics, passwords: createPasswords() }
+    await makeFirstUser(shared)
     stops.push(startDeliverer(shared).close)
     const approver = approverOf(shared)
     const served = new Map<number, ChainServices>()
@@ -132,16 +143,18 @@ export async function startServer(options: ServerOptions): Promise<Service> {
       recordRefusal: refusals.record,
       keyUsed: keyUses.used,
     }
-    const api = await startApiOf(shared, { ...chains, served }, behind, drain)
-    stops.push(api.close)
+    const { api, adminApi } = await startApisOf(shared, { ...chains, served }, behind, drain)
+    stops.push(api.close, ...(adminApi ? [adminApi.close] : []))
     const close = async (): Promise<void> => {
       drain.isDraining = true
       api.drain()
+      adminApi?.drain()
       const resigned = chains.settle().then(() => Promise.all(bundlersOf(chains).map(stopBundler)))
       await Promise.allSettled([delay(config.drainSeconds * 1000), resigned])
       await stopAll(stops)
     }
-    return { url: api.url, awayChains: chains.away, close }
+    const adminUrl = adminApi?.url ?? api.url
+    return { url: api.url, adminUrl, awayChains: chains.away, close }
   } catch (error) {
     await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
@@ -162,7 +175,27 @@ function recorderOf({ config, database, metrics, logger }: SharedParts): Refusal
   return createRefusalRecorder({ database, logger, onLost: metrics.refusalsLost })
 }
 
+/** Makes the operator whom the configuration names, where there is no user yet. */
+async function makeFirstUser({ config, database, passwords }: SharedParts): Promise<void> {
+  const { adminEmail: email, adminPassword: password } = config
+  if (email === undefined && password === undefined) return
+  if (email === undefined || password === undefined)
+    throw new ConfigError('adminEmail and adminPassword belong together: set both, or neither.')
+  try {
+    await createFirstUser({ database, passwords }, { email, password })
+  } catch (error) {
+    if (!(error instanceof PurserError)) throw error
+    throw new ConfigError(`The first user cannot be made: ${error.message}.`)
+  }
+}
+
+/** The https address of the administration; undefined = users sign in on this machine only. */
+function adminUrlOf({ adminUrl, publicUrl }: ServerConfig): string | undefined {
+  return adminUrl ?? (publicUrl?.startsWith('https:') ? publicUrl : undefined)
+}
+
 type SharedParts = ServerOptions & {
+  readonly passwords: Passwords
   readonly guard: NetworkGuard
   readonly client: OutboundClient
   readonly metrics: Metrics
@@ -224,14 +257,15 @@ async function listenForBundlers(
   }
 }
 
-function startApiOf(
+/** Starts the listener of all, or, where the administration has its own, both. */
+async function startApisOf(
   shared: SharedParts,
   { served, ...chains }: Chains & { readonly served: Services['chains'] },
   behind: Pick<Services, 'recordRefusal' | 'countRequest' | 'keyUsed'>,
   drain: { readonly isDraining: boolean },
-): Promise<Api> {
-  const { config, database, logger, metrics } = shared
-  const { host, port } = config
+): Promise<{ readonly api: Api; readonly adminApi: Api | undefined }> {
+  const { config, database, logger, masterKey, metrics } = shared
+  const { adminListen } = config
   const administration = administrationOf(shared, chains)
   const { authenticateKey, authenticateToken, isOperator, webhooks } = administration
   const isApi = config.role.includes('api')
@@ -254,21 +288,44 @@ function startApiOf(
       const { isDraining } = drain
       const { role: roles } = config
       return checkReadiness(
-        { database, chains: health, away: chains.away, isDraining, roles },
+        { database, chains: health, away: chains.away, isDraining, masterKey, roles },
         asked,
       )
     },
   }
-  const mounts = [
-    mountHealth(services),
+  const { readiness } = services
+  const inner = [
+    mountHealth({ readiness, isOperator }),
     mountMetrics(isOperator),
-    ...(isApi ? [mountAdmin(administration), dashboardOf(shared, administration)] : []),
+    ...(isApi ? [mountAdmin(administration)] : []),
   ]
-  return startApi({ services, host, port, logger, limits: limitsOf(config), metrics, mounts })
+  const outer = [
+    ...(adminListen ? [mountHealth({ readiness, isOperator: undefined })] : inner),
+    ...(isApi ? [dashboardOf(shared, administration)] : []),
+  ]
+  const both = { logger, limits: limitsOf(config), metrics }
+  const { host, port } = config
+  const adminApi =
+    adminListen && (await startApi({ ...both, ...adminListen, services: undefined, mounts: inner }))
+  try {
+    return { api: await startApi({ ...both, host, port, services, mounts: outer }), adminApi }
+  } catch (error) {
+    await adminApi?.close()
+    throw error
+  }
 }
 
 function administrationOf(
-  { config, chains: definitions, database, masterKey, guard, client }: SharedParts,
+  {
+    config,
+    chains: definitions,
+    database,
+    masterKey,
+    guard,
+    client,
+    passwords,
+    logger,
+  }: SharedParts,
   chains: Chains,
 ): AdminContext & Authenticator {
   return {
@@ -276,6 +333,8 @@ function administrationOf(
     ...createAuthenticator(database),
     isOperator: createOperatorCheck(config.operatorToken),
     chainIds: new Set(definitions.map(({ chainId }) => chainId)),
+    access: { database, passwords, logger },
+    adminUrl: adminUrlOf(config),
     webhooks: (actor) => createWebhooks({ database, masterKey, guard, actor }),
     subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
     testWebhook: createWebhookTests({ masterKey, client }),

@@ -32,6 +32,8 @@ import { quotas } from './migrations/0100-0149/0125-quotas.js'
 import { timesAndKeys } from './migrations/0100-0149/0135-times-and-keys.js'
 import { webhookCircuits } from './migrations/0100-0149/0136-webhook-circuits.js'
 import { recordLists } from './migrations/0100-0149/0137-record-lists.js'
+import { authTokens } from './migrations/0100-0149/0145-auth-tokens.js'
+import { users } from './migrations/0100-0149/0146-users.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -65,6 +67,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0135-times-and-keys': timesAndKeys,
   '0136-webhook-circuits': webhookCircuits,
   '0137-record-lists': recordLists,
+  '0145-auth-tokens': authTokens,
+  '0146-users': users,
 }
 
 /** Refuses a schema that a newer version has made: this one would not know what its columns mean. */

@@ -10,9 +10,86 @@ import type { DropCode } from './dropCode.js'
 type AccountRow = {
   id: Generated<string>
   name: string
-  auth_token_hash: Buffer
+  /** For processes of an earlier version; a trigger makes it the first row of `auth_tokens`. */
+  auth_token_hash: Buffer | null
   created_at: Generated<Date>
   revoked_at: Date | null
+}
+
+/** The part that a user or token has in an account: each may do what those before it may. */
+export type Role = 'viewer' | 'developer' | 'admin'
+
+type AuthTokenRow = {
+  id: Generated<string>
+  account_id: string
+  name: string
+  hash: Buffer
+  /** null = of the first token, which is written by the row of its account. */
+  last4: string | null
+  role: Role
+  /** The account's `authToken`, which the operator can replace. */
+  is_first: Generated<boolean>
+  created_at: Generated<Date>
+  /** null = for ever */
+  expires_at: Date | null
+  last_used_at: Date | null
+  revoked_at: Date | null
+}
+
+type UserRow = {
+  id: Generated<string>
+  /** In lower case. */
+  email: string
+  name: string
+  /** scrypt in PHC form; null = none was chosen yet. */
+  password_hash: string | null
+  /** May do all that the operator's token may, and enter any account. */
+  is_operator: Generated<boolean>
+  created_at: Generated<Date>
+  disabled_at: Date | null
+}
+
+type MemberRow = {
+  account_id: string
+  user_id: string
+  role: Role
+  created_at: Generated<Date>
+}
+
+type SessionRow = {
+  id: Generated<string>
+  user_id: string
+  token_hash: Buffer
+  created_at: Generated<Date>
+  /** The last request, to the minute. */
+  seen_at: Generated<Date>
+  expires_at: Date
+  ended_at: Date | null
+  ip: string | null
+  /** The header User-Agent. */
+  agent: string | null
+}
+
+type InvitationRow = {
+  id: Generated<string>
+  token_hash: Buffer
+  email: string
+  /** null = a user is to choose a password. */
+  account_id: string | null
+  role: Role | null
+  invited_by: string | null
+  created_at: Generated<Date>
+  expires_at: Date
+}
+
+type SignInAttemptRow = {
+  /** SHA-256 of an e-mail address, or of one and the network of the caller. */
+  subject: Buffer
+  failures: number
+  failed_at: Date
+  locked_until: Date | null
+  /** The user signed in from this network. */
+  trusted_until: Date | null
 }
 
 /** Who pays, as wallets show it: a name, and the URI of an image (ERC-7677). */
@@ -393,10 +470,13 @@ type ChainBlockRow = {
   hash: Hex
 }
 
+/** The author of a change: the operator, an account's first token, a named token, a user, or a command. */
+export type ActorKind = 'operator' | 'account' | 'token' | 'user' | 'command'
+
 type AuditRow = {
   id: Generated<bigint>
   at: Date
-  actor: 'operator' | 'account' | 'command'
+  actor: ActorKind
   /** The start of the token's hash, or the system user; never the token itself. */
   actor_id: string | null
   ip: string | null
@@ -590,6 +670,12 @@ export type Schema = {
   key_usage: KeyUsageRow
   master_key: MasterKeyRow
   accounts: AccountRow
+  auth_tokens: AuthTokenRow
+  users: UserRow
+  members: MemberRow
+  sessions: SessionRow
+  invitations: InvitationRow
+  sign_in_attempts: SignInAttemptRow
   apps: AppRow
   keys: KeyRow
   tanks: TankRow

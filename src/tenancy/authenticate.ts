@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.js'
-import { findAccountByToken } from '../store/tenants/accounts.js'
+import { findTokenOwner, type TokenOwner } from '../store/tenants/authTokens.js'
 import { findKeyOwner, type KeyOwner } from '../store/tenants/keys.js'
 import { hashCredential } from './credential.js'
 
@@ -7,11 +7,11 @@ import { hashCredential } from './credential.js'
 export type Authenticator = {
   /** The owner of a key; undefined when it is unknown or revoked. */
   readonly authenticateKey: (key: string) => Promise<KeyOwner | undefined>
-  /** The account of a token; undefined when it is unknown or revoked. */
-  readonly authenticateToken: (token: string) => Promise<{ accountId: string } | undefined>
+  /** The account and role of a token; undefined when it is unknown, revoked or past its end. */
+  readonly authenticateToken: (token: string) => Promise<TokenOwner | undefined>
 }
 
-/** The milliseconds after which a revoked key has ended at the latest. */
+/** The milliseconds after which a revoked key or token has ended at the latest. */
 const LIFE = 2_000
 const MAX_ENTRIES = 10_000
 
@@ -46,6 +46,6 @@ function remember<Owner>(find: (hash: Buffer) => Promise<Owner>) {
 export function createAuthenticator(database: Database): Authenticator {
   return {
     authenticateKey: remember((hash) => findKeyOwner(database, hash)),
-    authenticateToken: remember((hash) => findAccountByToken(database, hash)),
+    authenticateToken: remember((hash) => findTokenOwner(database, hash)),
   }
 }

@@ -25,6 +25,16 @@ export function generateAuthToken(): string {
   return `at.${randomText()}`
 }
 
+/** The token of a signed-in browser, for its cookie. */
+export function generateSessionToken(): string {
+  return `se.${randomText()}`
+}
+
+/** The token of an invitation: whoever has it first chooses a password. */
+export function generateInvitationToken(): string {
+  return `in.${randomText()}`
+}
+
 /** The hash that is stored instead of a key or token; 238 random bits need no slow hash. */
 export function hashCredential(credential: string): Buffer {
   return createHash('sha256').update(credential).digest()

@@ -27,7 +27,8 @@ export type KeyTrial = { readonly opened: number; readonly lost: readonly Stored
 const KEY_CHECK = 'master key check'
 const CHECK_TEXT = 'purser'
 
-function purposeOf(kind: StoredSecret['kind']): SecretPurpose {
+/** The use of a stored secret of this kind. */
+export function purposeOf(kind: StoredSecret['kind']): SecretPurpose {
   return kind === 'tank' ? 'tank signer' : 'webhook signature'
 }
 
@@ -43,7 +44,12 @@ export async function tryMasterKey(db: Database, key: Buffer): Promise<KeyTrial>
 /** Is the key the one that this database began with? undefined = no key was recorded yet. */
 export async function isRecordedKey(db: Database, key: Buffer): Promise<boolean | undefined> {
   const check = await findKeyCheck(db)
-  return check && tryDecrypt(key, KEY_CHECK, check) === CHECK_TEXT
+  return check && opensCheck(key, check)
+}
+
+/** Whether a check value is that of the key. */
+export function opensCheck(key: Buffer, check: Buffer): boolean {
+  return tryDecrypt(key, KEY_CHECK, check) === CHECK_TEXT
 }
 
 function placeOf({ configured, dataFolder }: KeyPlace): string {
@@ -76,7 +82,8 @@ async function requireFit(db: Database, key: Buffer, place: KeyPlace): Promise<v
   await putKeyCheck(db, checkOf(key))
 }
 
-function checkOf(key: Buffer): Buffer {
+/** The check value of a key. */
+export function checkOf(key: Buffer): Buffer {
   return encryptSecret(key, KEY_CHECK, CHECK_TEXT)
 }
 

@@ -49,7 +49,8 @@ export function tryDecrypt(masterKey: Buffer, purpose: string, bytes: Buffer): s
   }
 }
 
-function parseKey(text: string): Buffer | undefined {
+/** A master key in hex or base64; undefined = the text is none. */
+export function parseMasterKey(text: string): Buffer | undefined {
   const key = /^(0x)?[0-9a-fA-F]{64}$/.test(text)
     ? Buffer.from(text.replace(/^0x/, ''), 'hex')
     : Buffer.from(text, 'base64')
@@ -96,7 +97,7 @@ export function readMasterKey(
 ): Buffer | undefined {
   const file = masterKeyFile(dataFolder)
   if (configured === undefined && !existsSync(file)) return undefined
-  const key = parseKey(configured ?? readFileSync(file, 'utf8').trim())
+  const key = parseMasterKey(configured ?? readFileSync(file, 'utf8').trim())
   if (key === undefined) {
     const where = configured === undefined ? `in ${file}` : '(PURSER_MASTER_KEY)'
     throw new ConfigError(`The master key ${where} must be 32 bytes in hex or base64.`)

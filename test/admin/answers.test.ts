@@ -17,7 +17,7 @@ import {
 import type { Json } from '../support/http/jsonRpc.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 
-const { admin, call, database, one, two, url } = useAdmin()
+const { admin, call, database, one, send, two, url } = useAdmin()
 
 const document: Json = openApi(routes)
 const seen = new Set<string>()
@@ -28,11 +28,13 @@ async function ask(
   template: string,
   ids: Record<string, string>,
   body?: unknown,
-  token = one().token,
+  by: string | Readonly<Record<string, string>> = one().token,
 ) {
   const [pathTemplate = '', query = ''] = template.split('?')
   const path = pathTemplate.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')
-  const answer = await admin(method, query ? `${path}?${query}` : path, token, body)
+  const target = query ? `${path}?${query}` : path
+  const headers = typeof by === 'string' ? { authToken: by } : by
+  const answer = await send(method, target, headers, body)
   const operation = document.paths[pathTemplate][method.toLowerCase()]
   const [expected = ''] = Object.keys(operation.responses)
   expect({ template, status: answer.status, body: answer.body }).toMatchObject({
@@ -314,6 +316,103 @@ describe('every answer is as the OpenAPI document says', () => {
       expect(await list(none)).toEqual([])
     expect(await list('until=2020-01-01T00:00:00Z')).toEqual([])
   })
+
+  test('people: users, sessions, members, invitations and tokens', async () => {
+    const { account: own, authToken: token } = (
+      await admin('POST', '/accounts', operatorToken, { name: 'people' })
+    ).body
+    const accountId = own.id
+    const browser = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }
+    const as = (by: string | Readonly<Record<string, string>>) => ({
+      ask: (method: string, template: string, body?: unknown, ids = {}) =>
+        ask(method, template, ids, body, by),
+    })
+    const operator = as(operatorToken)
+    const account = as(token)
+    const stranger = as(browser)
+    const signIn = async (email: string, password: string) => {
+      const answer = await send('POST', '/session', browser, { email, password })
+      const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
+      return { ...browser, cookie, 'purser-account': accountId }
+    }
+
+    const made = await operator.ask('POST', '/users', { email: 'Ann@Example.com', name: 'Ann' })
+    expect(made.user).toMatchObject({ email: 'ann@example.com', hasPassword: false })
+    const first = 'correct horse battery staple'
+    const chosen = { token: made.token, password: first }
+    expect(await stranger.ask('POST', '/invitations/accept', chosen)).toMatchObject({
+      id: made.user.id,
+    })
+    const begun = await stranger.ask('POST', '/session', {
+      email: 'ann@example.COM',
+      password: first,
+    })
+    expect(begun.session).toMatchObject({ ip: '127.0.0.1' })
+    const ann = as(await signIn('ann@example.com', first))
+    expect((await ann.ask('GET', '/session')).memberships).toEqual([])
+    const sessions = (await ann.ask('GET', '/sessions')).items
+    expect(sessions.map(({ isThis }: Json) => isThis)).toEqual([true, false])
+    await ann.ask('DELETE', '/sessions/{sessionId}', undefined, { sessionId: begun.session.id })
+    expect((await ann.ask('GET', '/sessions')).items).toHaveLength(1)
+
+    const offer = { email: 'ann@example.com', role: 'developer' }
+    const invited = await account.ask('POST', '/invitations', offer)
+    const withdrawn = await account.ask('POST', '/invitations', {
+      ...offer,
+      email: 'b@example.com',
+    })
+    expect((await account.ask('GET', '/invitations')).items).toHaveLength(2)
+    const { id: invitationId } = withdrawn.invitation
+    await account.ask('DELETE', '/invitations/{invitationId}', undefined, { invitationId })
+    const accepted = { token: invited.token, password: first }
+    await stranger.ask('POST', '/invitations/accept', accepted)
+    const userIds = { userId: made.user.id }
+    expect((await account.ask('GET', '/members')).items).toMatchObject([{ role: 'developer' }])
+    expect((await ann.ask('GET', '/session')).memberships).toMatchObject([{ accountId }])
+    await account.ask('PATCH', '/members/{userId}', { role: 'viewer' }, userIds)
+    expect(await ann.ask('GET', '/apps')).toEqual({ items: [] })
+
+    const second = 'another horse, another battery'
+    await ann.ask('POST', '/password', { current: first, password: second })
+    const reset = await operator.ask('POST', '/users/{userId}/password', undefined, userIds)
+    const third = 'a third horse of the operator'
+    await stranger.ask('POST', '/invitations/accept', { token: reset.token, password: third })
+    const again = as(await signIn('ann@example.com', third))
+    await again.ask('DELETE', '/session')
+    await account.ask('DELETE', '/members/{userId}', undefined, userIds)
+    const disabled = await operator.ask('PATCH', '/users/{userId}', { isDisabled: true }, userIds)
+    expect((await operator.ask('GET', '/users')).items).toContainEqual(disabled)
+
+    const expiresAt = '2099-01-01T00:00:00.000Z'
+    const named = await account.ask('POST', '/auth-tokens', {
+      name: 'ci',
+      role: 'viewer',
+      expiresAt,
+    })
+    expect(named.token).toMatchObject({ last4: named.authToken.slice(-4), expiresAt })
+    await as(named.authToken).ask('GET', '/apps')
+    const tokens = (await account.ask('GET', '/auth-tokens')).items
+    expect(tokens).toMatchObject([{ isFirst: true, role: 'admin' }, { name: 'ci' }])
+    expect(tokens[1].lastUsedAt).not.toBeNull()
+    const tokenIds = { tokenId: named.token.id }
+    await account.ask('DELETE', '/auth-tokens/{tokenId}', undefined, tokenIds)
+
+    const audit = await operator.ask('GET', '/audit?limit=200')
+    const actions = audit.items.map(({ action }: Json) => action)
+    for (const action of ['user.create', 'user.update', 'user.password', 'session.create'])
+      expect(actions).toContain(action)
+    const text = JSON.stringify(audit)
+    for (const secret of [first, second, third, made.token, invited.token, named.authToken])
+      expect(text).not.toContain(secret)
+    const rows = await Promise.all([
+      database().selectFrom('users').selectAll().execute(),
+      database().selectFrom('sessions').selectAll().execute(),
+      database().selectFrom('invitations').selectAll().execute(),
+      database().selectFrom('auth_tokens').selectAll().execute(),
+    ])
+    for (const secret of [first, third, named.authToken, withdrawn.token])
+      expect(JSON.stringify(rows)).not.toContain(secret)
+  }, 60_000)
 
   test('no route was left out', () => {
     expect([...seen].sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())

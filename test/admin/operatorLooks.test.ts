@@ -4,7 +4,7 @@ import { listAudit } from '../../src/store/tenants/audit.js'
 import { fillTenant, type TenantObjects } from '../support/database/fillTenant.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 
-const { admin, call, database, lookInto, one, two } = useAdmin()
+const { admin, send, database, lookInto, one, two } = useAdmin()
 
 let ids: TenantObjects
 beforeAll(async () => {
@@ -12,6 +12,7 @@ beforeAll(async () => {
 })
 
 const ofAccounts = routes.filter(({ who }) => who === 'account')
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const pathOf = (path: string) => path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')
 
 describe('the operator in the place of an account', () => {
@@ -38,8 +39,8 @@ describe('the operator in the place of an account', () => {
   test.each(changes.map(({ method, path }) => [method, path] as const))(
     'may not %s %s',
     async (method, path) => {
-      const header = { 'x-account-id': one().accountId }
-      const answer = await call(method, `/admin/v1${pathOf(path)}`, operatorToken, {}, header)
+      const headers = { ...bearer(operatorToken), 'purser-account': one().accountId }
+      const answer = await send(method, pathOf(path), headers, {})
       expect(answer.status).toBe(403)
     },
   )
@@ -50,10 +51,10 @@ describe('the operator in the place of an account', () => {
     expect((await lookInto(two().accountId, `/apps/${one().appId}`)).status).toBe(404)
   })
 
-  test('is nobody else: an account that sends the header sees what is its own', async () => {
-    const header = { 'x-account-id': one().accountId }
-    const { body } = await call('GET', '/admin/v1/me', two().token, undefined, header)
-    expect(body.id).toBe(two().accountId)
+  test('is nobody else: an account that sends the header finds no account but its own', async () => {
+    const headers = (accountId: string) => ({ ...bearer(two().token), 'purser-account': accountId })
+    expect((await send('GET', '/me', headers(one().accountId))).status).toBe(404)
+    expect((await send('GET', '/me', headers(two().accountId))).body.id).toBe(two().accountId)
   })
 })
 

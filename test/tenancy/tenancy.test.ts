@@ -42,7 +42,11 @@ describe('keys and tokens', () => {
       appId: app.id,
       accountId: account.id,
     })
-    expect(await authenticateToken(token)).toEqual({ accountId: account.id })
+    expect(await authenticateToken(token)).toMatchObject({
+      accountId: account.id,
+      role: 'admin',
+      isFirst: true,
+    })
     expect(await authenticateKey(token)).toBeUndefined()
     expect(await authenticateToken(apiKey)).toBeUndefined()
     const rows = JSON.stringify([await listAccounts(db), await listKeys(db)])

@@ -1,13 +1,28 @@
 import type { Context } from 'hono'
-import { ForbiddenError, NotFoundError, UnauthorizedError } from '../../errors/restErrors.js'
+import { getCookie } from 'hono/cookie'
+import {
+  ForbiddenError,
+  InvalidFieldError,
+  NotFoundError,
+  UnauthorizedError,
+} from '../../errors/restErrors.js'
+import { listMemberships } from '../../store/people/members.js'
+import { findSessionUser, type SessionUser } from '../../store/people/sessions.js'
+import type { Role } from '../../store/schema.js'
 import { findAccount } from '../../store/tenants/accounts.js'
 import { type Actor, audited } from '../../store/tenants/audit.js'
+import { hashCredential } from '../../tenancy/credential.js'
 import type { AdminContext } from '../adminContext.js'
-import { actorOf } from '../caller.js'
+import { operatorActor, tokenActor } from '../caller.js'
 import type { Env } from '../createApp.js'
+import type { Gate } from '../gate/createGate.js'
 import { isKey } from '../isKey.js'
-import type { RouteContext } from '../routeContext.js'
-import type { AdminCaller, Who } from './route.js'
+import { requireRole } from '../requireRole.js'
+import type { AdminCaller, Needs } from './route.js'
+import { cookieNames, requireSameSite, requireSite } from './site.js'
+
+/** The header by which a user who is signed in says in which account to act, and the operator's token which to look into. */
+const ACCOUNT_HEADER = 'purser-account'
 
 /** The token of a request: `authToken: …` as in the webhook API, or `Authorization: Bearer …`. */
 export function tokenOf(c: Context<Env>): string | undefined {
@@ -15,9 +30,6 @@ export function tokenOf(c: Context<Env>): string | undefined {
     c.req.header('authToken') ?? /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
   )
 }
-
-/** The header by which the operator says whose account is looked into. */
-const LOOK = 'x-account-id'
 
 /**
  * The operator in the place of an account, for a request that only reads; the audit log keeps each. Throws
@@ -28,10 +40,10 @@ async function lookInto(
   { database }: AdminContext,
   actor: Actor,
 ): Promise<AdminCaller> {
-  const accountId = c.req.header(LOOK)
+  const accountId = c.req.header(ACCOUNT_HEADER)
   if (accountId === undefined || c.req.method !== 'GET')
     throw new ForbiddenError(
-      `the token of an account; the operator's may read only, with the header ${LOOK}`,
+      `the token of an account; the operator's may read only, with the header ${ACCOUNT_HEADER}`,
     )
   if ((await findAccount(database, accountId)) === undefined) throw new NotFoundError('Account')
   await audited(database, actor, ({ record }) =>
@@ -43,33 +55,111 @@ async function lookInto(
       after: { path: c.req.path.slice(0, 300) },
     }),
   )
-  return { accountId, actor }
+  return { accountId, actor, user: undefined }
 }
 
-/** Throws UnauthorizedError, ForbiddenError, NotFoundError, RateLimitError. */
+/**
+ * The caller, who may do what the row needs. A token is looked at before a cookie: nobody but its owner can send it.
+ * Throws UnauthorizedError, ForbiddenError, WrongSiteError, NotFoundError, RateLimitError.
+ */
 export async function authenticateAdmin(
   c: Context<Env>,
-  who: Who,
+  needs: Needs,
   context: AdminContext,
-  { gate }: RouteContext,
+  gate: Gate,
 ): Promise<AdminCaller> {
-  const { ip } = c.get('caller')
+  const { ip, requestId } = c.get('caller')
   gate.enter(ip)
+  if (needs.who === 'anybody') {
+    requireSameSite(c, requireSite(c, context.adminUrl))
+    gate.tryCredential(ip, '')
+    return {
+      accountId: undefined,
+      actor: { kind: 'user', id: null, ip, requestId },
+      user: undefined,
+    }
+  }
   const token = tokenOf(c)
-  if (token === undefined)
+  if (token !== undefined) return byToken(c, token, needs, context, gate)
+  if (!cookieNames.some((name) => getCookie(c, name) !== undefined))
     throw new UnauthorizedError('Auth token is required in the header authToken or Authorization')
+  return bySession(c, needs, context, gate)
+}
+
+async function byToken(
+  c: Context<Env>,
+  token: string,
+  { who, role }: Needs,
+  context: AdminContext,
+  gate: Gate,
+): Promise<AdminCaller> {
+  const caller = c.get('caller')
+  const { ip } = caller
   gate.tryCredential(ip, token)
   if (context.isOperator(token)) {
     gate.credentialWasRight(token)
-    const actor = actorOf('operator', token, c.get('caller'))
-    return who === 'account' ? lookInto(c, context, actor) : { accountId: undefined, actor }
+    const actor = operatorActor(token, caller)
+    if (who === 'account') return lookInto(c, context, actor)
+    if (who === 'user') throw new ForbiddenError('a user who is signed in')
+    return { accountId: undefined, actor, user: undefined }
   }
-  const account = isKey(token) ? await context.authenticateToken(token) : undefined
-  if (account === undefined) {
+  const owner = isKey(token) ? await context.authenticateToken(token) : undefined
+  if (owner === undefined) {
     gate.credentialWasWrong(ip)
     throw new UnauthorizedError('Unknown or revoked auth token')
   }
   gate.credentialWasRight(token)
   if (who === 'operator') throw new ForbiddenError("the operator's token")
-  return { ...account, actor: actorOf('account', token, c.get('caller')) }
+  if (who === 'user') throw new ForbiddenError('a user who is signed in')
+  const { accountId } = owner
+  if ((c.req.header(ACCOUNT_HEADER) ?? accountId) !== accountId) throw new NotFoundError('Account')
+  if (role !== undefined) requireRole(owner.role, role)
+  return { accountId, actor: tokenActor(owner, token, caller), user: undefined }
+}
+
+async function bySession(
+  c: Context<Env>,
+  needs: Needs,
+  context: AdminContext,
+  gate: Gate,
+): Promise<AdminCaller> {
+  const { ip, requestId } = c.get('caller')
+  const site = requireSite(c, context.adminUrl)
+  requireSameSite(c, site)
+  const token = getCookie(c, site.cookieName) ?? ''
+  gate.tryCredential(ip, token)
+  const { database } = context
+  const user = isKey(token) ? await findSessionUser(database, hashCredential(token)) : undefined
+  if (user === undefined) {
+    gate.credentialWasWrong(ip)
+    throw new UnauthorizedError('The session has ended: sign in')
+  }
+  gate.credentialWasRight(token)
+  const as = (kind: Actor['kind']): Actor => ({ kind, id: user.userId, ip, requestId })
+  if (needs.who === 'user') return { accountId: undefined, actor: as('user'), user }
+  const accountId = c.req.header(ACCOUNT_HEADER)
+  if (needs.who === 'operator' && !user.isOperator)
+    throw new ForbiddenError('an operator of this instance')
+  const isOfInstance = needs.who === 'either' && user.isOperator && accountId === undefined
+  if (needs.who === 'operator' || isOfInstance)
+    return { accountId: undefined, actor: as('operator'), user }
+  const { role, kind } = await placeOf(context, user, accountId)
+  if (needs.role !== undefined) requireRole(role, needs.role)
+  return { accountId, actor: as(kind), user }
+}
+
+/** The role of a user in the account; operators enter any, and are recorded as such. */
+async function placeOf(
+  { database }: AdminContext,
+  { userId, isOperator }: SessionUser,
+  accountId: string | undefined,
+): Promise<{ readonly role: Role; readonly kind: Actor['kind'] }> {
+  if (accountId === undefined)
+    throw new InvalidFieldError(`The header ${ACCOUNT_HEADER}`, 'must name an account')
+  const memberships = await listMemberships(database, userId)
+  const membership = memberships.find((each) => each.accountId === accountId)
+  if (membership !== undefined) return { role: membership.role, kind: 'user' }
+  const account = isOperator ? await findAccount(database, accountId) : undefined
+  if (account === undefined || account.revokedAt !== null) throw new NotFoundError('Account')
+  return { role: 'admin', kind: 'operator' }
 }

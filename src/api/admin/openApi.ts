@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { version } from '../../base/version.js'
 import { failure } from '../adminSchemas.js'
-import type { Route } from './route.js'
+import type { Route, Who } from './route.js'
 
 type Json = Record<string, unknown>
 
@@ -20,20 +20,43 @@ export function openApi(routes: readonly Route[]): Json {
       securitySchemes: {
         account: { type: 'apiKey', in: 'header', name: 'authToken' },
         operator: { type: 'http', scheme: 'bearer' },
+        session: { type: 'apiKey', in: 'cookie', name: '__Host-purser' },
       },
       schemas: { Failure: schemaOf(failure, 'output') },
     },
   }
 }
 
+/** The credentials that a caller may have. */
+const credentials: Readonly<Record<Who, readonly string[]>> = {
+  operator: ['operator', 'session'],
+  account: ['account', 'session'],
+  either: ['account', 'operator', 'session'],
+  user: ['session'],
+  anybody: [],
+}
+
+const accountParameter: Json = {
+  name: 'purser-account',
+  in: 'header',
+  required: false,
+  description: 'The account, for users who are signed in; a token has its own',
+  schema: { type: 'string', format: 'uuid' },
+}
+
 function operation(route: Route): Json {
-  const { method, path, summary, who, status, params, query, body, answer } = route
-  const kinds = who === 'either' ? ['account', 'operator'] : [who]
+  const { method, path, summary, who, role, status, params, query, body, answer } = route
+  const isOfAccount = who === 'account' || who === 'either'
   return {
     operationId: `${method.toLowerCase()}${path.replace(/\W+(\w)/g, (_, letter) => letter.toUpperCase()).replace(/\W/g, '')}`,
     summary,
-    security: kinds.map((kind) => ({ [kind]: [] })),
-    parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
+    'x-role': role ?? who,
+    security: credentials[who].map((kind) => ({ [kind]: [] })),
+    parameters: [
+      ...parameters(params, 'path'),
+      ...parameters(query, 'query'),
+      ...(isOfAccount ? [accountParameter] : []),
+    ],
     ...(body && {
       requestBody: { required: true, content: content(schemaOf(body, 'input')) },
     }),

@@ -1,15 +1,34 @@
 import type { z } from 'zod'
+import type { Visitor } from '../../access/checkPassword.js'
+import type { SessionUser } from '../../store/people/sessions.js'
+import type { Role } from '../../store/schema.js'
 import type { App } from '../../store/tenants/apps.js'
 import type { Actor } from '../../store/tenants/audit.js'
 import type { AdminContext } from '../adminContext.js'
 
-/** The token that a route needs: the operator's, an account's (the operator's too, to read), or either. */
-export type Who = 'operator' | 'account' | 'either'
+/**
+ * The caller that a route needs: the operator; whoever has a role in an account; either of them; a user who is
+ * signed in; or nobody in particular.
+ */
+export type Who = 'operator' | 'account' | 'either' | 'user' | 'anybody'
+
+/** The caller of a row, with the role that it needs where it is about an account. */
+export type Needs =
+  | { readonly who: 'operator' | 'user' | 'anybody'; readonly role?: never }
+  | { readonly who: 'account' | 'either'; readonly role: Role }
 
 export type AdminCaller = {
-  /** undefined = the operator, who looks into no account. */
+  /** undefined = the operator, who looks into no account, or a user outside any. */
   readonly accountId: string | undefined
   readonly actor: Actor
+  /** undefined = the caller has a token. */
+  readonly user: SessionUser | undefined
+}
+
+/** The session cookie of an answer. */
+export type SessionCookie = {
+  set(token: string): void
+  clear(): void
 }
 
 type Values<Schema extends z.ZodType | undefined> = Schema extends z.ZodType
@@ -25,6 +44,10 @@ export type RouteRequest<
   readonly caller: AdminCaller
   /** The caller's account; of routes for accounts only. */
   readonly accountId: string
+  /** The user who is signed in; of routes for users only. */
+  readonly user: SessionUser
+  readonly visitor: Visitor
+  readonly cookie: SessionCookie
   /** The live app that the path names, the caller's own, or any of the operator's; of routes with `{appId}` only. */
   readonly app: App
   readonly params: Values<Params>
@@ -38,12 +61,11 @@ export type RouteRequest<
  * One operation of the administration API. The same schemas check requests, shape answers and make
  * the OpenAPI document. `run` gives what is answered, dates and wei as they are inside.
  */
-export type Route = {
+export type Route = Needs & {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below /admin/v1, parameters as `{name}`. A route with `{appId}` sees an account's own apps only. */
   readonly path: string
   readonly summary: string
-  readonly who: Who
   readonly status: 200 | 201
   readonly params: z.ZodObject | undefined
   readonly query: z.ZodObject | undefined
@@ -56,13 +78,14 @@ type Spec<
   Params extends z.ZodObject | undefined,
   Query extends z.ZodObject | undefined,
   Body extends z.ZodType | undefined,
-> = Pick<Route, 'method' | 'path' | 'summary' | 'who' | 'answer'> & {
-  readonly status?: 201
-  readonly params?: Params
-  readonly query?: Query
-  readonly body?: Body
-  readonly run: (request: RouteRequest<Params, Query, Body>) => Promise<unknown>
-}
+> = Needs &
+  Pick<Route, 'method' | 'path' | 'summary' | 'answer'> & {
+    readonly status?: 201
+    readonly params?: Params
+    readonly query?: Query
+    readonly body?: Body
+    readonly run: (request: RouteRequest<Params, Query, Body>) => Promise<unknown>
+  }
 
 /** Types a row of the table: `run` gets what the row's own schemas give. */
 export function route<

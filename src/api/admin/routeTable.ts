@@ -6,6 +6,10 @@ import { decisionRoutes } from './routes/decisions.js'
 import { fundRoutes } from './routes/funds.js'
 import { keyRoutes } from './routes/keys.js'
 import { operationRoutes } from './routes/operations.js'
+import { authTokenRoutes } from './routes/people/authTokens.js'
+import { memberRoutes } from './routes/people/members.js'
+import { sessionRoutes } from './routes/people/session.js'
+import { userRoutes } from './routes/people/users.js'
 import { policyRoutes } from './routes/policies.js'
 import { storageRoutes } from './routes/records/storage.js'
 import { refusalRoutes } from './routes/refusals.js'
@@ -32,4 +36,8 @@ export const routes: readonly Route[] = [
   ...subscriptionRoutes,
   ...auditRoutes,
   ...storageRoutes,
+  ...sessionRoutes,
+  ...userRoutes,
+  ...memberRoutes,
+  ...authTokenRoutes,
 ]

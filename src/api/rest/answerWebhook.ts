@@ -3,11 +3,14 @@ import {
   InvalidFieldError,
   UnauthorizedError,
 } from '../../errors/restErrors.js'
-import { actorOf, type Caller } from '../caller.js'
+import type { Role } from '../../store/schema.js'
+import type { Actor } from '../../store/tenants/audit.js'
+import { type Caller, tokenActor } from '../caller.js'
 import type { Members } from '../dialects/decode/members.js'
 import type { Gate } from '../gate/createGate.js'
 import { requirePlace } from '../gate/keyRestrictions.js'
 import { isKey } from '../isKey.js'
+import { requireRole } from '../requireRole.js'
 import type { KeyIdentity, Services } from '../services.js'
 import { type WebhookAnswer, webhookOperations } from './webhookOperations.js'
 
@@ -35,23 +38,32 @@ export async function answerWebhook(
   if (operation === undefined) throw new HttpMethodNotAllowedError([...webhookOperations.keys()])
   const { authToken, apiKey, query } = request
   if (!authToken || !apiKey) throw new UnauthorizedError(operation.missingCredentials)
-  const { appId } = await authenticateWebhookCaller({ authToken, apiKey, caller }, services, gate)
+  const credentials = { authToken, apiKey, caller }
+  const { appId, actor } = await authenticateWebhookCaller(
+    credentials,
+    operation.role,
+    services,
+    gate,
+  )
   const body = (await request.readBody()) ?? {}
   if (typeof body !== 'object' || Array.isArray(body))
     throw new InvalidFieldError('The body', 'must be a JSON object')
-  const webhooks = services.webhooks(actorOf('account', authToken, caller))
-  return operation.run(webhooks, { appId, body: body as Members, query })
+  return operation.run(services.webhooks(actor), { appId, body: body as Members, query })
 }
 
-/** The app of the key, if it belongs to the account of the token. */
+/** The key that a request names, and whoever named it. */
+export type WebhookCaller = KeyIdentity & { readonly actor: Actor }
+
+/** The app of the key, if it belongs to the account of the token, which needs the role. */
 export async function authenticateWebhookCaller(
   given: { readonly authToken: string; readonly apiKey: string; readonly caller: Caller },
+  role: Role,
   {
     authenticateKey,
     authenticateToken,
   }: Pick<WebhookContext, 'authenticateKey' | 'authenticateToken'>,
   gate: Gate,
-): Promise<KeyIdentity> {
+): Promise<WebhookCaller> {
   const { authToken: token, apiKey: key, caller } = given
   gate.tryCredential(caller.ip, token)
   const [account, app] = await Promise.all([
@@ -66,5 +78,6 @@ export async function authenticateWebhookCaller(
   }
   gate.credentialWasRight(token)
   requirePlace(app, caller)
-  return app
+  requireRole(account.role, role)
+  return { ...app, actor: tokenActor(account, token, caller) }
 }

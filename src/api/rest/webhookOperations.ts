@@ -1,4 +1,5 @@
 import { InvalidFieldError, WebhookNotFoundError } from '../../errors/restErrors.js'
+import type { Role } from '../../store/schema.js'
 import { type Members, member } from '../dialects/decode/members.js'
 import type { RegisteredWebhook, WebhookServices } from '../services.js'
 
@@ -15,6 +16,8 @@ export type WebhookRequest = {
 type WebhookOperation = {
   /** The interface words it differently per operation. */
   readonly missingCredentials: string
+  /** The role that the token needs. */
+  readonly role: Role
   readonly run: (webhooks: WebhookServices, request: WebhookRequest) => Promise<WebhookAnswer>
 }
 
@@ -22,6 +25,7 @@ const TOKEN_AND_KEY_REQUIRED = 'Auth token and API key is required in the header
 
 const create: WebhookOperation = {
   missingCredentials: TOKEN_AND_KEY_REQUIRED,
+  role: 'developer',
   async run(webhooks, { appId, body }) {
     const webhookUrl = decodeUrl(body, 'webhookUrl')
     const requestType = member(body, 'requestType')
@@ -35,6 +39,7 @@ const create: WebhookOperation = {
 /** The answer is a list, so a webhook that is not there is an empty one, not a failure. */
 const read: WebhookOperation = {
   missingCredentials: 'Auth token is required in the headers',
+  role: 'viewer',
   async run(webhooks, { appId, body, query }) {
     const webhookId = decodeId(query)
     const webhookUrl = member(body, 'webhookUrl')
@@ -50,6 +55,7 @@ const read: WebhookOperation = {
 
 const update: WebhookOperation = {
   missingCredentials: TOKEN_AND_KEY_REQUIRED,
+  role: 'developer',
   async run(webhooks, { appId, body }) {
     const webhookId = decodeId(body)
     const active = member(body, 'active')
@@ -62,6 +68,7 @@ const update: WebhookOperation = {
 
 const remove: WebhookOperation = {
   missingCredentials: TOKEN_AND_KEY_REQUIRED,
+  role: 'developer',
   async run(webhooks, { appId, body }) {
     const webhookId = decodeId(body)
     if (!(await webhooks.delete(appId, webhookId))) throw new WebhookNotFoundError()

@@ -9,11 +9,18 @@ import {
   missingKey,
   tryMasterKey,
 } from '../../tenancy/masterKey.js'
-import { masterKeyFile, newMasterKey, readMasterKey } from '../../tenancy/secrets.js'
+import { type Rewrapped, rewrapSecrets } from '../../tenancy/rewrapSecrets.js'
+import {
+  masterKeyFile,
+  newMasterKey,
+  parseMasterKey,
+  readMasterKey,
+} from '../../tenancy/secrets.js'
 import { commandActor } from '../commandActor.js'
 import { createLogger } from '../createLogger.js'
 import { upgradeSchema, withDatabase } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
+import { secretOfFlag } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 
 const storeOptions: readonly OptionName[] = ['data', 'databaseUrl', 'masterKey']
@@ -53,7 +60,22 @@ function showTrial({ opened, lost }: KeyTrial): void {
   )
 }
 
-/** `purser keys new|check|adopt` */
+function newKeyOf(flag: unknown): Buffer {
+  const key = parseMasterKey(secretOfFlag('--new-key', String(flag)))
+  if (key === undefined) throw new ConfigError('--new-key must be 32 bytes in hex or base64.')
+  return key
+}
+
+function showRewrapped({ rewrapped, already, lost }: Rewrapped, place: string): void {
+  console.log(`secrets with the new key now    ${rewrapped}`)
+  console.log(`secrets that had it already     ${already}`)
+  console.log(`secrets that neither decrypts   ${lost.length}`)
+  console.log(
+    `Put the new key in place of the old one (${place}), restart every process of Purser with it, and run this command once more: what a process stored under the old key meanwhile is rewrapped then. Keep the old key as long as backups from before today.`,
+  )
+}
+
+/** `purser keys new|check|rewrap|adopt` */
 export function defineKeysCommand(keys: Command): void {
   keys
     .command('new')
@@ -82,6 +104,23 @@ export function defineKeysCommand(keys: Command): void {
         throw new ConfigError(
           'The master key does not decrypt everything: restore the right one, or see docs/keys.md for what to do when it is lost.',
         )
+    })
+  })
+
+  withOptions(
+    keys
+      .command('rewrap')
+      .description('encrypt every stored secret with another master key: all of them, or none')
+      .requiredOption('--new-key <key>', 'the key from now on, env:NAME or file:PATH'),
+    storeOptions,
+  ).action(async (flags: Record<string, unknown>) => {
+    const config = configOf(flags)
+    const [oldKey, newKey] = [keyOf(config), newKeyOf(flags.newKey)]
+    await withDatabase(config, createLogger('error'), upgradeSchema, async ({ database }) => {
+      const counts = await audited(database, commandActor(), (change) =>
+        rewrapSecrets(change, oldKey, newKey),
+      )
+      showRewrapped(counts, placeOf(config))
     })
   })
 

@@ -9,6 +9,8 @@ export function defineServeCommand(command: Command): void {
   command.action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)
     await serve(config, config.embeddedChain, ({ server, devChain }) => {
+      if (server.adminUrl !== server.url)
+        console.log(`Administration is at ${config.adminUrl ?? server.adminUrl}`)
       console.log(`Purser is ready at ${config.publicUrl ?? server.url}`)
       for (const reason of server.awayChains.values())
         console.error(`${reason} The other chains are served, and this one is tried again.`)

@@ -8,6 +8,7 @@ export type Account = {
   readonly revokedAt: Date | null
 }
 
+/** Stores an account. A trigger makes the hash its first token. */
 export function insertAccount(db: Database, name: string, authTokenHash: Buffer): Promise<Account> {
   return db
     .insertInto('accounts')
@@ -35,7 +36,7 @@ export async function findAccount(db: Database, id: string): Promise<Account | u
     : undefined
 }
 
-/** A new token in place of the old one. @returns false when there is no such live account */
+/** A new first token in place of the old one. @returns false when there is no such live account */
 export async function replaceToken(
   db: Database,
   id: string,
@@ -61,17 +62,4 @@ export async function revokeAccount(db: Database, id: string): Promise<boolean> 
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows > 0n
-}
-
-/** The live account with this token. */
-export function findAccountByToken(
-  db: Database,
-  authTokenHash: Buffer,
-): Promise<{ accountId: string } | undefined> {
-  return db
-    .selectFrom('accounts')
-    .select('id as accountId')
-    .where('auth_token_hash', '=', authTokenHash)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst()
 }

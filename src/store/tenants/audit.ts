@@ -4,12 +4,12 @@ import { RateLimitError } from '../../errors/limitErrors.js'
 import type { Database, Transaction } from '../database.js'
 import { inTransaction } from '../inTransaction.js'
 import { type Page, type PageQuery, toPage } from '../page.js'
-import type { Schema } from '../schema.js'
+import type { ActorKind, Schema } from '../schema.js'
 
 /** The author of a change, and the request by which it was made. */
 export type Actor = {
-  readonly kind: 'operator' | 'account' | 'command'
-  /** The start of the token's hash, or the system user of a command. */
+  readonly kind: ActorKind
+  /** The id of a named token or user, the start of another token's hash, or the system user of a command. */
   readonly id: string | null
   readonly ip: string | null
   readonly requestId: string | null
@@ -56,6 +56,8 @@ const LOCK = 0x6175646974n
 const MAX_CHANGES = 1_000
 const MAX_CHANGED_BYTES = 16 * 2 ** 20
 const DAY = 86_400
+/** The authors whose changes count as the account's own. */
+const tenantKinds: readonly ActorKind[] = ['account', 'token', 'user']
 
 /** Throws RateLimitError where the account has changed too much within a day. */
 async function requireFewChanges(trx: Transaction, accountId: string): Promise<void> {
@@ -65,7 +67,7 @@ async function requireFewChanges(trx: Transaction, accountId: string): Promise<v
     from (
       select at, coalesce(pg_column_size(before), 0) + coalesce(pg_column_size(after), 0) as bytes
       from audit_log
-      where account_id = ${accountId} and actor = 'account' and at > now() - make_interval(secs => ${DAY})
+      where account_id = ${accountId} and actor = any(${tenantKinds}) and at > now() - make_interval(secs => ${DAY})
       order by at desc limit ${MAX_CHANGES}
     ) recent`.execute(trx)
   const { changes = 0n, bytes = 0n, age = 0 } = rows[0] ?? {}
@@ -76,7 +78,7 @@ async function requireFewChanges(trx: Transaction, accountId: string): Promise<v
 /** One writer at a time, so that each entry's hash covers the one before it. */
 async function append(trx: Transaction, actor: Actor, entry: AuditEntry): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
-  if (actor.kind === 'account' && entry.accountId !== null)
+  if (tenantKinds.includes(actor.kind) && entry.accountId !== null)
     await requireFewChanges(trx, entry.accountId)
   const last = await trx
     .selectFrom('audit_log')

@@ -35,6 +35,47 @@ export async function listStoredSecrets(db: Database): Promise<readonly StoredSe
   return rows
 }
 
+/** One encrypted secret of a row; a webhook or subscription may have two. */
+export type SecretColumn = Pick<StoredSecret, 'kind' | 'id' | 'secret'> & {
+  readonly column: 'signer_key' | 'secret' | 'previous_secret'
+}
+
+const secretColumns = [
+  ['tank', 'tanks', 'signer_key'],
+  ['webhook', 'webhooks', 'secret'],
+  ['webhook', 'webhooks', 'previous_secret'],
+  ['subscription', 'event_subscriptions', 'secret'],
+  ['subscription', 'event_subscriptions', 'previous_secret'],
+] as const
+
+const tableOf = { tank: 'tanks', webhook: 'webhooks', subscription: 'event_subscriptions' } as const
+
+/** All that the master key encrypts, also secrets that were replaced; nobody changes them until the transaction ends. */
+export async function lockSecretColumns(trx: Transaction): Promise<readonly SecretColumn[]> {
+  // Rows that are inserted meanwhile would be missed: readers go on, writers wait.
+  await sql`lock table tanks, webhooks, event_subscriptions in share row exclusive mode`.execute(
+    trx,
+  )
+  const found: SecretColumn[] = []
+  for (const [kind, table, column] of secretColumns) {
+    const { rows } = await sql<{ id: string; secret: Buffer }>`
+      select id, ${sql.ref(column)} as secret from ${sql.table(table)}
+      where ${sql.ref(column)} is not null order by id`.execute(trx)
+    found.push(...rows.map(({ id, secret }) => ({ kind, id, column, secret })))
+  }
+  return found
+}
+
+/** Stores a secret in another encryption. */
+export async function replaceSecret(
+  trx: Transaction,
+  { kind, id, column }: SecretColumn,
+  secret: Buffer,
+): Promise<void> {
+  await sql`update ${sql.table(tableOf[kind])} set ${sql.ref(column)} = ${secret}
+    where id = ${id}`.execute(trx)
+}
+
 /** Key of the advisory lock of those who look at or write the check value; spells "key". */
 const LOCK = 0x6b6579n
 

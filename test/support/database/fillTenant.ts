@@ -6,8 +6,10 @@ import { emitEvent, eventTypes } from '../../../src/store/events.js'
 import { inTransaction } from '../../../src/store/inTransaction.js'
 import { toJson } from '../../../src/store/json.js'
 import { insertDecision } from '../../../src/store/ledger/decisions.js'
+import { putInvitation } from '../../../src/store/people/invitations.js'
 import { insertPolicy } from '../../../src/store/tenants/policies.js'
 import type { Tenant } from '../http/useAdmin.js'
+import { storeUser } from './storeUser.js'
 
 /** Ids by the names that paths give them, such as `keyId`. */
 export type TenantObjects = Readonly<Record<string, string>>
@@ -53,6 +55,29 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     position: undefined,
     terms: {},
   })
+  const token = await db
+    .insertInto('auth_tokens')
+    .values({
+      account_id: tenant.accountId,
+      name: 'token',
+      hash: randomBytes(32),
+      last4: 'abcd',
+      role: 'viewer',
+      expires_at: null,
+      last_used_at: null,
+      revoked_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const { userId, sessionId } = await storeUser(db, { ...tenant, role: 'viewer' })
+  const invitation = await putInvitation(db, {
+    email: `${randomUUID()}@example.com`,
+    accountId: tenant.accountId,
+    role: 'viewer',
+    invitedBy: null,
+    tokenHash: randomBytes(32),
+    life: 3_600,
+  })
   const refusalId = await storeRefusal(db, tenant)
   await inTransaction(db, (trx) => emitEvent(trx, app_id, 'tank.low', { tankId: tank.id }))
   return {
@@ -66,6 +91,10 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     decisionId: await storeCall(db, app_id, webhook.id),
     subscriptionId: subscription.id,
     refusalId,
+    tokenId: token.id,
+    userId,
+    sessionId,
+    invitationId: invitation.id,
     userOpHash: await storeOperation(db, app_id),
   }
 }

@@ -195,9 +195,10 @@ export function createMemoryServices() {
       { keyId: 'key-3', appId: 'app-3', accountId: 'account-2', ...unrestricted, appQuotas: null },
     ],
   ])
+  const firstToken = { role: 'admin', tokenId: 'token-1', isFirst: true } as const
   const accounts = new Map([
-    [memoryKeys.authToken, { accountId: 'account-1' }],
-    [memoryKeys.strangerToken, { accountId: 'account-2' }],
+    [memoryKeys.authToken, { accountId: 'account-1', ...firstToken }],
+    [memoryKeys.strangerToken, { accountId: 'account-2', ...firstToken }],
   ])
   const webhookOf = (appId: string, webhookId: string) => {
     const webhook = webhooks.get(webhookId)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll } from 'vitest'
+import { createPasswords } from '../../../src/access/passwords.js'
 import type { AdminContext } from '../../../src/api/adminContext.js'
 import { defaultLimits } from '../../../src/api/limits.js'
 import { mountAdmin } from '../../../src/api/mountAdmin.js'
@@ -55,6 +56,8 @@ export function useAdmin() {
       ...createAuthenticator(db),
       isOperator: createOperatorCheck(operatorToken),
       chainIds: new Set([31_337]),
+      access: { database: db, passwords: createPasswords(), logger: silent },
+      adminUrl: undefined,
       webhooks: (actor) => createWebhooks({ database: db, masterKey, guard, actor }),
       subscriptions: (actor) => createSubscriptions({ database: db, masterKey, guard, actor }),
       testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
@@ -84,16 +87,15 @@ export function useAdmin() {
     client?.close()
   })
 
-  const call = async (
+  const send = async (
     method: string,
     path: string,
-    token: string | undefined,
+    headers: Readonly<Record<string, string>>,
     body?: unknown,
-    headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> => {
     const response = await fetch(`${api.url}${path}`, {
       method,
-      headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+      headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -105,6 +107,9 @@ export function useAdmin() {
     }
   }
 
+  const call = (method: string, path: string, token: string | undefined, body?: unknown) =>
+    send(method, path, token === undefined ? {} : { authorization: `Bearer ${token}` }, body)
+
   return {
     database: () => database().database,
     masterKey,
@@ -112,11 +117,21 @@ export function useAdmin() {
     one: () => tenants[0],
     two: () => tenants[1],
     call,
+    /** One request to /admin/v1 with these headers. */
+    send: (
+      method: string,
+      path: string,
+      headers: Readonly<Record<string, string>>,
+      body?: unknown,
+    ) => send(method, `/admin/v1${path}`, headers, body),
     /** One request to /admin/v1. */
     admin: (method: string, path: string, token: string | undefined, body?: unknown) =>
       call(method, `/admin/v1${path}`, token, body),
     /** The operator reads what is an account's. */
     lookInto: (accountId: string, path: string) =>
-      call('GET', `/admin/v1${path}`, operatorToken, undefined, { 'x-account-id': accountId }),
+      send('GET', `/admin/v1${path}`, {
+        authorization: `Bearer ${operatorToken}`,
+        'purser-account': accountId,
+      }),
   }
 }

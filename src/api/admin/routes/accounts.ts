@@ -81,6 +81,7 @@ export const accountRoutes: readonly Route[] = [
     path: '/me',
     summary: 'Whose token this is',
     who: 'account',
+    role: 'viewer',
     answer: account,
     run: ({ context, accountId }) => findAccount(context.database, accountId),
   }),

@@ -88,6 +88,7 @@ export const decisionRoutes: readonly Route[] = [
     path: '/apps/{appId}/decisions',
     summary: 'Why each sponsorship was given or refused, newest first',
     who: 'account',
+    role: 'viewer',
     params: appParams,
     query,
     answer: pageOf(decision),
@@ -112,6 +113,7 @@ export const decisionRoutes: readonly Route[] = [
     path: '/apps/{appId}/decisions/{decisionId}',
     summary: 'One decision with the calls of webhooks that were made for it',
     who: 'account',
+    role: 'viewer',
     params: appParams.extend({ decisionId: id }),
     answer: decision.extend({ webhookCalls: z.array(call) }),
     async run({ context, app, params: { decisionId } }) {

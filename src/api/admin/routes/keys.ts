@@ -40,6 +40,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys',
     summary: 'The keys of an app, also revoked ones',
     who: 'account',
+    role: 'viewer',
     params: appParams,
     answer: listOf(key),
     run: async ({ context, app }) => ({ items: await listKeys(context.database, app.id) }),
@@ -49,6 +50,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys',
     summary: 'Make a key, shown this once; without limits it may do all from anywhere',
     who: 'account',
+    role: 'developer',
     status: 201,
     params: appParams,
     body: changes.required({ name: true }),
@@ -67,6 +69,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys/{keyId}',
     summary: 'One key',
     who: 'account',
+    role: 'viewer',
     params,
     answer: key,
     async run({ context, app, params: { keyId } }) {
@@ -80,6 +83,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys/{keyId}',
     summary: 'Change name or limits; a limit that is null ends',
     who: 'account',
+    role: 'developer',
     params,
     body: changes,
     answer: key,
@@ -96,6 +100,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys/{keyId}/usage',
     summary: 'Its requests of the last 30 days, today first; refused are those above a limit',
     who: 'account',
+    role: 'viewer',
     params,
     answer: listOf(usage.extend({ day: z.iso.date() })).extend({ today: usage }),
     async run({ context, app, params: { keyId } }) {
@@ -108,6 +113,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys/{keyId}/rotate',
     summary: 'A new key with the same limits; the old one ends after the overlap',
     who: 'account',
+    role: 'developer',
     status: 201,
     params,
     body: z.strictObject({
@@ -131,6 +137,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/apps/{appId}/keys/{keyId}',
     summary: 'End a key within 2 s',
     who: 'account',
+    role: 'developer',
     params,
     answer: done,
     async run({ context, caller, app, params: { keyId } }) {

@@ -152,6 +152,7 @@ export const operationRoutes: readonly Route[] = [
     path: '/operations',
     summary: "Operations that the account's apps sent, newest first",
     who: 'either',
+    role: 'viewer',
     query,
     answer: pageOf(listed),
     async run({ context, caller, query: { limit, before, from, until, ...same } }) {
@@ -173,6 +174,7 @@ export const operationRoutes: readonly Route[] = [
     path: '/operations/{chainId}/{userOpHash}',
     summary: 'One operation: what happened to it, and what to do where it went wrong',
     who: 'either',
+    role: 'viewer',
     params: z.object({ chainId, userOpHash: hash }),
     answer: listed.extend({
       /** Its fields, not packed, whatever its EntryPoint. */

@@ -52,6 +52,7 @@ export const policyRoutes: readonly Route[] = [
     path: '/policies',
     summary: 'The policies of the account in the order in which they are asked',
     who: 'account',
+    role: 'viewer',
     query: z.strictObject({ appId: id.optional() }),
     answer: listOf(policy),
     run: async ({ context, accountId, query: { appId } }) => ({
@@ -63,6 +64,7 @@ export const policyRoutes: readonly Route[] = [
     path: '/policies',
     summary: 'Make a policy, of an app or (appId null) of the whole account',
     who: 'account',
+    role: 'admin',
     status: 201,
     body: settings.partial().extend({ appId: id.nullable(), name }),
     answer: policy,
@@ -78,6 +80,7 @@ export const policyRoutes: readonly Route[] = [
     path: '/policies/{policyId}',
     summary: 'One policy',
     who: 'account',
+    role: 'viewer',
     params,
     answer: policy,
     run: ({ context, accountId, params: { policyId } }) =>
@@ -88,6 +91,7 @@ export const policyRoutes: readonly Route[] = [
     path: '/policies/{policyId}',
     summary: 'Change a policy; terms are replaced whole, counters of kept budgets stay',
     who: 'account',
+    role: 'admin',
     params,
     body: settings.partial(),
     answer: policy,
@@ -105,6 +109,7 @@ export const policyRoutes: readonly Route[] = [
     path: '/policies/{policyId}',
     summary: 'Delete a policy with its counters',
     who: 'account',
+    role: 'admin',
     params,
     answer: done,
     run: ({ context, caller, accountId, params: { policyId } }) =>

@@ -71,6 +71,7 @@ export const refusalRoutes: readonly Route[] = [
     path: '/refusals',
     summary: "Requests of the account's apps about operations that were refused, newest first",
     who: 'either',
+    role: 'viewer',
     query,
     answer: pageOf(refusal),
     async run({ context, caller, query: { limit, before, sender, from, until, ...same } }) {
@@ -92,6 +93,7 @@ export const refusalRoutes: readonly Route[] = [
     path: '/refusals/{refusalId}',
     summary: 'One refused request: what was asked, what was answered, and what to do',
     who: 'either',
+    role: 'viewer',
     params: z.object({ refusalId: id }),
     answer: refusal.extend({
       /** `error.data` of the answer. */
@@ -116,6 +118,7 @@ export const refusalRoutes: readonly Route[] = [
     path: '/explain',
     summary: 'What a code means, who can mend it, and how: AA25, STO-021, BUDGET_EXCEEDED, -32508',
     who: 'either',
+    role: 'viewer',
     query: z.strictObject({ code: z.string().regex(/^[A-Z0-9_-]{1,60}$/, 'must be a code') }),
     answer: explanation,
     async run({ query: { code } }) {

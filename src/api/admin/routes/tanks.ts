@@ -64,6 +64,7 @@ export const tankRoutes: readonly Route[] = [
     path: '/apps/{appId}/tanks',
     summary: 'The tanks of an app with their deposits',
     who: 'account',
+    role: 'viewer',
     params: appParams,
     answer: listOf(tank),
     async run({ context, app }) {
@@ -76,6 +77,7 @@ export const tankRoutes: readonly Route[] = [
     path: '/apps/{appId}/tanks/{tankId}',
     summary: 'One tank',
     who: 'account',
+    role: 'viewer',
     params: appParams.extend({ tankId: id }),
     answer: tank,
     async run({ context, app, params: { tankId } }) {
@@ -89,6 +91,7 @@ export const tankRoutes: readonly Route[] = [
     path: '/apps/{appId}/funds',
     summary: 'What the app pays with on each chain, where that was set',
     who: 'account',
+    role: 'viewer',
     params: appParams,
     answer: listOf(fund),
     run: async ({ context, app }) => ({
@@ -101,6 +104,7 @@ export const tankRoutes: readonly Route[] = [
     summary:
       'Below what is available, in wei or in days of average use, tank.low is sent; 0 = never',
     who: 'account',
+    role: 'admin',
     params: appParams.extend({
       chainId: z.coerce
         .number()

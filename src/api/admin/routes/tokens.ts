@@ -38,6 +38,7 @@ export const tokenRoutes: readonly Route[] = [
     path: '/apps/{appId}/tokens',
     summary: 'What the operations of an app paid in tokens, by chain, token and tank',
     who: 'account',
+    role: 'viewer',
     params: appParams,
     answer: listOf(book),
     run: async ({ context, app }) => ({ items: (await context.tokenBooks(app.id)).map(encode) }),

@@ -28,6 +28,7 @@ export const webhookCallRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks/{webhookId}/test',
     summary: 'Call the webhook once with {"purserTest": true}; decides and keeps nothing',
     who: 'account',
+    role: 'developer',
     params,
     answer: result,
     async run({ context, app, params: { webhookId } }) {
@@ -42,6 +43,7 @@ export const webhookCallRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks/{webhookId}/calls',
     summary: 'The calls that sponsorships made, newest first',
     who: 'account',
+    role: 'viewer',
     params,
     query: pageQuery,
     answer: pageOf(result.extend({ id: z.string(), decisionId: id })),
@@ -69,6 +71,7 @@ export const webhookCallRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks/{webhookId}/circuit',
     summary: 'Whether the webhook is left alone because it fails, and the newest changes of that',
     who: 'account',
+    role: 'viewer',
     params,
     answer: z.object({ state: circuit, changes: z.array(z.object({ at: time, state: circuit })) }),
     async run({ context: { database }, app, params: { webhookId } }) {

@@ -23,6 +23,7 @@ export const webhookRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks',
     summary: 'The webhooks that approve sponsorships of an app',
     who: 'account',
+    role: 'viewer',
     params: appParams,
     answer: listOf(webhook),
     run: async ({ context, caller, app }) => ({
@@ -34,6 +35,7 @@ export const webhookRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks',
     summary: 'Register a webhook, active at once; its secret is in the answer',
     who: 'account',
+    role: 'developer',
     status: 201,
     params: appParams,
     body: webhookSettings.partial().extend({
@@ -54,6 +56,7 @@ export const webhookRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks/{webhookId}',
     summary: 'One webhook',
     who: 'account',
+    role: 'viewer',
     params,
     answer: webhook,
     async run({ context, caller, app, params: { webhookId } }) {
@@ -67,6 +70,7 @@ export const webhookRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks/{webhookId}',
     summary: 'Change how a webhook is asked, or whether',
     who: 'account',
+    role: 'developer',
     params,
     body: webhookSettings.extend({ active: z.boolean() }).partial(),
     answer: webhook,
@@ -81,6 +85,7 @@ export const webhookRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks/{webhookId}/secret',
     summary: 'A new signing secret; the old one signs too for 24 h',
     who: 'account',
+    role: 'developer',
     status: 201,
     params,
     answer: signingSecret,
@@ -95,6 +100,7 @@ export const webhookRoutes: readonly Route[] = [
     path: '/apps/{appId}/webhooks/{webhookId}',
     summary: 'Delete a webhook',
     who: 'account',
+    role: 'developer',
     params,
     answer: done,
     async run({ context, caller, app, params: { webhookId } }) {

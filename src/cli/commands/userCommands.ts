@@ -1,0 +1,131 @@
+import type { Command } from 'commander'
+import { invite, offerPassword, type ShownInvitation } from '../../access/invitations.js'
+import { changePassword, changeUser, createUser, requireEmail } from '../../access/manageUsers.js'
+import { createPasswords } from '../../access/passwords.js'
+import { requireGoodPassword } from '../../access/requireGoodPassword.js'
+import type { Config } from '../../config/options.js'
+import { ConfigError } from '../../errors/configError.js'
+import type { Database } from '../../store/database.js'
+import { findUserByEmail, listUsers, type User } from '../../store/people/users.js'
+import { findAccount } from '../../store/tenants/accounts.js'
+import { audited } from '../../store/tenants/audit.js'
+import { roles } from '../../tenancy/roles.js'
+import { commandActor } from '../commandActor.js'
+import { type Flags, onStore } from '../onStore.js'
+import { parseName, secretOfFlag } from '../parseFlags.js'
+import { printTable } from '../printTable.js'
+import { parseRole } from './authTokenCommands.js'
+
+const passwordFlag = [
+  '--password <password>',
+  'env:NAME or file:PATH; absent = a token is printed by which the user chooses one',
+] as const
+
+async function requireUser(database: Database, email: string): Promise<User> {
+  const user = await findUserByEmail(database, requireEmail(email))
+  if (user !== undefined) return user
+  throw new ConfigError(`There is no user ${email}; see \`purser user list\`.`)
+}
+
+/** The hash of the password that --password names; undefined = the flag is absent. */
+async function passwordHashOf({ password }: Flags, email: string): Promise<string | undefined> {
+  if (password === undefined) return undefined
+  const secret = secretOfFlag('--password', password)
+  requireGoodPassword(secret, requireEmail(email))
+  return createPasswords().hash(secret, 'command')
+}
+
+/** Says how to accept an invitation, by the address under which browsers reach the administration. */
+function showInvitation(
+  { invitation, token }: ShownInvitation,
+  { adminUrl, publicUrl }: Config,
+): void {
+  const site = (adminUrl ?? publicUrl ?? 'http://localhost:4337').replace(/\/$/, '')
+  console.log(`token      ${token}\nexpires    ${invitation.expiresAt.toISOString()}`)
+  console.log(
+    `The token is not shown again. Whoever has it accepts it once: POST ${site}/admin/v1/invitations/accept with {"token", "password"}, from a page of that origin.`,
+  )
+}
+
+/** `purser user create|list|disable|password|invite` */
+export function defineUserCommand(user: Command): void {
+  onStore(
+    user
+      .command('create')
+      .description('make a user; the first operator of an instance is made like this')
+      .requiredOption('--email <email>', 'by which the user signs in')
+      .option('--name <name>', 'for people; the e-mail address when absent')
+      .option('--operator', 'may administer the instance and enter every account')
+      .option(...passwordFlag),
+    async ({ store, config, flags }) => {
+      const { email = '' } = flags
+      const passwordHash = await passwordHashOf(flags, email)
+      const name = parseName(flags.name ?? email)
+      const isOperator = flags.operator !== undefined
+      const settings = { email, name, isOperator, passwordHash: passwordHash ?? null }
+      const { made, shown } = await audited(store.database, commandActor(), async (change) => {
+        const made = await createUser(change, settings)
+        const isOffered = passwordHash === undefined
+        return { made, shown: isOffered ? await offerPassword(change, made, null) : undefined }
+      })
+      console.log(`user       ${made.id}`)
+      if (shown !== undefined) showInvitation(shown, config)
+    },
+    ['adminUrl', 'publicUrl'],
+  )
+  onStore(user.command('list').description('all users, also disabled ones'), async ({ store }) =>
+    printTable(await listUsers(store.database)),
+  )
+  onStore(
+    user
+      .command('disable')
+      .argument('<email>')
+      .description('end all sessions and invitations of a user, who can sign in no more'),
+    async ({ store, id: email }) => {
+      const { id } = await requireUser(store.database, email)
+      await audited(store.database, commandActor(), (change) =>
+        changeUser(change, id, { disabledAt: new Date() }),
+      )
+      console.log(`Disabled user ${email}.`)
+    },
+  )
+  onStore(
+    user
+      .command('password')
+      .argument('<email>')
+      .description('give a user another password, and end all sessions')
+      .option(...passwordFlag),
+    async ({ store, config, flags, id: email }) => {
+      const found = await requireUser(store.database, email)
+      const passwordHash = await passwordHashOf(flags, email)
+      const shown = await audited(store.database, commandActor(), async (change) => {
+        if (passwordHash === undefined) return offerPassword(change, found, null)
+        await changePassword(change, found, passwordHash, undefined)
+        return undefined
+      })
+      if (shown !== undefined) showInvitation(shown, config)
+      else console.log(`Changed the password of ${email}.`)
+    },
+    ['adminUrl', 'publicUrl'],
+  )
+  onStore(
+    user
+      .command('invite')
+      .description('offer a role in an account, for seven days')
+      .requiredOption('--email <email>', 'whom')
+      .requiredOption('--account <id>', 'to which account')
+      .requiredOption('--role <role>', `what the user may do: ${roles.join(', ')}`),
+    async ({ store, config, flags }) => {
+      const { email = '', account: accountId = '' } = flags
+      const account = await findAccount(store.database, accountId)
+      if (account === undefined || account.revokedAt !== null)
+        throw new ConfigError(`There is no live account ${accountId}; see \`purser account list\`.`)
+      const role = parseRole(flags.role)
+      const shown = await audited(store.database, commandActor(), (change) =>
+        invite(change, { email, accountId, role, invitedBy: null }),
+      )
+      showInvitation(shown, config)
+    },
+    ['adminUrl', 'publicUrl'],
+  )
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import type { Database } from '../../../src/store/database.js'
+import { putMember } from '../../../src/store/people/members.js'
+import { insertSession } from '../../../src/store/people/sessions.js'
+import { insertUser } from '../../../src/store/people/users.js'
+import type { Role } from '../../../src/store/schema.js'
+import { generateSessionToken, hashCredential } from '../../../src/tenancy/credential.js'
+
+export type StoredUser = {
+  readonly userId: string
+  readonly email: string
+  readonly sessionId: string
+  /** The headers of a request of the browser in which the user is signed in. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A user without a password who is signed in on this machine, with a role in an account where one is named. */
+export async function storeUser(
+  db: Database,
+  place: {
+    readonly accountId?: string
+    readonly role?: Role
+    readonly isOperator?: boolean
+    readonly passwordHash?: string
+  },
+): Promise<StoredUser> {
+  const { accountId, role, isOperator = false, passwordHash = null } = place
+  const email = `${randomUUID()}@example.com`
+  const user = await insertUser(db, { email, name: 'user', isOperator, passwordHash })
+  if (user === undefined) throw new Error('the address is taken')
+  if (accountId !== undefined && role !== undefined) await putMember(db, accountId, user.id, role)
+  const token = generateSessionToken()
+  const tokenHash = hashCredential(token)
+  const { id: sessionId } = await insertSession(db, {
+    userId: user.id,
+    tokenHash,
+    life: 3_600,
+    ip: '127.0.0.1',
+    agent: 'test',
+  })
+  const headers = {
+    cookie: `purser=${token}`,
+    'sec-fetch-site': 'same-origin',
+    'content-type': 'application/json',
+    ...(accountId !== undefined && { 'purser-account': accountId }),
+  }
+  return { userId: user.id, email, sessionId, headers }
+}
