@@ -31,6 +31,7 @@ export const serviceOptions: readonly OptionName[] = [
   'ipRate',
   'senderRate',
   'simulationsPerKey',
+  'simulationWorkers',
   'simulations',
   'nativePrices',
   'decisionRetentionDays',

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { AdminContext } from '../api/adminContext.js'
@@ -29,6 +30,7 @@ import { poolSizes } from '../store/poolSizes.js'
 import { findSponsor } from '../store/tenants/apps.js'
 import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
+import { createSimulations } from '../validation/simulations.js'
 import { type Approver, createApprover } from '../webhook/approve.js'
 import { createWebhookTests } from '../webhook/createWebhookTests.js'
 import { startEventDeliverer } from '../webhook/deliverEvents.js'
@@ -65,6 +67,7 @@ export type ServerConfig = Pick<
   | 'senderRate'
   | 'simulationsPerKey'
   | 'simulations'
+  | 'simulationWorkers'
   | 'role'
   | 'leaseSeconds'
   | 'drainSeconds'
@@ -103,12 +106,15 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     stops.push(async () => client.close())
     const metrics = createMetrics()
     metrics.readPoolWith(() => poolSizes(database))
+    const workers = config.simulationWorkers ?? Math.max(1, availableParallelism() - 1)
+    const simulations = createSimulations({ workers, logger })
+    stops.push(simulations.close)
     const shared: SharedParts = { ...options, guard, client, metrics }
     stops.push(startDeliverer(shared).close)
     const approver = approverOf(shared)
     const served = new Map<number, ChainServices>()
     const start = async (definition: ChainDefinition) => {
-      const chain = await startChain(definition, { ...shared, approver })
+      const chain = await startChain(definition, { ...shared, approver, simulations })
       served.set(definition.chainId, chain.services)
       return chain
     }
