@@ -13,7 +13,9 @@ import { MAX_STEPS, stateFor } from './inProcess/simulateOperation.js'
 import { knows, packBlock, Wanted } from './threads/carriedBlock.js'
 import { type CodeSender, createCodeSender } from './threads/codes.js'
 import { runInline } from './threads/inlineRuns.js'
-import { type Job, runTask, type Task, type TaskPass } from './threads/job.js'
+import type { Job } from './threads/job.js'
+import { type PackedPass, unpackPass } from './threads/packedPreimages.js'
+import { runTask, type Task, type TaskPass } from './threads/task.js'
 import { createWorkerPool, type WorkerPool } from './threads/workerPool.js'
 
 /** Bounds of what is run on the thread that answers requests. */
@@ -74,7 +76,7 @@ export type Simulations = {
 }
 
 type Parts = {
-  readonly pool: WorkerPool<CodeSender, Job, TaskPass<Task>>
+  readonly pool: WorkerPool<CodeSender, Job, PackedPass>
   /** By kind, the time until which it counts as dear. */
   readonly dear: Lru<string, number>
   readonly inline: InlineBounds
@@ -98,7 +100,7 @@ export function createSimulations({
   readonly program?: URL
   readonly inline?: InlineBounds
 }): Simulations {
-  const pool = createWorkerPool<CodeSender, Job, TaskPass<Task>>({
+  const pool = createWorkerPool<CodeSender, Job, PackedPass>({
     program,
     size: workers,
     createLink: createCodeSender,
@@ -151,7 +153,7 @@ function createOperationRuns(
     })
     spent += milliseconds
     if (spent > MOST_REQUEST_TIME) throw new TooCostlyError('time')
-    return result as TaskPass<Of>
+    return unpackPass(result) as TaskPass<Of>
   }
 
   function goOnElsewhere({ kind: reason }: Interrupted): void {

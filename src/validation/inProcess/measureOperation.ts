@@ -7,7 +7,7 @@ import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
 import type { Allowance, Interrupted, PassEnd } from './pass.js'
-import { ranOutOfSteps } from './runOperation.js'
+import { PREIMAGES_KEPT, ranOutOfSteps } from './runOperation.js'
 import { refusal, validityOf } from './simulatedOperation.js'
 import {
   MAX_STEPS,
@@ -215,7 +215,7 @@ function keptRun(
     output,
     steps,
     touched,
-    preimages: outcome.record?.preimages ?? [],
+    preimages: outcome.record?.preimages.slice(0, PREIMAGES_KEPT) ?? [],
   }
   pass.progress = { ...pass.progress, [name]: kept }
   return kept

@@ -7,6 +7,9 @@ import type { Allowance, PassEnd } from './pass.js'
 import { outcomeOf } from './simulatedOperation.js'
 import { MAX_STEPS, type SimulationState, simulateOperation } from './simulateOperation.js'
 
+/** Hashed inputs by which the state of the next run of its kind is foreseen; `TouchMemory` looks at as many. */
+export const PREIMAGES_KEPT = 300
+
 /** An operation to be run once, and what is asked about its run. */
 export type RunTask = {
   readonly kind: 'run'
@@ -59,7 +62,7 @@ export function runOperation(
     observed,
     outcome: executed && { success: executed.success, reason: executed.reason },
     record: wantsRecord ? record : undefined,
-    preimages: record?.preimages ?? [],
+    preimages: record?.preimages.slice(0, PREIMAGES_KEPT) ?? [],
     touched,
   }
 }
