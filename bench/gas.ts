@@ -16,7 +16,7 @@ import { estimateOperation } from '../src/gas/estimateOperation.js'
 import { preVerificationGas } from '../src/gas/preVerificationGas.js'
 import { complete } from '../src/paymaster/sponsoredDraft.js'
 import { encodeTankData, stubSignature } from '../src/paymaster/tank/tankData.js'
-import { smallestLimit } from '../src/validation/inProcess/smallestLimit.js'
+import { smallestLimitLater } from '../src/validation/inProcess/smallestLimit.js'
 import {
   type EngineChain,
   openEngineChain,
@@ -129,7 +129,7 @@ async function benchLimits(chain: EngineChain, tank: Address): Promise<Row[]> {
           const ceiling = op[field]
           if (ceiling === 0n) continue
           const search = { floor: 0n, ceiling, guess: (ceiling * 31n) / 32n, tolerance: 32n }
-          const smallest = await smallestLimit(
+          const smallest = await smallestLimitLater(
             search,
             async (limit) => (await outcomeOf({ [field]: limit }))?.success === true,
           )

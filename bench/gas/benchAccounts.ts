@@ -6,7 +6,7 @@ import type { Version } from '../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
-import { smallestLimit } from '../../src/validation/inProcess/smallestLimit.js'
+import { smallestLimitLater } from '../../src/validation/inProcess/smallestLimit.js'
 import { accountFamilies } from '../../test/support/accounts/accountFamilies.js'
 import {
   operationOfAccount,
@@ -78,7 +78,7 @@ async function benchStep(
     const search = { floor: 0n, ceiling, guess: (ceiling * 31n) / 32n, tolerance: TOLERANCE }
     return {
       estimate: ceiling,
-      smallest: await smallestLimit(search, (limit) => succeeds({ [field]: limit })),
+      smallest: await smallestLimitLater(search, (limit) => succeeds({ [field]: limit })),
     }
   }
   const limits = {

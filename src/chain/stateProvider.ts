@@ -1,5 +1,5 @@
 import { CannotSimulateError, TooCostlyError } from '../errors/simulationErrors.js'
-import type { CallResult, Miss, Outcome, State } from '../evm/index.js'
+import type { Miss, Outcome, State } from '../evm/index.js'
 import type { AccessHints } from './accessHints.js'
 import { BlockGone } from './blockReads.js'
 import type { ChainRules } from './chainRules.js'
@@ -17,25 +17,33 @@ import {
   sharedView,
 } from './state/chainViews.js'
 import { type AccessMemory, expectedReads, rememberTouched } from './state/expectedReads.js'
-import { TouchMemory } from './state/touchMemory.js'
-import { trackState } from './state/trackState.js'
+import { TouchMemory, type Traces } from './state/touchMemory.js'
 
-/** One execution in our EVM, with 'guess', on state that may still be incomplete; it may wait for its turn. */
-type Attempt = (state: State, view: BlockView) => Outcome | Promise<Outcome>
+export type { Traces } from './state/touchMemory.js'
 
-/** An execution on complete state, and the view of the block whose state it was. */
-export type ResolvedCall = {
-  readonly result: CallResult
-  readonly view: BlockView
-  /** Reads more of the same block's state into `view`. Throws BlockGone once the node lacks the block. */
-  readonly readMore: (misses: readonly Miss[]) => Promise<void>
-}
+/** An execution that did not come to its end. */
+export type Unfinished = Exclude<Outcome, { readonly kind: 'done' }>
+
+/** The known state of a block. */
+export type KnownBlock = State & Pick<BlockView, 'head' | 'block'>
+
+/**
+ * One execution in our EVM, with 'guess', on state that may still be incomplete; it may wait for its turn.
+ * `reads` is the state that has been read for it.
+ */
+type Attempt<Done> = (known: KnownBlock, reads: readonly Miss[]) => Promise<Done | Unfinished>
+
+/** An execution on complete state, and the block whose state it was. */
+export type ResolvedCall<Done> = { readonly result: Done; readonly known: KnownBlock }
 
 /**
  * Repeats `attempt` until no state that it needs is missing. Throws CannotSimulateError when the EVM
  * gives up, NodeUnavailableError when the node has no state to give.
  */
-export type WithState = (hints: AccessHints, attempt: Attempt) => Promise<ResolvedCall>
+export type WithState = <Done extends Traces & { readonly kind: 'done' }>(
+  hints: AccessHints,
+  attempt: Attempt<Done>,
+) => Promise<ResolvedCall<Done>>
 
 /** State of the latest block for our EVM, read from a node as needed. */
 export type StateProvider = {
@@ -97,13 +105,13 @@ export async function createStateProvider(context: StateProviderContext): Promis
 }
 
 /** Executes on the view of `first`, and on that of a newer head when the node has left the block. */
-async function executeFrom(
+async function executeFrom<Done extends Traces & { readonly kind: 'done' }>(
   provider: Provider,
   first: Head,
   openView: (provider: Provider, head: Head) => Promise<BlockView>,
   hints: AccessHints,
-  attempt: Attempt,
-): Promise<ResolvedCall> {
+  attempt: Attempt<Done>,
+): Promise<ResolvedCall<Done>> {
   let head = first
   for (let tried = 1; ; tried++) {
     try {
@@ -121,54 +129,44 @@ async function executeFrom(
 }
 
 /** Throws BlockGone when the node does not have the block of `view` any more. */
-async function executeOn(
+async function executeOn<Done extends Traces & { readonly kind: 'done' }>(
   provider: Provider,
   view: BlockView,
   hints: AccessHints,
-  attempt: Attempt,
-): Promise<ResolvedCall> {
+  attempt: Attempt<Done>,
+): Promise<ResolvedCall<Done>> {
   const { reads, isLearnt } = expectedReads(provider, hints, view)
   let hasRead = await view.fetch(reads)
   let missed = 0
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { state, touched } = trackState(view)
-    const outcome = await attempt(state, view)
-    if (outcome.kind === 'missing') {
-      missed += outcome.misses.length
+    const end = await attempt(view, reads)
+    if (end.kind === 'missing') {
+      missed += end.misses.length
       if (missed > MAX_READS) throw new CannotSimulateError('it touches too much state')
-      hasRead = (await view.fetch(outcome.misses)) || hasRead
+      hasRead = (await view.fetch(end.misses)) || hasRead
       continue
     }
-    const result = requireDone(outcome)
+    const result = requireDone(end)
     if (hasRead && !provider.dated.rules.readsByHash) await requireCanonical(provider, view.head)
     const isNews = !isLearnt || missed > 0
-    if (hasRead && isNews) {
-      rememberTouched(provider, hints, view, touched, result.record?.preimages ?? [])
-    }
-    return { result, view, readMore: (misses) => readMore(provider, view, misses) }
+    if (hasRead && isNews) rememberTouched(provider, hints, view, result)
+    return { result, known: view }
   }
   throw new CannotSimulateError(`its state is not known after ${MAX_ROUNDS} rounds of reading`)
 }
 
-async function readMore(
-  provider: Provider,
-  view: BlockView,
-  misses: readonly Miss[],
-): Promise<void> {
-  const hasRead = await view.fetch(misses)
-  if (hasRead && !provider.dated.rules.readsByHash) await requireCanonical(provider, view.head)
-}
-
-function requireDone(outcome: Exclude<Outcome, { readonly kind: 'missing' }>): CallResult {
-  switch (outcome.kind) {
+function requireDone<Done extends { readonly kind: 'done' }>(
+  end: Done | Exclude<Unfinished, { readonly kind: 'missing' }>,
+): Done {
+  switch (end.kind) {
     case 'done':
-      return outcome
+      return end
     case 'invalid':
-      throw new Error(`no node would run it: ${outcome.reason}`)
+      throw new Error(`no node would run it: ${end.reason}`)
     case 'exhausted':
-      throw new TooCostlyError(outcome.reason)
+      throw new TooCostlyError(end.reason)
     default:
-      throw new CannotSimulateError(outcome.reason)
+      throw new CannotSimulateError(end.reason)
   }
 }
 

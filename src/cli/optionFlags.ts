@@ -35,6 +35,7 @@ export const serviceOptions: readonly OptionName[] = [
   'ipRate',
   'senderRate',
   'simulationsPerKey',
+  'simulationWorkers',
   'simulations',
   'nativePrices',
   'decisionRetentionDays',

@@ -217,6 +217,11 @@ export const options = {
     help: 'operations that are simulated at the same time; 0 = no limit',
     schema: number.pipe(z.int().min(0)).default(1_024),
   }),
+  simulationWorkers: option({
+    argument: '<number>',
+    help: 'threads for simulations that take long; absent = one less than the machine has cores, at least 1',
+    schema: number.pipe(z.int().min(1).max(64)).optional(),
+  }),
   nativePrices: option({
     argument: '<json>',
     help: 'USD per native token by chain id, e.g. {"1":"3000.50"}, for budgets in USD',

@@ -1,4 +1,5 @@
 import { PurserError } from './purserError.js'
+import { UnavailableError } from './requestErrors.js'
 
 /**
  * Our EVM cannot simulate an operation: the operation needs something that the EVM does not have,
@@ -20,8 +21,15 @@ export class CannotSimulateError extends PurserError {
  */
 export class TooCostlyError extends CannotSimulateError {
   override readonly name = 'TooCostlyError'
-  /** @param what it takes too much of: `steps` */
+  /** @param what it takes too much of: `steps`, `memory` */
   constructor(what: string) {
     super(`it takes more ${what} than an operation may`)
+  }
+}
+
+/** The thread that simulated an operation ended before its time; the operation itself is not judged. */
+export class SimulationLostError extends UnavailableError {
+  constructor(cause?: unknown) {
+    super('The simulation of this operation was broken off.', cause)
   }
 }

@@ -35,5 +35,6 @@ export {
   overlay,
   type State,
 } from './state/state.js'
+export { type Touched, trackState } from './state/trackState.js'
 export type { OnMiss } from './state/world.js'
 export { type EvmTransaction, transact } from './transact.js'

@@ -7,9 +7,9 @@ import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { ChainAwayError, ConfigError } from '../errors/configError.js'
 import { requireDataFee } from '../gas/requireDataFee.js'
-import type { Metrics } from '../metrics/createMetrics.js'
 import { type ChainEngine, createChainEngine } from '../validation/chainEngine.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
+import type { ChainParts } from './chainParts.js'
 
 /** A chain that answers: its node, its head, and the engine that validates on it. */
 export type OpenChain = {
@@ -24,6 +24,8 @@ export type OpenChain = {
   close(): Promise<void>
 }
 
+type EngineParts = Pick<ChainParts, 'metrics' | 'simulations'>
+
 /**
  * Connects to a chain and follows it.
  * @throws ConfigError, or ChainAwayError where the node does not answer, in one sentence; nothing is left
@@ -31,7 +33,7 @@ export type OpenChain = {
  */
 export async function openChain(
   configured: ChainDefinition,
-  metrics: Metrics,
+  parts: EngineParts,
   logger: Logger,
 ): Promise<OpenChain> {
   const { chainId, rpcUrls } = configured
@@ -44,7 +46,7 @@ export async function openChain(
       createEntryPoint(version, address),
     )
     const chain = { definition, entryPoints, node, logger }
-    const { heads, engine } = await followChain(chain, metrics)
+    const { heads, engine } = await followChain(chain, parts)
     const close = async (): Promise<void> => {
       engine.stop()
       heads.stop()
@@ -64,7 +66,7 @@ export async function openChain(
 /** The head follower and the engine; neither is left running when the other does not start. */
 async function followChain(
   { definition, entryPoints, node, logger }: Omit<OpenChain, 'heads' | 'engine' | 'close'>,
-  metrics: Metrics,
+  { metrics, simulations }: EngineParts,
 ): Promise<Pick<OpenChain, 'heads' | 'engine'>> {
   const { chainId, headsUrl, validationEngine, comparedShare } = definition
   const heads = await startHeadFollower({ node, definition, logger, headsUrl })
@@ -77,6 +79,7 @@ async function followChain(
       choice: validationEngine,
       comparedShare,
       rules: ruleSettings(definition),
+      simulations,
       logger,
       onValidated: (by) => metrics.validated(chainId, by),
       onCompared: (outcome) => metrics.compared(chainId, outcome),

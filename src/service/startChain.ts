@@ -37,13 +37,13 @@ export async function startChain(
   definition: ChainDefinition,
   parts: ChainParts,
 ): Promise<RunningChain> {
-  const { database, metrics } = parts
+  const { database, metrics, simulations } = parts
   const keys: ChainKeys = {
     signers: await openSigners(definition.executorKeys),
     treasury: definition.treasury && (await openSigner(definition.treasury.key)),
   }
   const logger = parts.logger.child({ chainId: definition.chainId })
-  const chain = await openChain(definition, metrics, logger)
+  const chain = await openChain(definition, { metrics, simulations }, logger)
   const { node } = chain
   const services = serveChain(chain, parts)
   const { bundler, debug, stop } = bundleChain(chain, keys, parts)

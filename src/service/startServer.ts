@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createFirstUser } from '../access/createFirstUser.js'
@@ -36,6 +37,7 @@ import { type Authenticator, createAuthenticator } from '../tenancy/authenticate
 import { createQuotas } from '../tenancy/createQuotas.js'
 import { createUsageCounter } from '../tenancy/createUsageCounter.js'
 import { createOperatorCheck } from '../tenancy/operatorToken.js'
+import { createSimulations } from '../validation/simulations.js'
 import { type Approver, createApprover } from '../webhook/approve.js'
 import { createWebhookTests } from '../webhook/createWebhookTests.js'
 import { startEventDeliverer } from '../webhook/deliverEvents.js'
@@ -77,6 +79,7 @@ export type ServerConfig = Pick<
   | 'senderRate'
   | 'simulationsPerKey'
   | 'simulations'
+  | 'simulationWorkers'
   | 'role'
   | 'leaseSeconds'
   | 'drainSeconds'
@@ -118,13 +121,17 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     stops.push(async () => client.close())
     const metrics = createMetrics()
     metrics.readPoolWith(() => poolSizes(database))
-    const shared: SharedParts = { ...options, guard, client, metrics, passwords: createPasswords() }
+    const workers = config.simulationWorkers ?? Math.max(1, availableParallelism() - 1)
+    const simulations = createSimulations({ workers, logger })
+    stops.push(simulations.close)
+    const passwords = createPasswords()
+    const shared: SharedParts = { ...options, guard, client, metrics, passwords }
     await makeFirstUser(shared)
     stops.push(startDeliverer(shared).close)
     const approver = approverOf(shared)
     const served = new Map<number, ChainServices>()
     const start = async (definition: ChainDefinition) => {
-      const chain = await startChain(definition, { ...shared, approver })
+      const chain = await startChain(definition, { ...shared, approver, simulations })
       served.set(definition.chainId, chain.services)
       return chain
     }

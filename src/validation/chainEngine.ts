@@ -16,6 +16,7 @@ import type { Engine } from './engine.js'
 import { createEngineOn, createInProcessEngine } from './inProcess/inProcessEngine.js'
 import { createNodeEngine } from './node/nodeEngine.js'
 import { type Compared, createNodeWatch } from './nodeWatch.js'
+import type { Simulations } from './simulations.js'
 import { createTraceEngine } from './trace/traceEngine.js'
 import { findTracer } from './tracer.js'
 
@@ -25,6 +26,7 @@ export type ValidatedBy = 'inProcess' | 'trace' | 'outline'
 export type ChainEngineContext = StateProviderContext & {
   readonly entryPoints: readonly EntryPoint[]
   readonly choice: EngineChoice
+  readonly simulations: Simulations
   /** Called for each validation that came to a result. */
   readonly onValidated: (by: ValidatedBy) => void
   /** Share (0 to 1) of our EVM's validations that the node repeats; see createNodeWatch. */
@@ -53,10 +55,10 @@ type Validator = Pick<Engine, 'validate'> & { readonly by: ValidatedBy }
  * it is trusted, as an untouched EntryPoint runs nothing that is not signed.
  */
 export async function createChainEngine(context: ChainEngineContext): Promise<ChainEngine> {
-  const { node, heads, entryPoints, choice, onValidated, logger } = context
+  const { node, heads, entryPoints, choice, simulations, onValidated, logger } = context
   const simulating = createNodeEngine({ node })
   const state = await tryStateProvider(context)
-  const inProcess = state && createInProcessEngine({ state })
+  const inProcess = state && createInProcessEngine({ state, simulations })
   const tracing = state && (await tryTraceEngine({ node, heads, state, entryPoints, logger }))
   const checks = entryPoints.map((entryPoint) => agrees({ node, state, logger }, entryPoint))
   const agreed = (await Promise.all(checks)).filter((check) => check !== undefined)
@@ -70,7 +72,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       logger,
       share: context.comparedShare,
       onCompared: context.onCompared,
-      newestEngine: createEngineOn(state.withNewestState),
+      newestEngine: createEngineOn(state.withNewestState, simulations),
       rules: context.rules,
     })
 

@@ -31,6 +31,7 @@ import {
 import { contracts } from '../support/chain/v06Contracts.js'
 import { silent } from '../support/logger.js'
 import { withoutHeadroom } from '../support/operations/withoutHeadroom.js'
+import { simulations } from '../support/simulations.js'
 
 let chain: V06Chain
 let target: Address
@@ -65,6 +66,7 @@ const engines: Record<string, (head: Head) => Promise<Engine>> = {
     const heads = { current: () => head, refresh: async () => head, onHead: () => () => false }
     return createInProcessEngine({
       state: await createStateProvider({ node: chain.node, heads, chainId: 31_337 }),
+      simulations,
     })
   },
 }

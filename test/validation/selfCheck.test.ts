@@ -88,12 +88,13 @@ describe.each(VERSIONS)('a self-check with EntryPoint v%s', (version) => {
     const elsewhere = (state: StateProvider): StateProvider => ({
       ...state,
       withState: (hints, attempt) =>
-        state.withState(hints, (known, view) => {
+        state.withState(hints, (known, reads) => {
           const account: State['account'] = (address) => {
             const truth = known.account(address)
             return truth && address === sender ? { ...truth, code: withOneMoreJumpDest } : truth
           }
-          return attempt({ account, slot: known.slot }, view)
+          const { head, block } = known
+          return attempt({ account, slot: (...at) => known.slot(...at), head, block }, reads)
         }),
     })
     for (const engine of [chain.engine, await plainEngine()]) {

@@ -4,7 +4,11 @@ import type { Head } from '../../chain/head.js'
 import type { AaCode, EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { highestBaseFee } from '../../entrypoint/highestBaseFee.js'
 import { endsBefore } from '../../entrypoint/validationData.js'
-import { CannotSimulateError, TooCostlyError } from '../../errors/simulationErrors.js'
+import {
+  CannotSimulateError,
+  SimulationLostError,
+  TooCostlyError,
+} from '../../errors/simulationErrors.js'
 import { tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
 import { checkRules } from '../../validation/checkRules.js'
@@ -92,7 +96,8 @@ export async function validateAgain(
     context.gasWatch?.note(hash, watched)
     return { kind: 'valid', stored: { ...stored, mostCharged }, accessed: verdict?.accessed }
   } catch (error) {
-    if (!(error instanceof CannotSimulateError)) throw error
+    const isLost = error instanceof SimulationLostError
+    if (!isLost && !(error instanceof CannotSimulateError)) throw error
     if (error instanceof TooCostlyError) {
       const drop = { hash, code: 'TOO_COSTLY', reason: error.message } as const
       return { kind: 'drop', stored, drop, responsible: undefined }

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
-import type { Miss, Preimage, State } from '../../evm/index.js'
+import type { Miss, State } from '../../evm/index.js'
 import type { AccessHints } from '../accessHints.js'
 import type { CodeMemory } from './codeMemory.js'
-import type { Touched, TouchMemory } from './touchMemory.js'
+import type { TouchMemory, Traces } from './touchMemory.js'
 
 /** The slot in which an ERC-1967 proxy keeps the address of its implementation. */
 const IMPLEMENTATION_SLOT: Hex =
@@ -34,8 +34,7 @@ export function rememberTouched(
   { codes, touches }: AccessMemory,
   hints: AccessHints,
   known: State,
-  touched: Touched,
-  preimages: readonly Preimage[],
+  { touched, preimages }: Traces,
 ): void {
   const [name] = hints.names
   const general = hints.names.at(-1) ?? name

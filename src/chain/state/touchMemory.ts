@@ -1,13 +1,14 @@
 import type { Address, Hex } from 'viem'
 import { Lru } from '../../base/lru.js'
 import { keccak } from '../../encoding/keccak.js'
-import { type Miss, type Preimage, toHex } from '../../evm/index.js'
+import { type Miss, type Preimage, type Touched, toHex } from '../../evm/index.js'
 import type { AccessSubject } from '../accessHints.js'
 
-/** The accounts and slots that an execution asked of the state. */
-export type Touched = {
-  readonly accounts: ReadonlySet<Address>
-  readonly slots: ReadonlyMap<Address, ReadonlySet<Hex>>
+/** The part of an execution by which the state of the next one of its kind is foreseen. */
+export type Traces = {
+  readonly touched: Touched
+  /** Inputs of KECCAK256, which lead to the slots. */
+  readonly preimages: readonly Preimage[]
 }
 
 /** A word of a hashed input; a number is the position of an earlier hash. */
@@ -25,6 +26,8 @@ type Pattern = {
 
 const MAX_PATTERNS = 2_000
 const MAX_TOUCHED = 300
+/** Hashes of one execution that are looked at: each of them is compared with each slot. */
+const MAX_HASHES = 300
 /** Fields of a struct and elements of a short array stand this close behind the hash of their key. */
 const MAX_DISTANCE = 16n
 
@@ -52,10 +55,14 @@ export class TouchMemory {
     touched: Touched,
     preimages: readonly Preimage[],
   ): void {
+    if (touchedIn(touched) > MAX_TOUCHED) return
     const pattern = makePattern(subject, touched, preimages)
-    if (pattern.accounts.length + pattern.slots.length > MAX_TOUCHED) return
     for (const name of names) this.#patterns.set(name, pattern)
   }
+}
+
+function touchedIn({ accounts, slots }: Touched): number {
+  return [...slots.values()].reduce((sum, { size }) => sum + size, accounts.size)
 }
 
 function word(value: bigint): Hex {
@@ -75,6 +82,7 @@ function makePattern(
   const senderWord = addressWord(sender)
   const keyWord = word(nonceKey)
   for (const { input, hash } of preimages) {
+    if (hashes.length === MAX_HASHES) break
     const isMapping = input.length === 64
     if (!isMapping && input.length !== 32) continue
     const terms = wordsOf(input).map((value): Term => {
@@ -87,11 +95,12 @@ function makePattern(
     hashes.push(terms)
   }
   const place = (address: Address): Place => (address === sender ? 'sender' : address)
+  const bases = [...positions].map(([hash, position]) => [BigInt(hash), position] as const)
   return {
     accounts: [...accounts].map(place),
     hashes,
     slots: [...slots].flatMap(([address, touched]) =>
-      [...touched].map((slot) => [place(address), describe(slot, positions)] as const),
+      [...touched].map((slot) => [place(address), describe(slot, positions, bases)] as const),
     ),
   }
 }
@@ -102,12 +111,16 @@ function wordsOf(input: Uint8Array): Hex[] {
   return words
 }
 
-function describe(slot: Hex, positions: ReadonlyMap<Hex, number>): SlotPattern {
+function describe(
+  slot: Hex,
+  positions: ReadonlyMap<Hex, number>,
+  bases: readonly (readonly [bigint, number])[],
+): SlotPattern {
   const exact = positions.get(slot)
   if (exact !== undefined) return { hash: exact, distance: 0n }
   const value = BigInt(slot)
-  for (const [hash, position] of positions) {
-    const distance = value - BigInt(hash)
+  for (const [base, position] of bases) {
+    const distance = value - base
     if (distance > 0n && distance < MAX_DISTANCE) return { hash: position, distance }
   }
   return slot

@@ -14,6 +14,7 @@ import {
   overlay,
   type State,
   toHex,
+  trackState,
 } from '../../evm/index.js'
 import type { StateOverride } from '../engine.js'
 import { authorizationOverride, toEvmOverrides } from '../evmOverrides.js'
@@ -55,14 +56,15 @@ export async function selfCheck(
       input,
     )
 
-  let lastState: State | undefined
   const hints = accessHintsOf(entryPoint, op, 'execution')
-  const { result, view } = await state.withState(hints, (known, { block }) => {
-    lastState = known
-    return execute(known, block, inputOn(block), 'guess')
+  const { result } = await state.withState(hints, async (known) => {
+    const { state: tracked, touched } = trackState(known)
+    const outcome = execute(tracked, known.block, inputOn(known.block), 'guess')
+    if (outcome.kind !== 'done') return outcome
+    return { ...outcome, known, touched, preimages: outcome.record?.preimages ?? [] }
   })
-  const known = lastState ?? view
-  const { block } = view
+  const { known } = result
+  const { block } = known
   const input = inputOn(block)
   const requestWith = (gas: number): CallRequest => ({
     from: input.from,
@@ -82,9 +84,9 @@ export async function selfCheck(
     const [answer] = await ask([input.gas])
     return compare('revert', toHex(result.output), describeAnswer(answer))
   }
-  const least = await smallestLimit(
+  const least = smallestLimit(
     { floor: 0n, ceiling: BigInt(input.gas), guess: BigInt(result.gasUsed), tolerance: 1n },
-    async (gas) => {
+    (gas) => {
       const outcome = execute(known, block, { ...input, gas: Number(gas) }, 'stop')
       return outcome.kind === 'done' && outcome.success
     },

@@ -1,6 +1,6 @@
-import { BlockGone } from '../../chain/blockReads.js'
+import type { AccessHints } from '../../chain/accessHints.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
-import type { StateProvider, WithState } from '../../chain/stateProvider.js'
+import type { KnownBlock, StateProvider, WithState } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { splitValidationData } from '../../entrypoint/validationData.js'
@@ -9,18 +9,17 @@ import { TooCostlyError } from '../../errors/simulationErrors.js'
 import { type Fork, forks, type State } from '../../evm/index.js'
 import type { Engine, StateOverride, Validation } from '../engine.js'
 import { aggregated } from '../refusals.js'
+import type { Simulations } from '../simulations.js'
 import { accessHintsOf } from './accessHintsOf.js'
-import { createRunner } from './createRunner.js'
-import { measureOperation } from './measureOperation.js'
-import type { Extent, Observation } from './observeOperation.js'
-import { observeRecord, type RecordedExecution } from './observeRecord.js'
-import { outcomeOf, refusal, type SimulatedOperation, validationOf } from './simulatedOperation.js'
-import {
-  MAX_STEPS,
-  type SimulationState,
-  simulateOperation,
-  stateFor,
-} from './simulateOperation.js'
+import { observeRecord } from './observeRecord.js'
+import type { OperationRun, RunTask } from './runOperation.js'
+import { refusal, validationOf } from './simulatedOperation.js'
+import { stateFor } from './simulateOperation.js'
+
+export type InProcessContext = {
+  readonly state: StateProvider
+  readonly simulations: Simulations
+}
 
 /**
  * An engine that runs operations of any EntryPoint version in our own EVM, on the EntryPoint's real
@@ -31,9 +30,9 @@ import {
  * An apparent refusal is checked once more on the newest state: the client that sent the operation may
  * have seen a block that we have not.
  */
-export function createInProcessEngine({ state }: { readonly state: StateProvider }): Engine {
-  const known = createEngineOn(state.withState)
-  const newest = createEngineOn(state.withNewestState)
+export function createInProcessEngine({ state, simulations }: InProcessContext): Engine {
+  const known = createEngineOn(state.withState, simulations)
+  const newest = createEngineOn(state.withNewestState, simulations)
   return {
     async validate(...request) {
       const result = await known.validate(...request)
@@ -45,16 +44,10 @@ export function createInProcessEngine({ state }: { readonly state: StateProvider
       return result.ok && result.success ? result : newest.execute(...request)
     },
     async measure(...request) {
-      const result = await known.measure(...request).catch(blockGone)
-      if (result?.outcome === 'measured') return result
-      return (await newest.measure(...request).catch(blockGone)) ?? newest.measure(...request)
+      const result = await known.measure(...request)
+      return result.outcome === 'measured' ? result : newest.measure(...request)
     },
   }
-}
-
-/** Undefined when the block of a search was replaced before all was read of it. */
-function blockGone(error: unknown): undefined {
-  if (!(error instanceof BlockGone)) throw error
 }
 
 function signatureFailed(validation: Validation): boolean {
@@ -62,80 +55,95 @@ function signatureFailed(validation: Validation): boolean {
 }
 
 /** An engine on the state that `withState` provides, without a second check of refusals. */
-export function createEngineOn(withState: WithState): Engine {
+export function createEngineOn(withState: WithState, simulations: Simulations): Engine {
+  const context = { withState, simulations }
   return {
     async validate(entryPoint, op, override) {
-      const simulated = await simulate(withState, entryPoint, op, 'validation', override)
-      const { accountData, validated } = simulated.observed
+      const task = { kind: 'run', op, extent: 'validation', wantsRecord: true } as const
+      const { run, state, known } = await runOnce(context, entryPoint, task, override)
+      const { accountData, validated } = run.observed
       if (validated === undefined) {
-        return { ok: false, failure: refusal(entryPoint, op, simulated) }
+        return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
       }
       const { authorizer } = splitValidationData(accountData ?? 0n)
       if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
+      if (run.record === undefined) throw new TooCostlyError('memory for its record')
+      const recorded = {
+        record: run.record,
+        state,
+        fork: known.block.fork,
+        blockHash: known.head.hash,
+      }
       const validation = {
-        ...validationOf(entryPoint, simulated.observed, validated, op),
-        observed: observeRecord(entryPoint, op, recordedExecution(simulated)),
+        ...validationOf(entryPoint, run.observed, validated, op),
+        observed: observeRecord(entryPoint, op, recorded),
       }
       return { ok: true, validation }
     },
 
     async execute(entryPoint, op, override) {
-      const simulated = await simulate(withState, entryPoint, op, 'execution', override)
-      const { observed, result } = simulated
-      const outcome = outcomeOf(entryPoint, result)
+      const task = { kind: 'run', op, extent: 'execution', wantsRecord: false } as const
+      const { run, state } = await runOnce(context, entryPoint, task, override)
+      const { observed, outcome } = run
       if (observed.validated === undefined || outcome === undefined) {
-        return { ok: false, failure: refusal(entryPoint, op, simulated) }
+        return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
       }
       const validation = validationOf(entryPoint, observed, observed.validated, op)
       return { ok: true, validation, success: outcome.success, revertData: outcome.reason }
     },
 
-    measure(entryPoint, op, bounds, override) {
-      const simulateLimited = async (limited: Operation, extent: Extent) =>
-        withoutRecord(await simulate(withState, entryPoint, limited, extent, override))
-      return measureOperation(simulateLimited, entryPoint, op, bounds)
+    async measure(entryPoint, op, bounds, override = {}) {
+      const hints = accessHintsOf(entryPoint, op, 'execution')
+      const kind = `measure ${kindOf(hints)}`
+      const simulation = simulations.begin({ entryPoint, override, kind })
+      const task = { kind: 'measure', op, bounds } as const
+      const { result, known } = await withState(hints, (known, reads) =>
+        simulation.measure(known, reads, task),
+      )
+      requireRunnable(entryPoint, op, known, stateFor(known, op, override))
+      return result.measured
     },
   }
 }
 
-/** Runs `op` in turn until no state is missing; the last run is the one that counts. */
-async function simulate(
-  withState: WithState,
+type OnceRun = {
+  readonly run: OperationRun
+  /** The state that it ran on, and the block whose state that is. */
+  readonly state: State
+  readonly known: KnownBlock
+}
+
+/** Runs an operation until no state is missing; the last run is the one that counts. */
+async function runOnce(
+  { withState, simulations }: { readonly withState: WithState; readonly simulations: Simulations },
+  entryPoint: EntryPoint,
+  task: RunTask,
+  override: StateOverride = {},
+): Promise<OnceRun> {
+  const { op, extent } = task
+  const hints = accessHintsOf(entryPoint, op, extent)
+  const simulation = simulations.begin({ entryPoint, override, kind: kindOf(hints) })
+  const { result, known } = await withState(hints, (known, reads) =>
+    simulation.run(known, reads, task),
+  )
+  const state = stateFor(known, op, override)
+  requireRunnable(entryPoint, op, known, state)
+  return { run: result, state, known }
+}
+
+/** Operations of one sender that call the same contracts cost similar work. */
+function kindOf({ names: [name], sender }: AccessHints): string {
+  return `${name} ${sender}`
+}
+
+function requireRunnable(
   entryPoint: EntryPoint,
   op: Operation,
-  extent: Extent,
-  override?: StateOverride,
-): Promise<SimulatedOperation> {
-  let last: (SimulationState & { readonly observed: Observation }) | undefined
-  const hints = accessHintsOf(entryPoint, op, extent)
-  const inTurn = createRunner('light')
-  const { result, view, readMore } = await withState(hints, async (known, { block }) => {
-    const simulationState = { block, state: stateFor(known, op, override) }
-    const { outcome, observed } = await inTurn(MAX_STEPS, (maxSteps) =>
-      simulateOperation(simulationState, entryPoint, op, extent, {
-        onMiss: 'guess',
-        record: true,
-        maxSteps,
-      }),
-    )
-    last = { ...simulationState, observed }
-    return outcome
-  })
-  if (last === undefined) throw new Error('no operation was run')
-  requireEntryPoint(last.state, entryPoint)
-  requireDelegations(last.block.fork, op)
-  return { result, ...last, blockHash: view.head.hash, readMore }
-}
-
-/** A search keeps its first runs for long, and nobody judges them. */
-function withoutRecord(simulated: SimulatedOperation): SimulatedOperation {
-  return { ...simulated, result: { ...simulated.result, record: undefined } }
-}
-
-function recordedExecution(simulated: SimulatedOperation): RecordedExecution {
-  const { result, state, block, blockHash } = simulated
-  if (result.record === undefined) throw new TooCostlyError('memory for its record')
-  return { record: result.record, state, fork: block.fork, blockHash }
+  { block }: KnownBlock,
+  state: State,
+): void {
+  requireEntryPoint(state, entryPoint)
+  requireDelegations(block.fork, op)
 }
 
 /** A node of an older chain would never take the transaction that carries an authorization. */

@@ -29,8 +29,6 @@ export const handlerOverride: StateOverride = {
  * gas, the most that a transaction may use. Bounds what an operation can cost us.
  */
 export const MAX_STEPS = 20_000_000
-/** Steps up to which a run is light: some 40 ms at most. Nearly all honest operations do with less. */
-export const LIGHT_STEPS = 500_000
 /** Gas for the EntryPoint's own work beside that which `bundleGas` counts. */
 const HANDLE_OPS_GAS = 200_000
 /** The most gas: still an exact number when other amounts are added. */

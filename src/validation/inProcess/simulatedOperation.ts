@@ -1,4 +1,4 @@
-import type { Address, Hex } from 'viem'
+import type { Address } from 'viem'
 import type {
   AaCode,
   EntryPoint,
@@ -12,31 +12,15 @@ import {
   splitValidationData,
   type Validity,
 } from '../../entrypoint/validationData.js'
-import { type CallResult, type EvmLog, toHex } from '../../evm/index.js'
+import { type CallResult, type EvmLog, type State, toHex } from '../../evm/index.js'
 import type { Validation } from '../engine.js'
 import { unexplained } from '../refusals.js'
 import type { Observation } from './observeOperation.js'
-import type { ReadMore } from './settleSearch.js'
-import type { SimulationState } from './simulateOperation.js'
-
-/** A simulation that ended on complete state: its result, and the block and state that it ran on. */
-export type SimulatedOperation = SimulationState & {
-  readonly result: CallResult
-  readonly observed: Observation
-  readonly blockHash: Hex
-  /** Reads more of the block's state. Throws BlockGone once the node lacks the block. */
-  readonly readMore: ReadMore
-}
-
-/** The parts of a refused execution that explain the refusal. */
-export type RefusedExecution = Pick<SimulationState, 'state'> & {
-  readonly result: Pick<CallResult, 'output'>
-}
 
 /** The outcome that handleOps would put on the chain for the operation; undefined when it refuses. */
 export function outcomeOf(
   entryPoint: EntryPoint,
-  { logs }: CallResult,
+  { logs }: Pick<CallResult, 'logs'>,
 ): OperationOutcome | undefined {
   return entryPoint.decodeOutcomes(logs.map(toLog))[0]
 }
@@ -45,7 +29,8 @@ export function outcomeOf(
 export function refusal(
   entryPoint: EntryPoint,
   op: Operation,
-  { result: { output }, state }: RefusedExecution,
+  output: Uint8Array,
+  state: State,
 ): Failure {
   const revertData = toHex(output)
   const failure = entryPoint.decodeFailure(revertData)

@@ -33,7 +33,7 @@ export function createTraceEngine(context: TraceEngineContext): Pick<Engine, 'va
       if (pretended) trace = await traceOperation(traced, trace.head, pretended)
       const { observed, state, output, record, fork, head } = trace
       if (observed.validated === undefined) {
-        const failure = refusal(entryPoint, op, { result: { output }, state })
+        const failure = refusal(entryPoint, op, output, state)
         return { ok: false, failure }
       }
       const validation = {

@@ -35,6 +35,7 @@ import { createNodeEngine } from '../../../src/validation/node/nodeEngine.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
 import { createApp } from '../database/createApp.js'
 import { silent } from '../logger.js'
+import { simulations } from '../simulations.js'
 import { until } from '../until.js'
 import { deployEntryPoint } from './entryPointContracts.js'
 import { settableAccountCode } from './settableAccount.js'
@@ -122,6 +123,7 @@ async function openEngine(
     choice,
     comparedShare,
     rules: ruleSettings(definition),
+    simulations,
     logger: silent,
     onValidated: () => {},
     onCompared: () => {},

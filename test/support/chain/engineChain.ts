@@ -12,6 +12,7 @@ import type { OperationOutcome, Version } from '../../../src/entrypoint/entryPoi
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { createInProcessEngine } from '../../../src/validation/inProcess/inProcessEngine.js'
 import { silent } from '../logger.js'
+import { simulations } from '../simulations.js'
 import { lower, openTankChain } from '../tanks/tankChain.js'
 import { contracts } from './v06Contracts.js'
 
@@ -43,7 +44,7 @@ export async function openEngine(rpcUrl: string, chainId: number): Promise<TestE
   const onBatch = (calls: number) => sent.push(calls)
   const state = await createStateProvider({ node, heads, chainId, onBatch })
   return {
-    ...createInProcessEngine({ state }),
+    ...createInProcessEngine({ state, simulations }),
     state,
     node,
     heads,

@@ -6,6 +6,7 @@ import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
 import { createChainEngine, type ValidatedBy } from '../../../src/validation/chainEngine.js'
 import { limitProfiles } from '../../../src/validation/erc7562/index.js'
 import type { Compared } from '../../../src/validation/nodeWatch.js'
+import { simulations } from '../simulations.js'
 import type { EngineChain } from './engineChain.js'
 
 /** The engine as the service makes it, on `rpcUrl`, and what it logs. */
@@ -33,6 +34,7 @@ export async function openChainEngine(
     chainId,
     entryPoints,
     choice,
+    simulations,
     logger,
     onBatch,
     onValidated,

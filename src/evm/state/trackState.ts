@@ -1,6 +1,11 @@
 import type { Address, Hex } from 'viem'
-import type { State } from '../../evm/index.js'
-import type { Touched } from './touchMemory.js'
+import type { State } from './state.js'
+
+/** The accounts and slots that an execution asked of the state. */
+export type Touched = {
+  readonly accounts: ReadonlySet<Address>
+  readonly slots: ReadonlyMap<Address, ReadonlySet<Hex>>
+}
 
 /** `known` as a state that notes in `touched` which accounts and slots it was asked for. */
 export function trackState(known: State): { readonly state: State; readonly touched: Touched } {

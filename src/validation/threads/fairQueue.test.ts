@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Requester } from '../../base/requester.js'
+import { FairQueue } from './fairQueue.js'
+
+function requesterOf(name: string): Requester {
+  let spent = 0
+  return {
+    name,
+    get spent() {
+      return spent
+    },
+    spend(milliseconds) {
+      spent += milliseconds
+    },
+    beginHeavyWork() {},
+  }
+}
+
+type Item = { readonly requester: Requester | undefined; readonly cost: number }
+
+/** Takes all items, each of which takes its cost; the names of the parties in the order in which they came. */
+function drain(queue: FairQueue<Item>): string[] {
+  const order: string[] = []
+  for (let next = queue.take(); next !== undefined; next = queue.take()) {
+    order.push(next.requester?.name ?? 'service')
+    queue.charge(next.requester, next.cost)
+  }
+  return order
+}
+
+function pushAll(queue: FairQueue<Item>, items: readonly Item[]): void {
+  for (const item of items) queue.push(item.requester, item)
+}
+
+const costs = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 30 })
+
+test('of parties that wait, none is ahead of another by more than the dearest item', () =>
+  fc.assert(
+    fc.property(fc.array(costs, { minLength: 2, maxLength: 5 }), (costsOfParties) => {
+      const queue = new FairQueue<Item>()
+      const left = costsOfParties.map((ofParty) => ofParty.length)
+      const taken = costsOfParties.map(() => 0)
+      costsOfParties.forEach((ofParty, party) => {
+        const requester = requesterOf(`${party}`)
+        pushAll(
+          queue,
+          ofParty.map((cost) => ({ requester, cost })),
+        )
+      })
+      for (let next = queue.take(); next !== undefined; next = queue.take()) {
+        const party = Number(next.requester?.name)
+        left[party]! -= 1
+        taken[party]! += next.cost
+        queue.charge(next.requester, next.cost)
+        const waiting = taken.filter((_, at) => left[at]! > 0)
+        expect(Math.max(...waiting, 0) - Math.min(...waiting, Infinity)).toBeLessThanOrEqual(1_000)
+      }
+      expect(left.every((count) => count === 0)).toBe(true)
+    }),
+  ))
+
+test('whoever comes later waits for one item of a party that had the queue for itself', () =>
+  fc.assert(
+    fc.property(costs, costs, (before, behind) => {
+      const queue = new FairQueue<Item>()
+      const [greedy, modest] = [requesterOf('greedy'), requesterOf('modest')]
+      pushAll(
+        queue,
+        before.map((cost) => ({ requester: greedy, cost })),
+      )
+      drain(queue)
+      pushAll(
+        queue,
+        behind.map((cost) => ({ requester: greedy, cost })),
+      )
+      pushAll(queue, [{ requester: modest, cost: 1 }])
+      expect(drain(queue).indexOf('modest')).toBeLessThanOrEqual(1)
+    }),
+  ))
+
+test('a party that took little before has no credit for it', () => {
+  const queue = new FairQueue<Item>()
+  const [early, late] = [requesterOf('early'), requesterOf('late')]
+  pushAll(queue, Array(3).fill({ requester: early, cost: 100 }))
+  drain(queue)
+  pushAll(queue, Array(20).fill({ requester: late, cost: 10 }))
+  pushAll(queue, Array(20).fill({ requester: early, cost: 10 }))
+  // The last item of the early one began when nobody else waited; of equals the first in line comes next.
+  expect(drain(queue).indexOf('early')).toBeLessThanOrEqual(100 / 10 + 1)
+})
+
+test('of one party’s requests the one that took least comes next, the service’s own before all', () => {
+  const queue = new FairQueue<Item>()
+  const [first, second] = [requesterOf('same'), requesterOf('same')]
+  first.spend(5)
+  pushAll(queue, [
+    { requester: first, cost: 1 },
+    { requester: second, cost: 1 },
+    { requester: undefined, cost: 1 },
+  ])
+  expect([queue.take(), queue.take(), queue.take()].map((item) => item?.requester)).toEqual([
+    undefined,
+    second,
+    first,
+  ])
+})
+
+test('an item that is not eligible keeps its place', () => {
+  const queue = new FairQueue<Item>()
+  const requester = requesterOf('one')
+  pushAll(queue, [
+    { requester, cost: 9 },
+    { requester, cost: 1 },
+  ])
+  expect(queue.take(({ cost }) => cost < 5)?.cost).toBe(1)
+  expect(queue.take(({ cost }) => cost < 5)).toBeUndefined()
+  expect(queue.take()?.cost).toBe(9)
+  expect(queue.size).toBe(0)
+})

@@ -1,0 +1,81 @@
+import { Lru } from '../../base/lru.js'
+import type { Requester } from '../../base/requester.js'
+
+/** The use that one party makes of what is shared. */
+type Lane = {
+  /** Milliseconds that its work took, and that of others before it came: see `reached`. */
+  taken: number
+  /** Its items that wait. */
+  waiting: number
+}
+
+type Waiting<Item> = {
+  readonly lane: Lane
+  readonly requester: Requester | undefined
+  readonly item: Item
+}
+
+/** Parties that are remembered; one that is forgotten begins anew. */
+const MOST_LANES = 10_000
+
+/**
+ * A queue in which the party that took least comes next, and of its requests the one that took least;
+ * equals come in the order in which they came. A party that comes later gets no credit for
+ * having taken less before. Work of the service itself, such as validating before a bundle, comes before all: it is bounded
+ * by what was admitted.
+ */
+export class FairQueue<Item> {
+  readonly #lanes = new Lru<string, Lane>(MOST_LANES)
+  #waiting: Waiting<Item>[] = []
+  /** The `taken` with which an item was taken last. */
+  #reached = 0
+
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  /** `requester` is the party for which the item is; undefined = the service itself. */
+  push(requester: Requester | undefined, item: Item): void {
+    const lane = this.#laneOf(requester)
+    if (lane.waiting === 0) lane.taken = Math.max(lane.taken, this.#reached)
+    lane.waiting += 1
+    this.#waiting.push({ lane, requester, item })
+  }
+
+  /** Takes the next of the items for which `isEligible` holds out of the queue. */
+  take(isEligible: (item: Item) => boolean = () => true): Item | undefined {
+    let next: Waiting<Item> | undefined
+    for (const waiting of this.#waiting) {
+      if (!isEligible(waiting.item)) continue
+      if (next === undefined || isBefore(waiting, next)) next = waiting
+    }
+    if (next === undefined) return undefined
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== next)
+    next.lane.waiting -= 1
+    if (next.requester !== undefined) this.#reached = Math.max(this.#reached, next.lane.taken)
+    return next.item
+  }
+
+  /** Notes that the party's work took so many milliseconds. */
+  charge(requester: Requester | undefined, milliseconds: number): void {
+    this.#laneOf(requester).taken += milliseconds
+    requester?.spend(milliseconds)
+  }
+
+  #laneOf(requester: Requester | undefined): Lane {
+    const name = requester?.name ?? ''
+    const known = this.#lanes.get(name)
+    if (known) return known
+    const lane = { taken: this.#reached, waiting: 0 }
+    this.#lanes.set(name, lane)
+    return lane
+  }
+}
+
+function isBefore<Item>(a: Waiting<Item>, b: Waiting<Item>): boolean {
+  if (a.requester === undefined || b.requester === undefined) {
+    return a.requester === undefined && b.requester !== undefined
+  }
+  if (a.lane.taken !== b.lane.taken) return a.lane.taken < b.lane.taken
+  return a.requester.spent < b.requester.spent
+}
