@@ -21,10 +21,13 @@ export function onStore(
   run: StoreAction,
   others: readonly OptionName[] = [],
 ): Command {
-  return withOptions(command, ['data', 'databaseUrl', 'masterKey', ...others]).action(async () => {
+  const settings: readonly OptionName[] = ['data', 'databaseUrl', 'masterKey', ...others]
+  return withOptions(command, settings).action(async () => {
     const flags = command.opts<Flags>()
     const [id = ''] = command.args
-    const config = configOf(flags)
+    // A command's own flag may have the name of a setting that it does not take: `--role` of a user.
+    const named = ['config', ...settings].map((name) => [name, flags[name]])
+    const config = configOf(Object.fromEntries(named))
     await withStore(config, createLogger('error'), (store) => run({ store, config, flags, id }))
   })
 }

@@ -343,3 +343,37 @@ test('what would be decided is told in both dialects', async () => {
       policies: [{ name: 'Dashboard', scope: 'app', pays: true, code: 'PAYS' }],
     })
 })
+
+test.each(['viewer', 'developer', 'admin'] as const)(
+  'a token with the role %s reads, and changes what its role may',
+  async (role) => {
+    const made = await fetch(`${info().url}/admin/v1/auth-tokens`, {
+      method: 'POST',
+      headers: { authToken: info().authToken },
+      body: JSON.stringify({ name: role, role }),
+    })
+    const { authToken } = (await made.json()) as Json
+    const headers = { ...own(), authToken }
+    const refusal = (needed: string) => refused(403, `This needs the role ${needed}`)
+    for (const path of ['paymaster', 'smart-contract', `webhook?webhookId=${randomUUID()}`])
+      expect((await send('GET', path, undefined, headers)).status).toBe(200)
+    // What is asked for is wrong or not there: only a role that suffices gets as far as that.
+    const ofAdmins: readonly (readonly [string, string])[] = [
+      ['POST', 'paymaster'],
+      ['POST', 'smart-contract'],
+      ['DELETE', 'smart-contract'],
+      ['POST', 'paymaster-policy'],
+      ['PATCH', `paymaster-policy/activate/${randomUUID()}`],
+    ]
+    for (const [method, path] of ofAdmins) {
+      const answer = await send(method, path, {}, headers)
+      if (role === 'admin') expect([400, 404]).toContain(answer.status)
+      else expect(answer).toEqual(refusal('admin'))
+    }
+    for (const method of ['POST', 'PATCH', 'DELETE']) {
+      const answer = await send(method, 'webhook', {}, headers)
+      if (role === 'viewer') expect(answer).toEqual(refusal('developer'))
+      else expect(answer.status).toBe(400)
+    }
+  },
+)

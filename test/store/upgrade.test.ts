@@ -3,6 +3,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { alarmSince } from '../../src/store/ledger/alarms.js'
 import { lockedAt } from '../../src/store/ledger/payers.js'
 import { migrate, migrations } from '../../src/store/migrate.js'
+import { findTokenOwner, revokeAuthToken } from '../../src/store/tenants/authTokens.js'
+import { hashCredential } from '../../src/tenancy/credential.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { sumLocked } from '../support/database/ledger.js'
@@ -93,4 +95,32 @@ test('an app keeps the highest of the alarms of its tanks, and those that are on
   )
   expect(await alarmSince(database(), low)).toEqual(new Date(0))
   expect(await alarmSince(database(), high)).toBeUndefined()
+})
+
+test('the token of an account is its first one, also what an earlier version writes or asks meanwhile', async () => {
+  const [kept, renewed] = [hashCredential('at.kept'), hashCredential('at.renewed')]
+  const { rows } = await sql<{ id: string }>`
+    insert into accounts (name, auth_token_hash) values ('a', ${kept}) returning id`.execute(
+    database(),
+  )
+  const id = rows[0]?.id ?? ''
+  await migrate(database())
+  const first = { accountId: id, role: 'admin', isFirst: true }
+  expect(await findTokenOwner(database(), kept)).toMatchObject(first)
+
+  await sql`update accounts set auth_token_hash = ${renewed} where id = ${id}`.execute(database())
+  expect(await findTokenOwner(database(), kept)).toBeUndefined()
+  const owner = await findTokenOwner(database(), renewed)
+  expect(owner).toMatchObject(first)
+  await sql`insert into accounts (name, auth_token_hash)
+    values ('b', ${hashCredential('at.b')})`.execute(database())
+  expect(await findTokenOwner(database(), hashCredential('at.b'))).toMatchObject({ role: 'admin' })
+
+  expect(await revokeAuthToken(database(), owner?.tokenId ?? '')).toBe(true)
+  const account = await database()
+    .selectFrom('accounts')
+    .select('auth_token_hash')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  expect(account.auth_token_hash).toBeNull()
 })

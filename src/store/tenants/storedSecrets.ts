@@ -60,7 +60,7 @@ export async function lockSecretColumns(trx: Transaction): Promise<readonly Secr
   for (const [kind, table, column] of secretColumns) {
     const { rows } = await sql<{ id: string; secret: Buffer }>`
       select id, ${sql.ref(column)} as secret from ${sql.table(table)}
-      where ${sql.ref(column)} is not null order by id`.execute(trx)
+      where ${sql.ref(column)} is not null order by id for update`.execute(trx)
     found.push(...rows.map(({ id, secret }) => ({ kind, id, column, secret })))
   }
   return found
