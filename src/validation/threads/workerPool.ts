@@ -129,7 +129,13 @@ export function createWorkerPool<Link, Message, Result>(
     thread.current = request
     thread.worker.ref()
     thread.timer = setTimeout(() => void thread.worker.terminate(), mostTime)
-    thread.worker.postMessage(request.messageFor(thread.link))
+    try {
+      thread.worker.postMessage(request.messageFor(thread.link))
+    } catch (error) {
+      // What the thread was to remember of the message never reached it.
+      request.reject(error as Error)
+      void thread.worker.terminate()
+    }
   }
 
   return {
