@@ -116,7 +116,11 @@ export function createWorkerPool<Link, Message, Result>(
       if (idle === undefined && threads.size >= size) return
       const request = queue.take(({ isLong }) => !isLong || mayBeginLong())
       if (request === undefined) return
-      begin(idle ?? startThread(), request)
+      try {
+        begin(idle ?? startThread(), request)
+      } catch (error) {
+        request.reject(new SimulationLostError(error))
+      }
     }
   }
 
