@@ -3,9 +3,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 /** The party for whose request the process works. Parties of the same name share what a party may take. */
 export type Requester = {
   readonly name: string
-  /** Milliseconds for which its request has kept the thread. */
+  /** Milliseconds for which its request has kept a thread. */
   readonly spent: number
-  /** Adds milliseconds for which its request kept the thread. */
+  /** Adds milliseconds for which its request kept a thread. */
   spend(milliseconds: number): void
   /** Called before work that takes long. Throws RateLimitError where the party has too much of it under way. */
   beginHeavyWork(): void

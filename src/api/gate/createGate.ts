@@ -31,7 +31,7 @@ export type Gate = {
   credentialWasRight(credential: string): void
   /**
    * Runs a simulation for the key unless too many are under way; takes a unit of the key for each
-   * millisecond of the thread beyond the method's cost. Throws RateLimitError, also from a heavy run.
+   * millisecond of a thread beyond the method's cost. Throws RateLimitError, also from a heavy run.
    */
   simulate<Result>(keyId: string, method: MethodName, run: () => Promise<Result>): Promise<Result>
 }
@@ -39,7 +39,7 @@ export type Gate = {
 /** Milliseconds during which a right credential passes although its IP was wrong too often. */
 const REMEMBERED = 600_000
 
-/** Requests of one key that may have a heavy run at the same time (`takeTurn`); they take turns, one run each. */
+/** Requests of one key that may have heavy runs under way (`validation/simulations.ts`); they take turns, one run each. */
 const HEAVY_PER_KEY = 8
 /** Seconds after which a key that has so many should try again: a heavy request takes some seconds. */
 const HEAVY_PAUSE = 5

@@ -90,21 +90,44 @@ test('a party that took little before has no credit for it', () => {
   expect(drain(queue).indexOf('early')).toBeLessThanOrEqual(100 / 10 + 1)
 })
 
-test('of one party’s requests the one that took least comes next, the service’s own before all', () => {
+test('of one party’s requests the one that took least comes next', () => {
   const queue = new FairQueue<Item>()
   const [first, second] = [requesterOf('same'), requesterOf('same')]
   first.spend(5)
   pushAll(queue, [
     { requester: first, cost: 1 },
     { requester: second, cost: 1 },
-    { requester: undefined, cost: 1 },
   ])
-  expect([queue.take(), queue.take(), queue.take()].map((item) => item?.requester)).toEqual([
-    undefined,
-    second,
-    first,
-  ])
+  expect([queue.take(), queue.take()].map((item) => item?.requester)).toEqual([second, first])
 })
+
+test('the service has half of the time however many parties wait, and leaves them the other half', () =>
+  fc.assert(
+    fc.property(fc.array(costs, { minLength: 1, maxLength: 8 }), costs, (ofParties, ofService) => {
+      const queue = new FairQueue<Item>()
+      ofParties.forEach((ofParty, party) => {
+        const requester = requesterOf(`${party}`)
+        pushAll(
+          queue,
+          ofParty.map((cost) => ({ requester, cost })),
+        )
+      })
+      pushAll(
+        queue,
+        ofService.map((cost) => ({ requester: undefined, cost })),
+      )
+      const left = { parties: ofParties.flat().length, service: ofService.length }
+      const taken = { parties: 0, service: 0 }
+      while (left.parties > 0 && left.service > 0) {
+        const next = queue.take()!
+        const side = next.requester === undefined ? 'service' : 'parties'
+        queue.charge(next.requester, next.cost)
+        taken[side] += next.cost
+        left[side] -= 1
+        expect(Math.abs(taken.parties - taken.service)).toBeLessThanOrEqual(1_000)
+      }
+    }),
+  ))
 
 test('an item that is not eligible keeps its place', () => {
   const queue = new FairQueue<Item>()

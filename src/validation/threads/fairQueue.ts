@@ -18,16 +18,21 @@ type Waiting<Item> = {
 /** Parties that are remembered; one that is forgotten begins anew. */
 const MOST_LANES = 10_000
 
+/** All parties together, or the service itself: each of the two has half of the time while both wait. */
+type Side = { taken: number; waiting: number }
+
 /**
  * A queue in which the party that took least comes next, and of its requests the one that took least;
  * equals come in the order in which they came. A party that comes later gets no credit for
- * having taken less before. Work of the service itself, such as validating before a bundle, comes before all: it is bounded
- * by what was admitted.
+ * having taken less before. Work of the service itself, such as validating before a bundle, has half of
+ * the time however many parties wait, and leaves them the other half.
  */
 export class FairQueue<Item> {
   readonly #lanes = new Lru<string, Lane>(MOST_LANES)
+  readonly #parties: Side = { taken: 0, waiting: 0 }
+  readonly #service: Side = { taken: 0, waiting: 0 }
   #waiting: Waiting<Item>[] = []
-  /** The `taken` with which an item was taken last. */
+  /** The `taken` with which an item of a party was taken last. */
   #reached = 0
 
   get size(): number {
@@ -36,6 +41,9 @@ export class FairQueue<Item> {
 
   /** `requester` is the party for which the item is; undefined = the service itself. */
   push(requester: Requester | undefined, item: Item): void {
+    const [side, other] = this.#sidesOf(requester)
+    if (side.waiting === 0) side.taken = Math.max(side.taken, other.taken)
+    side.waiting += 1
     const lane = this.#laneOf(requester)
     if (lane.waiting === 0) lane.taken = Math.max(lane.taken, this.#reached)
     lane.waiting += 1
@@ -47,11 +55,12 @@ export class FairQueue<Item> {
     let next: Waiting<Item> | undefined
     for (const waiting of this.#waiting) {
       if (!isEligible(waiting.item)) continue
-      if (next === undefined || isBefore(waiting, next)) next = waiting
+      if (next === undefined || this.#isBefore(waiting, next)) next = waiting
     }
     if (next === undefined) return undefined
     this.#waiting = this.#waiting.filter((waiting) => waiting !== next)
     next.lane.waiting -= 1
+    this.#sidesOf(next.requester)[0].waiting -= 1
     if (next.requester !== undefined) this.#reached = Math.max(this.#reached, next.lane.taken)
     return next.item
   }
@@ -59,7 +68,21 @@ export class FairQueue<Item> {
   /** Notes that the party's work took so many milliseconds. */
   charge(requester: Requester | undefined, milliseconds: number): void {
     this.#laneOf(requester).taken += milliseconds
+    this.#sidesOf(requester)[0].taken += milliseconds
     requester?.spend(milliseconds)
+  }
+
+  #sidesOf(requester: Requester | undefined): readonly [own: Side, other: Side] {
+    return requester === undefined ? [this.#service, this.#parties] : [this.#parties, this.#service]
+  }
+
+  #isBefore(a: Waiting<Item>, b: Waiting<Item>): boolean {
+    if ((a.requester === undefined) !== (b.requester === undefined)) {
+      const isServiceNext = this.#service.taken <= this.#parties.taken
+      return (a.requester === undefined) === isServiceNext
+    }
+    if (a.lane.taken !== b.lane.taken) return a.lane.taken < b.lane.taken
+    return (a.requester?.spent ?? 0) < (b.requester?.spent ?? 0)
   }
 
   #laneOf(requester: Requester | undefined): Lane {
@@ -70,12 +93,4 @@ export class FairQueue<Item> {
     this.#lanes.set(name, lane)
     return lane
   }
-}
-
-function isBefore<Item>(a: Waiting<Item>, b: Waiting<Item>): boolean {
-  if (a.requester === undefined || b.requester === undefined) {
-    return a.requester === undefined && b.requester !== undefined
-  }
-  if (a.lane.taken !== b.lane.taken) return a.lane.taken < b.lane.taken
-  return a.requester.spent < b.requester.spent
 }

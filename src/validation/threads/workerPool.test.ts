@@ -118,6 +118,17 @@ test('a message that takes too long is broken off', async () => {
   await expect(ask(pool, 'long', { act: 'spin' })).rejects.toBeInstanceOf(SimulationLostError)
 })
 
+test('a message that cannot be sent fails alone', async () => {
+  const pool = poolOf(1)
+  const first = await ask(pool, 'before')
+  const isLong = false
+  const unsendable = { requester: undefined, isLong, messageFor: () => (() => {}) as never }
+  const failing = pool.run(unsendable)
+  const behind = ask(pool, 'behind')
+  await expect(failing).rejects.toThrow('could not be cloned')
+  expect((await behind).threadId).not.toBe(first.threadId)
+})
+
 test('an error inside is no refusal of the operation', async () => {
   const pool = poolOf(1)
   await expect(ask(pool, 'wrong', { act: 'throw' })).rejects.toThrow('broke')

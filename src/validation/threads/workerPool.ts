@@ -116,7 +116,11 @@ export function createWorkerPool<Link, Message, Result>(
       if (idle === undefined && threads.size >= size) return
       const request = queue.take(({ isLong }) => !isLong || mayBeginLong())
       if (request === undefined) return
-      begin(idle ?? startThread(), request)
+      try {
+        begin(idle ?? startThread(), request)
+      } catch (error) {
+        request.reject(new SimulationLostError(error))
+      }
     }
   }
 
@@ -129,7 +133,13 @@ export function createWorkerPool<Link, Message, Result>(
     thread.current = request
     thread.worker.ref()
     thread.timer = setTimeout(() => void thread.worker.terminate(), mostTime)
-    thread.worker.postMessage(request.messageFor(thread.link))
+    try {
+      thread.worker.postMessage(request.messageFor(thread.link))
+    } catch (error) {
+      // What the thread was to remember of the message never reached it.
+      request.reject(error as Error)
+      void thread.worker.terminate()
+    }
   }
 
   return {
