@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import {
   type Address,
   createPublicClient,
@@ -21,22 +20,20 @@ import { fundAccount } from './devnet/fundAccount.js'
 import { type SimpleAccount, simpleAccount, toInterfaceOperation } from './devnet/simpleAccount.js'
 import { createEntryPoint } from './entrypoint/createEntryPoint.js'
 import type { Operation } from './entrypoint/operation.js'
-
-/*
- * Sends one sponsored operation, one that pays its gas in tokens and one self-paid through a running
- * `purser dev` and tells what happens to them, from the estimate to the receipt.
- */
+import { ConfigError } from './errors/configError.js'
 
 const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
 
-/** What `purser dev` wrote into its data folder: `--data`, as there, else PURSER_DATA, else `.purser`. */
-function readInfo(): DevInfo {
-  const { values } = parseArgs({ options: { data: { type: 'string' } } })
-  const file = join(values.data ?? process.env.PURSER_DATA ?? '.purser', 'dev.json')
+/** What `purser dev` wrote into its data folder. */
+function readInfo(dataFolder: string): DevInfo {
+  const file = join(dataFolder, 'dev.json')
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as DevInfo
-  } catch {
-    throw new Error(`No running service found (${file}). Start it with: npm start`)
+  } catch (cause) {
+    throw new ConfigError(
+      `No running service found (${file}): start it with purser dev, or npm start in a clone.`,
+      { cause },
+    )
   }
 }
 
@@ -155,8 +152,13 @@ function tokenCall(functionName: 'faucet' | 'approve', who: Address, amount: big
   return encodeFunctionData({ abi: tokenAbi, functionName, args: [who, amount] })
 }
 
-async function demo(): Promise<void> {
-  const info = readInfo()
+/**
+ * Sends one sponsored operation, one that pays its gas in tokens and one self-paid through the running
+ * `purser dev` of that data folder and tells what happens to them, from the estimate to the receipt.
+ * @throws ConfigError when no service has run on the folder
+ */
+export async function demo(dataFolder: string): Promise<void> {
+  const info = readInfo(dataFolder)
   const client = createPublicClient({ transport: http(info.rpcUrl) })
   const account = await simpleAccount(
     {
@@ -198,11 +200,4 @@ async function demo(): Promise<void> {
   sayLimits(limited)
   await send(info, account, limited)
   console.log()
-}
-
-try {
-  await demo()
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
 }

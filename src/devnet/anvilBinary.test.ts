@@ -15,6 +15,6 @@ test('says what to do on a platform without a binary', () => {
 test('says what to do when the package of this platform is not installed', () => {
   const elsewhere = process.platform === 'darwin' ? 'linux' : 'darwin'
   expect(() => anvilBinary(elsewhere, 'arm64')).toThrow(
-    `The package @foundry-rs/anvil-${elsewhere}-arm64 is missing`,
+    `The optional package @foundry-rs/anvil-${elsewhere}-arm64 is missing`,
   )
 })

@@ -19,12 +19,12 @@ export function anvilBinary(platform = process.platform, arch = process.arch): s
       `The embedded chain has no binary for ${platform}-${arch}: run a node yourself and give --rpc-url.`,
     )
   }
-  const wrapper = createRequire(import.meta.url).resolve('@foundry-rs/anvil/bin.mjs')
   try {
+    const wrapper = createRequire(import.meta.url).resolve('@foundry-rs/anvil/bin.mjs')
     return createRequire(wrapper).resolve(`@foundry-rs/anvil-${name}/bin/anvil`)
   } catch {
     throw new DevChainError(
-      `The package @foundry-rs/anvil-${name} is missing: run npm ci without --omit=optional, or give --rpc-url.`,
+      `The optional package @foundry-rs/anvil-${name} is missing: install without --omit=optional, or give --rpc-url.`,
     )
   }
 }

@@ -19,6 +19,7 @@ import {
   missingPackages,
   type Placement,
 } from './devContracts.js'
+import { packageSpec } from './devPackages.js'
 import { type DevToken, devTokens } from './devTokens.js'
 import { type DevWallet, devWallet } from './devWallet.js'
 
@@ -62,7 +63,8 @@ export async function deployDevContracts(
   for (const version of versions) {
     const packages = missingPackages(version)
     if (packages.length > 0) {
-      absent.push({ version, reason: `not installed: ${packages.join(', ')}` })
+      const command = `npm install ${packages.map(packageSpec).join(' ')}`
+      absent.push({ version, reason: `not installed: ${command}` })
       continue
     }
     const contracts = devContracts(version)

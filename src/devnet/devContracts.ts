@@ -37,7 +37,10 @@ export type DevContracts = {
   readonly deployments: readonly Deployment[]
 }
 
-/** The npm packages that hold the code: v0.6 comes with us, the others with a clone of the source. */
+/**
+ * The npm packages that hold the code. Those of v0.6 to v0.8 are optional dependencies of ours; v0.9's come with a
+ * clone of the source, because `hardhat-predeploy` would bring all of hardhat along.
+ */
 const packages: Readonly<Record<Version, readonly string[]>> = {
   '0.6': ['account-abstraction-v06'],
   '0.7': ['account-abstraction-v07'],

@@ -12,7 +12,7 @@ import { mountMetrics } from '../api/mountMetrics.js'
 import type { ChainServices, Services } from '../api/services.js'
 import { type Api, startApi } from '../api/startApi.js'
 import { stopAll } from '../base/stopAll.js'
-import { version } from '../base/version.js'
+import { buildVersion } from '../base/version.js'
 import type { BundlingCandidate } from '../bundling/leadBundling.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { Config } from '../config/options.js'
@@ -277,7 +277,7 @@ async function startApisOf(
   const { authenticateKey, authenticateToken, isOperator, webhooks } = administration
   const isApi = config.role.includes('api')
   const services: Services = {
-    clientVersion: `purser/${version}`,
+    clientVersion: `purser/${buildVersion}`,
     chains: served,
     requireServed: (chainId) => {
       if (!isApi) throw new NoApiRoleError()

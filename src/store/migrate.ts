@@ -1,5 +1,5 @@
 import { type Migration, Migrator, sql } from 'kysely'
-import { version } from '../base/version.js'
+import { buildVersion } from '../base/version.js'
 import { ConfigError } from '../errors/configError.js'
 import type { Database } from './database.js'
 import { initial } from './migrations/0001-0049/0001-initial.js'
@@ -81,7 +81,7 @@ async function requireKnownSchema(database: Database): Promise<void> {
   if (unknown === undefined) return
   const newest = Object.keys(migrations).sort().at(-1)
   throw new ConfigError(
-    `The database was changed by a newer version of Purser, up to ${unknown.name}; this one (${version}) ends at ${newest}. Start the newer version, or restore a backup that was made before it.`,
+    `The database was changed by a newer version of Purser, up to ${unknown.name}; this one (${buildVersion}) ends at ${newest}. Start the newer version, or restore a backup that was made before it.`,
   )
 }
 

@@ -20,7 +20,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { placeBiconomyContracts } from '../support/chain/biconomyContracts.js'
+import { placeBiconomyContracts } from '../../src/devnet/biconomyContracts.js'
 import {
   makeDataFolder,
   type RunningPurser,

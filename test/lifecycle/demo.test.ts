@@ -5,20 +5,20 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { useRunningPurser } from '../support/service/usePurser.js'
 
-const DEMO = fileURLToPath(new URL('../../dist/demo.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const run = promisify(execFile)
 const purser = useRunningPurser()
 
 test('the demo runs on the service of the data folder that it is told', async () => {
   const folder = purser().dataFolder
-  const { stdout } = await run(process.execPath, [DEMO, '--data', folder])
+  const { stdout } = await run(process.execPath, [CLI, 'demo', '--data', folder])
   expect(stdout).toContain('2. An operation that pays in tokens.')
   expect(stdout).not.toContain('No running service')
 })
 
 test('it says where it has looked for a service', async () => {
   const nowhere = join('/', 'nowhere')
-  await expect(run(process.execPath, [DEMO, '--data', nowhere])).rejects.toMatchObject({
+  await expect(run(process.execPath, [CLI, 'demo', '--data', nowhere])).rejects.toMatchObject({
     stderr: expect.stringContaining(join(nowhere, 'dev.json')),
   })
 })

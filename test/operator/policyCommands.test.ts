@@ -55,10 +55,10 @@ test('the worked policy in docs/sponsorship.md runs as printed', async () => {
     /\*\*From nothing to a refusal\.[\s\S]*?```sh\n([\s\S]*?)```/.exec(page) ?? []
   const folder = mkdtempSync(join(purser().dataFolder, 'worked-'))
   symlinkSync(purser().dataFolder, join(folder, '.purser'))
-  // The program as an installed package: `npx purser` runs this build.
+  // The command `purser` is this build.
   mkdirSync(join(folder, 'bin'))
-  const npx = `#!/bin/sh\nshift\nexec ${process.execPath} ${resolve('dist/cli.js')} "$@"\n`
-  writeFileSync(join(folder, 'bin/npx'), npx, { mode: 0o755 })
+  const command = `#!/bin/sh\nexec ${process.execPath} ${resolve('dist/cli.js')} "$@"\n`
+  writeFileSync(join(folder, 'bin/purser'), command, { mode: 0o755 })
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(resolve('node_modules/viem'), join(folder, 'node_modules/viem'))
   const [, program = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8')) ?? []

@@ -30,8 +30,15 @@ All of it is in ${file}. Try:
 
   curl -s ${info.bundlerUrl} -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"eth_supportedEntryPoints","params":[]}'
 
-and in another terminal: npm run demo
+and in another terminal: purser demo (npm run demo in a clone)
 `
+}
+
+/** The code of this contract package is loaded only where it is asked for. */
+async function placeAccounts({ devChain }: RunningService): Promise<void> {
+  if (devChain === undefined) throw new Error('purser dev always has a development chain')
+  const { placeBiconomyContracts } = await import('../../devnet/biconomyContracts.js')
+  await placeBiconomyContracts(devChain.rpcUrl)
 }
 
 async function prepare(
@@ -76,11 +83,16 @@ async function prepare(
 /** `purser dev` */
 export function defineDevCommand(command: Command): void {
   withOptions(command, [...serviceOptions, 'publicUrl', 'rpcUrl'])
+  command.option(
+    '--biconomy',
+    'also place the account contracts that @biconomy/account 4.x expects',
+  )
   command.action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)
     // One process for one developer: it has both roles, and nobody directs traffic to another one.
     const role: Config['role'] = ['api', 'bundler']
     await serve({ ...config, role, drainSeconds: 0 }, true, async (service) => {
+      if (flags.biconomy === true) await placeAccounts(service)
       const info = await prepare(service, config.data, config.publicUrl)
       console.log(welcome(info, join(config.data, 'dev.json')))
     })

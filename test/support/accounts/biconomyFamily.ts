@@ -1,6 +1,6 @@
 import { toBiconomySmartAccount, toNexusSmartAccount } from 'permissionless/accounts'
 import type { SmartAccount } from 'viem/account-abstraction'
-import { placeBiconomyContracts } from '../chain/biconomyContracts.js'
+import { placeBiconomyContracts } from '../../../src/devnet/biconomyContracts.js'
 import { type AccountFamily, commonOf, ownerOf } from './accountFamily.js'
 import { placeNexus } from './placeNexus.js'
 
