@@ -227,7 +227,7 @@ describe('commands and the older interfaces', () => {
       'keys new',
       'keys check',
     ],
-    ...['dev', 'serve', 'migrate'],
+    ...['dev', 'serve', 'migrate', 'check'],
     // Shown by test/operator/masterKey.test.ts: it needs a lost key.
     'tank replace',
   ]
