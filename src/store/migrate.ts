@@ -28,6 +28,7 @@ import { masterKey } from './migrations/0100-0149/0105-master-key.js'
 import { bundleCost } from './migrations/0100-0149/0110-bundle-cost.js'
 import { refusals } from './migrations/0100-0149/0120-refusals.js'
 import { operationHistory } from './migrations/0100-0149/0121-operation-history.js'
+import { bundleSizes } from './migrations/0150-0199/0155-bundle-sizes.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -57,6 +58,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0110-bundle-cost': bundleCost,
   '0120-refusals': refusals,
   '0121-operation-history': operationHistory,
+  '0155-bundle-sizes': bundleSizes,
 }
 
 /** Refuses a schema that a newer version has made: this one would not know what its columns mean. */

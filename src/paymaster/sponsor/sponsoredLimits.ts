@@ -1,6 +1,6 @@
 import { greatest } from '../../base/bigints.js'
 import type { Draft } from '../../entrypoint/draft.js'
-import type { GasEstimate } from '../../gas/gasEstimate.js'
+import { type GasEstimate, preVerificationBounds } from '../../gas/gasEstimate.js'
 
 /** The gas limits of a sponsored operation. */
 export type SponsoredLimits = {
@@ -40,7 +40,10 @@ export function limitsToSign(
   return {
     callGasLimit: greatest(requested.callGasLimit, callGasLimit),
     verificationGasLimit: greatest(requested.verificationGasLimit, verificationGasLimit),
-    preVerificationGas: greatest(requested.preVerificationGas, preVerificationGas),
+    preVerificationGas:
+      requested.preVerificationGas >= preVerificationBounds(estimate).least
+        ? requested.preVerificationGas
+        : preVerificationGas,
     paymasterVerificationGasLimit: greatest(
       requested.paymasterVerificationGasLimit,
       paymasterVerificationGasLimit,
