@@ -49,6 +49,7 @@ function nextAdmission(appId: string): Admission {
     factory: undefined,
     seenBlock: 0n,
     mostCharged: undefined,
+    sharedBy: 1,
     validUntilBlock: 0n,
     firstValidation: undefined,
   }

@@ -8,6 +8,7 @@ import type { BundleState } from '../store/schema.js'
 import type { RuleSettings } from '../validation/checkRules.js'
 import type { Engine } from '../validation/engine.js'
 import type { GasWatch } from './createGasWatch.js'
+import type { SizeWatch } from './createSizeWatch.js'
 
 /** The parts that bundle on one chain. All state is in the database. */
 export type BundlingContext = {
@@ -26,4 +27,6 @@ export type BundlingContext = {
   readonly onBundleEnded?: (state: Exclude<BundleState, 'signed'>) => void
   /** Absent where the rules are off. */
   readonly gasWatch?: GasWatch | undefined
+  /** Absent where the operator has set the size of bundles to reckon with. */
+  readonly sizeWatch?: SizeWatch | undefined
 }

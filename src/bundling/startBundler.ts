@@ -64,7 +64,10 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
         const atHead = { ...followed, head: heads.current() }
         await sendBundles(context, atHead, { turn: turn++, freshHead: follow })
       }
-      if (follow && followed) await keepLanes(context, followed)
+      if (follow && followed) {
+        await keepLanes(context, followed)
+        await context.sizeWatch?.tell(followed.head)
+      }
     } catch (error) {
       followWanted ||= follow
       logger.warn({ err: error }, 'a bundling round failed; nothing was changed by what failed')

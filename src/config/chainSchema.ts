@@ -80,7 +80,12 @@ export const chainSchema = z.strictObject({
   pollInterval: z.int().min(20).max(60_000).default(1_000),
   maxBundleGas: z.int().positive().default(16_777_216),
   maxBundleBytes: z.int().positive().default(117_964),
-  expectedBundleSize: z.int().min(1).max(100).default(1),
+  expectedBundleSize: z
+    .union(
+      [z.literal('auto'), z.int().min(1).max(100)],
+      'must be "auto" or a whole number from 1 to 100',
+    )
+    .default('auto'),
   maxBundleWait: z.int().nonnegative().default(10_000),
   maxVerificationGas: z.int().positive().default(5_000_000),
   resubmitAfter: z.int().min(100).default(15_000),

@@ -13,6 +13,7 @@ import { requireDelegation } from '../validation/authorization.js'
 import type { Engine, GasMeasurement } from '../validation/engine.js'
 import { mergeOverrides } from '../validation/mergeOverrides.js'
 import { toOperationError } from '../validation/operationFailure.js'
+import type { BundleSizes } from './bundleSizes.js'
 import { estimatedDataGas } from './dataGas.js'
 import type { DataPrice } from './dataPrice.js'
 import { fundPayer } from './fundPayer.js'
@@ -29,6 +30,8 @@ export type EstimateContext = {
   readonly advice: FeeAdvice
   /** The price of data at the same head; absent on a chain that has none. */
   readonly dataPrice?: DataPrice | undefined
+  /** The sizes that other estimates of the last minutes may have reckoned with; absent where there are none. */
+  readonly otherSizes?: Pick<BundleSizes, 'fewest' | 'most'> | undefined
 } & ExpectedShare
 
 /** LIM-030: gas by which a verification limit must exceed the gas used, or other bundlers refuse it. */
@@ -71,7 +74,7 @@ export async function estimateOperation(
   const { definition } = context
   requireSignatureBound(draft)
   requireDelegation(entryPoint.version, draft, definition.chainId)
-  const { bundleSize, beneficiaryGas, engine } = context
+  const { bundleSize, otherSizes, beneficiaryGas, engine } = context
   const fees = chooseFees(draft, context.advice.standard)
   const hasPaymasterLimits = entryPoint.hasPaymasterLimits && draft.paymaster !== undefined
   const bounds = {
@@ -92,20 +95,21 @@ export async function estimateOperation(
   }
   const widest = widestOperation(filled)
   const paid = isFree(fees) ? context.advice.standard : fees
-  const share = (limited: Operation, verificationGasUsed: bigint, contextSize: number) =>
-    preVerificationGas(entryPoint, widest, {
-      bundleSize,
-      beneficiaryGas,
-      verificationGasUsed,
-      contextSize,
-      dataGas: estimatedDataGas(
-        entryPoint,
-        { op: limited, fees: paid, bundleSize },
-        context.dataPrice,
-      ),
-    })
+  const shareOf =
+    (size: number) => (limited: Operation, verificationGasUsed: bigint, contextSize: number) =>
+      preVerificationGas(entryPoint, widest, {
+        bundleSize: size,
+        beneficiaryGas,
+        verificationGasUsed,
+        contextSize,
+        dataGas: estimatedDataGas(
+          entryPoint,
+          { op: limited, fees: paid, bundleSize: size },
+          context.dataPrice,
+        ),
+      })
 
-  const op = { ...filled, preVerificationGas: share(filled, 0n, 0) }
+  const op = { ...filled, preVerificationGas: shareOf(bundleSize)(filled, 0n, 0) }
   const funds = await fundPayer(context.node, entryPoint, op)
   const overrides = override ? mergeOverrides(funds, override) : funds
   const measured = await engine.measure(entryPoint, op, bounds, overrides)
@@ -131,9 +135,14 @@ export async function estimateOperation(
     paymasterVerificationGasLimit: limits.paymasterVerificationGasLimit ?? 0n,
     paymasterPostOpGasLimit: limits.paymasterPostOpGasLimit ?? 0n,
   }
+  const share = (size: number) => shareOf(size)(limited, leastUsed, contextSize)
   return {
     callGasLimit,
-    preVerificationGas: share(limited, leastUsed, contextSize),
+    preVerificationGas: share(bundleSize),
+    preVerificationBounds: otherSizes && {
+      least: share(otherSizes.most),
+      most: share(otherSizes.fewest),
+    },
     ...limits,
     ...fees,
     validAfter,

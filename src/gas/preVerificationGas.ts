@@ -51,14 +51,12 @@ export function beneficiaryGas({ beneficiary }: Pick<ChainDefinition, 'beneficia
   return beneficiary === undefined ? 0 : COLD_BENEFICIARY
 }
 
-/** The share that operations of this chain owe of a bundle of the expected size. */
+/** The share that operations of this chain owe of a bundle of so many. */
 export function expectedShare(
-  definition: Pick<ChainDefinition, 'beneficiary' | 'expectedBundleSize'>,
+  definition: Pick<ChainDefinition, 'beneficiary'>,
+  bundleSize: number,
 ): ExpectedShare {
-  return {
-    bundleSize: definition.expectedBundleSize,
-    beneficiaryGas: beneficiaryGas(definition),
-  }
+  return { bundleSize, beneficiaryGas: beneficiaryGas(definition) }
 }
 
 type OperationEncoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>

@@ -23,7 +23,7 @@ import { dataGas, dataSteps, estimatedDataGas } from '../gas/dataGas.js'
 import { afterSteps } from '../gas/dataPrice.js'
 import { dataPriceAt } from '../gas/dataPriceAt.js'
 import { highestPrice } from '../gas/highestPrice.js'
-import { preVerificationGas } from '../gas/preVerificationGas.js'
+import { beneficiaryGas, preVerificationGas } from '../gas/preVerificationGas.js'
 import { widestOperation } from '../gas/widestOperation.js'
 import { findGrant } from '../store/ledger/grants.js'
 import { isReserved } from '../store/ledger/reservations.js'
@@ -68,7 +68,7 @@ export type Mempool = {
    *
    * Throws a class of errors/operationErrors for every refusal, OverloadedError when too many
    * admissions are under way. preVerificationGas must pay for the operation's full share of a bundle
-   * of the configured `bundleSize`: less is what we would lose on each operation, so there is no
+   * of the expected size: less is what we would lose on each operation, so there is no
    * discount. An operation without fees is taken only when we granted the app to pay for exactly that
    * one; it leaves the pool when the grant ends.
    */
@@ -254,7 +254,7 @@ async function requireValid(
   }
   requireValidity(validation, op, next, await admissionHorizon(node, head, context.definition))
   const paid = { op, fees: grant ?? op }
-  await requirePreVerificationGas(context, entryPoint, paid, validation, head)
+  const sharedBy = await requirePreVerificationGas(context, entryPoint, paid, validation, head)
   const mostCharged = requireCoverage(entryPoint, op, validation, head.baseFee)
   if (simulateExecution || tank?.chargesAfterwards === true)
     await requireExecution(context, entryPoint, op, override)
@@ -273,6 +273,7 @@ async function requireValid(
       factory: factoryOf(op, observed),
       seenBlock: head.number,
       mostCharged,
+      sharedBy,
       validUntilBlock: blocks.until,
       firstValidation: firstValidation(validation, ruleCheck.verdict),
     },
@@ -330,23 +331,35 @@ function requireSignatures(validation: Validation): void {
   }
 }
 
-/** `fees` are those that are paid for the operation. */
+/**
+ * The number of operations of a bundle of which the operation pays its full share: the expected one, or, where that has
+ * fallen since its estimate, the largest of the last minutes. `fees` are those that are paid for it.
+ * @throws PreVerificationGasTooLowError when it pays for none of them
+ */
 async function requirePreVerificationGas(
-  { node, definition, bundleSize, beneficiaryGas }: MempoolContext,
+  { node, definition, sizes }: MempoolContext,
   entryPoint: EntryPoint,
   { op, fees }: { readonly op: Operation; readonly fees: Fees },
   { verificationGasUsed, contextSize }: Validation,
   head: Head,
-): Promise<void> {
+): Promise<number> {
   const price = await dataPriceAt(node, definition.dataFee, head)
-  const share = { bundleSize, beneficiaryGas, verificationGasUsed, contextSize }
-  const data = { op, fees, bundleSize }
   const admissible = price && afterSteps(price, dataSteps.admission)
-  const required = preVerificationGas(entryPoint, op, {
-    ...share,
-    dataGas: dataGas(entryPoint, data, admissible),
-  })
-  if (op.preVerificationGas >= required) return
+  const facts = { beneficiaryGas: beneficiaryGas(definition), verificationGasUsed, contextSize }
+  const requiredBy = (bundleSize: number): bigint =>
+    preVerificationGas(entryPoint, op, {
+      ...facts,
+      bundleSize,
+      dataGas: dataGas(entryPoint, { op, fees, bundleSize }, admissible),
+    })
+  const { current } = await sizes.of(entryPoint.address)
+  const required = requiredBy(current)
+  if (op.preVerificationGas >= required) return current
+  // Another process may have told another size a moment ago.
+  const { most } = await sizes.newest(entryPoint.address)
+  if (most > current && op.preVerificationGas >= requiredBy(most)) return most
+  const share = { ...facts, bundleSize: current }
+  const data = { op, fees, bundleSize: current }
   // The operation that comes next has other bytes and meets another price of data: the figure is enough for both.
   const enough =
     price &&

@@ -2,10 +2,10 @@ import type { Logger } from 'pino'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { NodeClient } from '../chain/nodeClient.js'
-import type { ExpectedShare } from '../gas/preVerificationGas.js'
 import type { Database } from '../store/database.js'
 import type { Engine } from '../validation/engine.js'
 import type { RuleOutcome } from '../validation/requireRules.js'
+import type { ExpectedSizes } from './createBundleSizes.js'
 
 /** The parts that admit operations to one chain's pool. */
 export type MempoolContext = {
@@ -17,4 +17,5 @@ export type MempoolContext = {
   /** Called with the outcome of the ERC-7562 rules for each operation, for the metrics. */
   readonly onRulesChecked: (outcome: RuleOutcome) => void
   readonly logger: Logger
-} & ExpectedShare
+  readonly sizes: ExpectedSizes
+}

@@ -19,10 +19,9 @@ type Advice = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly node: NodeClient
-  readonly definition: Pick<
-    ChainDefinition,
-    'chainId' | 'tokens' | 'beneficiary' | 'expectedBundleSize'
-  >
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'tokens' | 'beneficiary'>
+  /** The size of bundle that estimates for the EntryPoint reckon with. */
+  bundleSize(entryPoint: EntryPoint): Promise<number>
   /** The advice of the chain. */
   fees(): Promise<FeeAdvice>
   /** The price of data at the head; undefined on a chain that has none. */
@@ -68,7 +67,8 @@ export function createAppFees(advice: Advice): AppFees {
       if (payer.tank === undefined) return estimate(entryPoint, withoutFees(draft), override)
       const measured = await estimate(entryPoint, draft, override)
       // A gas tank returns no context.
-      const share = { ...expectedShare(definition), contextSize: 0 }
+      const bundleSize = await advice.bundleSize(entryPoint)
+      const share = { ...expectedShare(definition, bundleSize), contextSize: 0 }
       const price = await advice.dataPrice()
       return withTankRoom(measured, entryPoint, draft, payer.tank.address, share, price)
     },

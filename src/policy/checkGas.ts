@@ -1,5 +1,5 @@
 import type { Refusal } from '../errors/refusal.js'
-import type { GasEstimate } from '../gas/gasEstimate.js'
+import { type GasEstimate, preVerificationBounds } from '../gas/gasEstimate.js'
 
 /** The gas limits that are to be signed. */
 export type RequestedGas = {
@@ -22,7 +22,11 @@ export type GasLimits = {
 /** Our own estimate of the same operation. */
 export type EstimatedGas = Pick<
   GasEstimate,
-  'callGasLimit' | 'verificationGasLimit' | 'preVerificationGas' | 'paymasterVerificationGasLimit'
+  | 'callGasLimit'
+  | 'verificationGasLimit'
+  | 'preVerificationGas'
+  | 'preVerificationBounds'
+  | 'paymasterVerificationGasLimit'
 >
 
 /**
@@ -32,7 +36,7 @@ export type EstimatedGas = Pick<
  */
 const LIMIT_PERCENT = 150n
 const LIMIT_SLACK = 200_000n
-/** Percent of our preVerificationGas, which whoever bundles gets in full, used or not. */
+/** Percent of the highest preVerificationGas that an estimate of the last minutes may have had, which whoever bundles gets in full, used or not. */
 const PRE_VERIFICATION_PERCENT = 125n
 
 /**
@@ -45,12 +49,13 @@ export function checkGas(
   { maxVerificationGas, maxBundleGas }: GasLimits,
 ): Refusal | undefined {
   const atMost = (estimate: bigint) => (estimate * LIMIT_PERCENT) / 100n + LIMIT_SLACK
-  const { preVerificationGas, paymasterVerificationGasLimit: ofPaymaster = 0n } = estimated
+  const { paymasterVerificationGasLimit: ofPaymaster = 0n } = estimated
+  const { most } = preVerificationBounds(estimated)
   const bounds = {
     verificationGasLimit: atMost(estimated.verificationGasLimit),
     paymasterVerificationGasLimit: atMost(ofPaymaster),
     callGasLimit: atMost(estimated.callGasLimit),
-    preVerificationGas: (preVerificationGas * PRE_VERIFICATION_PERCENT) / 100n,
+    preVerificationGas: (most * PRE_VERIFICATION_PERCENT) / 100n,
   }
   const ofChain: [name: string, value: bigint, limit: bigint][] = [
     ['verificationGasLimit', requested.verificationGasLimit, maxVerificationGas],

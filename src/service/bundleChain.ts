@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { createDebugBundler, type DebugBundler } from '../bundling/createDebugBundler.js'
 import { createGasWatch, type GasWatch } from '../bundling/createGasWatch.js'
+import { createSizeWatch } from '../bundling/createSizeWatch.js'
 import { type BundlingCandidate, leadBundling } from '../bundling/leadBundling.js'
 import { type Bundler, startBundler } from '../bundling/startBundler.js'
 import { watchFunds } from '../paymaster/watchFunds.js'
@@ -103,6 +104,10 @@ function bundlingContext(
     treasury,
     logger,
     gasWatch,
+    sizeWatch:
+      definition.expectedBundleSize === 'auto'
+        ? createSizeWatch({ database, definition, now: Date.now })
+        : undefined,
     onBundleEnded: (state: string) => metrics.bundleEnded(chainId, state),
   }
 }

@@ -11,6 +11,7 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { dataPriceAt } from '../gas/dataPriceAt.js'
 import { estimateOperation } from '../gas/estimateOperation.js'
 import { expectedShare } from '../gas/preVerificationGas.js'
+import { createBundleSizes } from '../mempool/createBundleSizes.js'
 import { createMempool } from '../mempool/createMempool.js'
 import { createAppFees } from '../paymaster/appFees.js'
 import { createTokenPaymaster } from '../paymaster/createTokenPaymaster.js'
@@ -29,18 +30,29 @@ export function serveChain(
 ): Omit<ChainServices, 'debug' | 'reads'> {
   const { definition, entryPoints, node, heads, engine, logger } = chain
   const { chainId } = definition
-  const share = expectedShare(definition)
+  const sizes = createBundleSizes(database, definition)
+  const share = (bundleSize: number) => expectedShare(definition, bundleSize)
   const fees = () => adviseFees(node, heads.current())
   const dataPrice = () => dataPriceAt(node, definition.dataFee, heads.current())
-  const estimate = async (entryPoint: EntryPoint, draft: Draft, override?: StateOverride) =>
-    estimateOperation(
-      { node, engine, definition, advice: await fees(), dataPrice: await dataPrice(), ...share },
+  const estimate = async (entryPoint: EntryPoint, draft: Draft, override?: StateOverride) => {
+    const { current, ...otherSizes } = await sizes.of(entryPoint.address)
+    return estimateOperation(
+      {
+        node,
+        engine,
+        definition,
+        advice: await fees(),
+        dataPrice: await dataPrice(),
+        ...share(current),
+        otherSizes,
+      },
       entryPoint,
       draft,
       override,
     ).catch(async (error: unknown) => {
       throw await explainRevert(node, draft, error)
     })
+  }
   const mempool = createMempool({
     definition,
     database,
@@ -48,7 +60,7 @@ export function serveChain(
     heads,
     engine,
     logger,
-    ...share,
+    sizes,
     onRulesChecked: (how) => metrics.rulesChecked(chainId, how),
   })
   const nativeUsd = nativeUsdOf(config)
@@ -81,7 +93,16 @@ export function serveChain(
   return {
     chainId,
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
-    ...createAppFees({ database, masterKey, node, definition, fees, dataPrice, estimate }),
+    ...createAppFees({
+      database,
+      masterKey,
+      node,
+      definition,
+      fees,
+      dataPrice,
+      estimate,
+      bundleSize: async ({ address }) => (await sizes.of(address)).current,
+    }),
     admit: mempool.admit,
     status: (hash) => operationStatus(views, hash),
     receipt: (hash) => operationReceipt(views, hash),

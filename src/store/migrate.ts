@@ -34,6 +34,7 @@ import { webhookCircuits } from './migrations/0100-0149/0136-webhook-circuits.js
 import { recordLists } from './migrations/0100-0149/0137-record-lists.js'
 import { authTokens } from './migrations/0100-0149/0145-auth-tokens.js'
 import { users } from './migrations/0100-0149/0146-users.js'
+import { bundleSizes } from './migrations/0150-0199/0155-bundle-sizes.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -69,6 +70,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0137-record-lists': recordLists,
   '0145-auth-tokens': authTokens,
   '0146-users': users,
+  '0155-bundle-sizes': bundleSizes,
 }
 
 /** Refuses a schema that a newer version has made: this one would not know what its columns mean. */

@@ -415,6 +415,8 @@ type OperationRow = {
   seen_block: Generated<bigint>
   /** Gas that the EntryPoint may charge; null where it does not matter or was never computed. */
   most_charged: bigint | null
+  /** The number of operations that its preVerificationGas shares a bundle with, itself included. */
+  shared_by: Generated<number>
   /** A FirstValidation as JSON; null where only the result was known. */
   first_validation: unknown
   /** Time at which its cancellation was asked for. */
@@ -525,6 +527,14 @@ type EventDeliveryRow = {
   http_status: number | null
   reason: string | null
   updated_at: Generated<Date>
+}
+
+/** A size of bundle that estimates reckoned with from `decided_at` on. */
+type BundleSizeRow = {
+  chain_id: bigint
+  entry_point: Address
+  decided_at: Generated<Date>
+  size: number
 }
 
 /** The right of one process to do a thing alone; `token` grows with each holder. */
@@ -703,6 +713,7 @@ export type Schema = {
   event_subscriptions: EventSubscriptionRow
   events: EventRow
   event_deliveries: EventDeliveryRow
+  bundle_sizes: BundleSizeRow
   leases: LeaseRow
   pool_bounds: PoolBoundRow
   reputations: ReputationRow

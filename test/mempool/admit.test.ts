@@ -23,7 +23,7 @@ import {
   ValidationRejectedError,
 } from '../../src/errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../../src/errors/ruleErrors.js'
-import { expectedShare } from '../../src/gas/preVerificationGas.js'
+import { createBundleSizes } from '../../src/mempool/createBundleSizes.js'
 import { createMempool } from '../../src/mempool/createMempool.js'
 import { minimumReplacement } from '../../src/mempool/minimumReplacement.js'
 import type { Engine } from '../../src/validation/engine.js'
@@ -196,10 +196,10 @@ describe('admission', () => {
           return validated
         },
       }
-      const share = expectedShare(ruled.definition)
+      const sizes = createBundleSizes(postgres().database, ruled.definition)
       const mempool = createMempool({
         ...context,
-        ...share,
+        sizes,
         heads,
         engine,
         onRulesChecked: () => {},

@@ -64,6 +64,7 @@ function admissionOf(chainId: number, each: Shape): Admission {
       factory: undefined,
       seenBlock: 0n,
       mostCharged: undefined,
+      sharedBy: 1,
       validUntilBlock: 0n,
       firstValidation: undefined,
     },

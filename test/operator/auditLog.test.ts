@@ -291,7 +291,7 @@ describe('commands and the older interfaces', () => {
       'keys new',
       'keys check',
     ],
-    ...['dev', 'serve', 'migrate', 'storage'],
+    ...['dev', 'serve', 'migrate', 'storage', 'check'],
     // Shown by test/operator/masterKey.test.ts: it needs a lost key.
     'tank replace',
     // Shown by test/operator/people.test.ts: the last operator stays, and a new key ends what uses the old one.

@@ -9,7 +9,7 @@ import { dataGas, dataSteps } from '../../gas/dataGas.js'
 import { afterSteps, type DataPrice } from '../../gas/dataPrice.js'
 import { dataPriceAt } from '../../gas/dataPriceAt.js'
 import { placeholder } from '../../gas/placeholder.js'
-import { beneficiaryGas, expectedShare, preVerificationGas } from '../../gas/preVerificationGas.js'
+import { beneficiaryGas, preVerificationGas } from '../../gas/preVerificationGas.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
 import { pooledOperations } from '../../store/pool/pooledOperations.js'
 import { readReputations } from '../../store/pool/reputations.js'
@@ -40,6 +40,8 @@ export type BundleDraft = {
   readonly authorizationList: readonly SignedAuthorization[]
   /** wei that its sender must have for data beside gas limit times fee. */
   readonly dataReserve: bigint
+  /** The times at which its operations were received. */
+  readonly receivedAt: readonly Date[]
 }
 
 /** Pooled operations that are read for one bundle, the best first. */
@@ -123,6 +125,7 @@ export async function assembleBundle(
         fees: plan.fees,
         authorizationList,
         dataReserve: charged?.reserve ?? 0n,
+        receivedAt: kept.map(({ receivedAt }) => receivedAt),
       }
     }
     if (plan.kind === 'retryCheaper') {
@@ -205,10 +208,10 @@ function notShared(
   price: DataPrice | undefined,
 ): Drop {
   const { op, contextSize } = carriedOperation(stored)
-  const share = { ...expectedShare(definition), bundleSize: 1 }
   const fees = pricedOperation(entryPoint, stored)
   const alone = {
-    ...share,
+    bundleSize: 1,
+    beneficiaryGas: beneficiaryGas(definition),
     verificationGasUsed: 0n,
     contextSize,
     dataGas: dataGas(entryPoint, { op, fees, bundleSize: 1 }, price),

@@ -1,6 +1,6 @@
 import { dataGas } from '../../gas/dataGas.js'
 import type { DataPrice } from '../../gas/dataPrice.js'
-import { expectedShare, preVerificationGas } from '../../gas/preVerificationGas.js'
+import { beneficiaryGas, preVerificationGas } from '../../gas/preVerificationGas.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { carriedOperation } from '../fees/carriedOperation.js'
@@ -18,12 +18,13 @@ export function passDataFee(
   selected: readonly StoredOperation[],
 ): readonly StoredOperation[] {
   if (price === undefined) return selected
-  const share = expectedShare(definition)
   return selected.filter((stored) => {
     const { op, contextSize } = carriedOperation(stored)
-    const data = { op, fees: pricedOperation(entryPoint, stored), bundleSize: share.bundleSize }
+    const bundleSize = stored.sharedBy
+    const data = { op, fees: pricedOperation(entryPoint, stored), bundleSize }
     const required = preVerificationGas(entryPoint, op, {
-      ...share,
+      bundleSize,
+      beneficiaryGas: beneficiaryGas(definition),
       contextSize,
       // Less gas of validation needs more here: whether that binds is for the whole bundle to say.
       verificationGasUsed: op.verificationGasLimit + op.paymasterVerificationGasLimit,

@@ -116,6 +116,7 @@ async function sendBundle(
       const bundle = await signBundle(context, signer, nextNonce(lane), draft)
       if (!bundle) continue
       faultPoint('bundle:committed')
+      context.sizeWatch?.note(entryPoint.address, draft.receivedAt)
       const facts = { bundleId: bundle.id, executor, nonce: bundle.nonce }
       context.logger.info({ ...facts, operations: hashes.length, gas, ...fees }, 'bundle signed')
       return isTaken(await send(context, bundle)) ? bundle : 'stopped'

@@ -57,8 +57,11 @@ export type BundleSettings = {
   readonly maxBundleGas: bigint
   /** Bytes of one bundle transaction at most. */
   readonly maxBundleBytes: number
-  /** Operations that share a bundle's fixed costs in preVerificationGas, at least 1. */
-  readonly expectedBundleSize: number
+  /**
+   * Operations that share a bundle's fixed costs in preVerificationGas, at least 1; `auto` = as many as nearly all
+   * bundles lately could have had.
+   */
+  readonly expectedBundleSize: number | 'auto'
   /** Milliseconds that an operation waits for others to share a bundle with. */
   readonly maxBundleWait: number
   /** Milliseconds without inclusion after which a bundle's fees are raised. */

@@ -25,6 +25,8 @@ export function devChainDefinition({
       entryPoints: Object.entries(entryPoints).map(([version, address]) => ({ version, address })),
       executorKeys: executors.map(devKey),
       pollInterval: 100,
+      // Who develops waits for the next operation, not for others to share a bundle with.
+      expectedBundleSize: 1,
       resubmitAfter: 5_000,
       // Contracts that are staked on public chains are not staked here.
       minimumStake: '0',

@@ -2,7 +2,7 @@ import type { Draft } from '../../entrypoint/draft.js'
 import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
 import type { TimeRange } from '../../entrypoint/validationData.js'
 import type { Refusal } from '../../errors/refusal.js'
-import type { GasEstimate } from '../../gas/gasEstimate.js'
+import { type GasEstimate, preVerificationBounds } from '../../gas/gasEstimate.js'
 import type { PaymasterStub } from '../sponsoredDraft.js'
 import { parseTankData } from '../tank/tankData.js'
 import type { SponsoredLimits } from './sponsoredLimits.js'
@@ -54,15 +54,21 @@ export function committedLimits(op: Draft): SponsoredLimits {
   }
 }
 
-const estimated = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas'] as const
-
 /**
  * The refusal of limits that are too low. Elsewhere they are raised (see `limitsToSign`), but an
  * account that has signed them would have to sign again.
  */
 export function checkCommittedGas(op: SponsoredLimits, estimate: GasEstimate): Refusal | undefined {
-  const field = estimated.find((name) => op[name] < estimate[name])
+  const { callGasLimit, verificationGasLimit } = estimate
+  const needed = {
+    callGasLimit,
+    verificationGasLimit,
+    preVerificationGas: preVerificationBounds(estimate).least,
+  }
+  const field = (Object.keys(needed) as (keyof typeof needed)[]).find(
+    (name) => op[name] < needed[name],
+  )
   if (field === undefined) return undefined
-  const message = `${field} is ${op[field]}, the operation needs ${estimate[field]}. Estimate it with the stub and let the account sign again.`
+  const message = `${field} is ${op[field]}, the operation needs ${needed[field]}. Estimate it with the stub and let the account sign again.`
   return { code: 'GAS_TOO_LOW', message }
 }

@@ -1,7 +1,7 @@
 import { greatest, smallest } from '../../base/bigints.js'
 import type { Draft } from '../../entrypoint/draft.js'
 import { VALIDATION_GAS_SLACK } from '../../gas/estimateOperation.js'
-import type { GasEstimate } from '../../gas/gasEstimate.js'
+import { type GasEstimate, preVerificationBounds } from '../../gas/gasEstimate.js'
 
 /** The gas limits of a sponsored operation. */
 export type SponsoredLimits = {
@@ -46,7 +46,10 @@ export function limitsToSign(
       verificationGasLimit,
       searchDifference(verificationGasLimit),
     ),
-    preVerificationGas: greatest(requested.preVerificationGas, preVerificationGas),
+    preVerificationGas:
+      requested.preVerificationGas >= preVerificationBounds(estimate).least
+        ? requested.preVerificationGas
+        : preVerificationGas,
     paymasterVerificationGasLimit: highEnough(
       requested.paymasterVerificationGasLimit,
       paymasterVerificationGasLimit,

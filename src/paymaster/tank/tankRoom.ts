@@ -45,10 +45,13 @@ export function withTankRoom(
   }
   const sponsored = calldata(withPaymaster(draft, stub), { ...estimate, ...stub })
   const { callGasLimit: ownCall, verificationGasLimit: ownLimit } = estimate
+  const room = sponsored - calldata(draft, estimate)
+  const { preVerificationBounds: bounds } = estimate
   return {
     ...estimate,
     callGasLimit: ownCall + ownCall / SEARCH_SHARE + COLD_SLOTS_GAS,
-    preVerificationGas: estimate.preVerificationGas + sponsored - calldata(draft, estimate),
+    preVerificationGas: estimate.preVerificationGas + room,
+    preVerificationBounds: bounds && { least: bounds.least + room, most: bounds.most + room },
     verificationGasLimit: hasPaymasterLimits ? ownLimit : ownLimit + tankVerificationGas(draft),
   }
 }

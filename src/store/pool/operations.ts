@@ -39,6 +39,8 @@ export type StoredOperation = {
   readonly seenBlock: bigint
   /** EntryPoint.mostCharged, in gas; undefined where it does not matter or was never computed. */
   readonly mostCharged: bigint | undefined
+  /** The number of operations that its preVerificationGas shares a bundle with, itself included. */
+  readonly sharedBy: number
   /** Undefined where it was taken in without validation. */
   readonly firstValidation: FirstValidation | undefined
 }
@@ -76,6 +78,8 @@ export type NewOperation = {
   readonly seenBlock: bigint
   /** EntryPoint.mostCharged, in gas. */
   readonly mostCharged: bigint | undefined
+  /** The number of operations that its preVerificationGas shares a bundle with, itself included. */
+  readonly sharedBy: number
   readonly firstValidation: FirstValidation | undefined
 }
 
@@ -337,6 +341,7 @@ export function toStored(row: Selectable<Schema['operations']>): StoredOperation
     factory: row.factory ?? undefined,
     seenBlock: row.seen_block,
     mostCharged: row.most_charged ?? undefined,
+    sharedBy: row.shared_by,
     firstValidation: (row.first_validation as FirstValidation | null) ?? undefined,
   }
 }

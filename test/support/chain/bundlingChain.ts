@@ -23,6 +23,7 @@ import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { expectedShare, preVerificationGas } from '../../../src/gas/preVerificationGas.js'
+import { createBundleSizes } from '../../../src/mempool/createBundleSizes.js'
 import { createMempool, type Mempool } from '../../../src/mempool/createMempool.js'
 import type { ExecutorSigner } from '../../../src/signing/executorSigner.js'
 import { openSigner, openSigners } from '../../../src/signing/openSigner.js'
@@ -196,8 +197,9 @@ export async function startBundlingChain(
     signers: executors,
     treasury,
   }
-  const share = expectedShare(definition)
-  const mempool = createMempool({ ...context, onRulesChecked: () => {}, ...share })
+  const { expectedBundleSize } = definition
+  const sizes = createBundleSizes(database, definition)
+  const mempool = createMempool({ ...context, onRulesChecked: () => {}, sizes })
   const appId = await createApp(database)
 
   const setCode = async (address: Address) => {
@@ -260,7 +262,7 @@ export async function startBundlingChain(
       }
       const widest = { ...op, preVerificationGas: 0xffffffn }
       const required = preVerificationGas(entryPoint, widest, {
-        ...share,
+        ...expectedShare(definition, expectedBundleSize === 'auto' ? 1 : expectedBundleSize),
         verificationGasUsed: 0n,
         contextSize: 0,
       })

@@ -19,6 +19,7 @@ import { dataPriceAt } from '../../../src/gas/dataPriceAt.js'
 import { type EstimateContext, estimateOperation } from '../../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../../src/gas/gasEstimate.js'
 import { expectedShare } from '../../../src/gas/preVerificationGas.js'
+import { createBundleSizes } from '../../../src/mempool/createBundleSizes.js'
 import { createMempool, type Mempool } from '../../../src/mempool/createMempool.js'
 import { openSigners } from '../../../src/signing/openSigner.js'
 import type { Database } from '../../../src/store/database.js'
@@ -104,7 +105,7 @@ export async function startMixedBundling(
     strikeSeconds: 86_400,
     ...changes,
   }
-  const share = expectedShare(definition)
+  const sizes = createBundleSizes(database, definition)
   const executors = await openSigners(definition.executorKeys)
   const context: BundlingContext & ViewContext = {
     definition,
@@ -124,7 +125,7 @@ export async function startMixedBundling(
     engine,
     heads,
     onRulesChecked: () => {},
-    ...share,
+    sizes,
   })
   const appId = await createApp(database)
 
@@ -146,6 +147,7 @@ export async function startMixedBundling(
     definition,
     context,
     executors,
+    sizes,
     appId,
     round,
     roundAs,
@@ -153,6 +155,8 @@ export async function startMixedBundling(
       const head = await heads.refresh()
       const advice = await adviseFees(node, head)
       const dataPrice = await dataPriceAt(node, definition.dataFee, head)
+      const { current, ...otherSizes } = await sizes.of(entryPoint.address)
+      const share = { ...expectedShare(definition, current), otherSizes }
       const estimating: EstimateContext = { node, engine, definition, advice, dataPrice, ...share }
       return estimateOperation(estimating, entryPoint, draft)
     },
