@@ -9,7 +9,7 @@ import type { StateOverride } from './engine.js'
 import { type Measured, type MeasureTask, noProgress } from './inProcess/measureOperation.js'
 import type { Interrupted, PassEnd } from './inProcess/pass.js'
 import type { OperationRun, RunTask } from './inProcess/runOperation.js'
-import { MAX_STEPS, stateFor } from './inProcess/simulateOperation.js'
+import { MAX_STEPS } from './inProcess/simulateOperation.js'
 import { knows, packBlock, Wanted } from './threads/carriedBlock.js'
 import { type CodeSender, createCodeSender } from './threads/codes.js'
 import { runInline } from './threads/inlineRuns.js'
@@ -131,8 +131,8 @@ function createOperationRuns(
         runSteps: inline.runSteps,
         mayGoOn: () => performance.now() < end,
       }
-      const on = { block: known.block, state: stateFor(state, task.op, override) }
-      return runTask(on, entryPoint, task, allowance)
+      const ground = { block: known.block, known: state, override }
+      return runTask(ground, entryPoint, task, allowance)
     })
     wanted.addTouched(touched)
     return pass

@@ -2,11 +2,11 @@ import { greatest } from '../../base/bigints.js'
 import type { Traces, Unfinished } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
-import { type Miss, type Outcome, trackState } from '../../evm/index.js'
+import { type Miss, type Outcome, type State, trackState } from '../../evm/index.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { postOpReverted } from '../refusals.js'
 import type { CallEnd, Extent, Observation } from './observeOperation.js'
-import type { Allowance, Interrupted, PassEnd } from './pass.js'
+import type { Allowance, Ground, Interrupted, PassEnd } from './pass.js'
 import { PREIMAGES_KEPT, ranOutOfSteps } from './runOperation.js'
 import { refusal, validityOf } from './simulatedOperation.js'
 import {
@@ -14,6 +14,7 @@ import {
   type Simulation,
   type SimulationState,
   simulateOperation,
+  stateFor,
 } from './simulateOperation.js'
 import { type LimitSearch, smallestLimit } from './smallestLimit.js'
 
@@ -87,14 +88,15 @@ export type MeasurePass = { readonly end: PassEnd<Measured>; readonly progress: 
  * The search is the same each time, so it can end after any run and begin again with what is known.
  */
 export function measureOperation(
-  on: SimulationState,
+  ground: Ground,
   entryPoint: EntryPoint,
   task: MeasureTask,
   allowance: Allowance,
 ): MeasurePass {
   const { answers, ...progress } = task.progress
   const pass: Pass = {
-    on,
+    ground,
+    on: stateOn(ground, ground.known, task.op),
     entryPoint,
     op: task.op,
     allowance,
@@ -114,6 +116,10 @@ export function measureOperation(
   }
 }
 
+function stateOn({ block, override }: Ground, known: State, op: Operation): SimulationState {
+  return { block, state: stateFor(known, op, override) }
+}
+
 /** Thrown to leave a measurement; caught where it begins. */
 class PassOver extends Error {
   override readonly name = 'PassOver'
@@ -125,6 +131,8 @@ class PassOver extends Error {
 }
 
 type Pass = {
+  readonly ground: Ground
+  /** The block and its state, as trials see them. */
   readonly on: SimulationState
   readonly entryPoint: EntryPoint
   readonly op: Operation
@@ -212,8 +220,9 @@ function keptRun(
 ): KeptRun {
   const known = pass.progress[name]
   if (known !== undefined) return known
-  const { state, touched } = trackState(pass.on.state)
-  const on = { block: pass.on.block, state }
+  // Below what is pretended: only what was asked of the chain is to be read for the next run.
+  const { state, touched } = trackState(pass.ground.known)
+  const on = stateOn(pass.ground, state, pass.op)
   // The record tells how slots are found, see `Traces`; that of one run suffices.
   const record = name === 'ample'
   const { outcome, observed } = run(pass, on, limits, extent, { record, most: MAX_STEPS })

@@ -1,4 +1,13 @@
+import type { StateOverride } from '../../chain/stateOverride.js'
 import type { Unfinished } from '../../chain/stateProvider.js'
+import type { BlockEnv, State } from '../../evm/index.js'
+
+/** The block on which an operation is run, the state of it that is known, and what the caller pretends of it. */
+export type Ground = {
+  readonly block: BlockEnv
+  readonly known: State
+  readonly override: StateOverride
+}
 
 /** The part of the work of one operation that a thread does at once. */
 export type Allowance = {

@@ -3,9 +3,9 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { type ExecutionRecord, type Outcome, trackState } from '../../evm/index.js'
 import type { Extent, Observation } from './observeOperation.js'
-import type { Allowance, PassEnd } from './pass.js'
+import type { Allowance, Ground, PassEnd } from './pass.js'
 import { outcomeOf } from './simulatedOperation.js'
-import { MAX_STEPS, type SimulationState, simulateOperation } from './simulateOperation.js'
+import { MAX_STEPS, simulateOperation, stateFor } from './simulateOperation.js'
 
 /** Hashed inputs by which the state of the next run of its kind is foreseen; `TouchMemory` looks at as many. */
 export const PREIMAGES_KEPT = 300
@@ -35,16 +35,17 @@ export type OperationRun = Traces & {
 
 /** Runs an operation once, on state that may be incomplete. */
 export function runOperation(
-  on: SimulationState,
+  { block, known, override }: Ground,
   entryPoint: EntryPoint,
   { op, extent, wantsRecord }: RunTask,
   { runSteps }: Allowance,
 ): PassEnd<OperationRun> {
-  const { state, touched } = trackState(on.state)
+  // Below what is pretended: only what was asked of the chain is to be read for the next run.
+  const { state, touched } = trackState(known)
   const maxSteps = Math.min(runSteps, MAX_STEPS)
   const bounds = { onMiss: 'guess', record: true, maxSteps } as const
   const { outcome, observed } = simulateOperation(
-    { block: on.block, state },
+    { block, state: stateFor(state, op, override) },
     entryPoint,
     op,
     extent,

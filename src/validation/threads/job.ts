@@ -2,7 +2,6 @@ import type { Hex } from 'viem'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
 import type { StateOverride } from '../engine.js'
-import { stateFor } from '../inProcess/simulateOperation.js'
 import { type CarriedBlock, unpackBlock } from './carriedBlock.js'
 import type { CodeReceiver } from './codes.js'
 import { type PackedPass, packPass } from './packedPreimages.js'
@@ -33,7 +32,7 @@ export function createJobRunner(receive: CodeReceiver) {
     const { block, state } = unpackBlock(known, receive)
     const end = performance.now() + JOB_TIME
     const allowance = { runSteps, mayGoOn: () => performance.now() < end }
-    const on = { block, state: stateFor(state, task.op, override) }
-    return packPass(runTask(on, entryPointOf(entryPoint), task, allowance))
+    const ground = { block, known: state, override }
+    return packPass(runTask(ground, entryPointOf(entryPoint), task, allowance))
   }
 }

@@ -4,9 +4,8 @@ import {
   type MeasureTask,
   measureOperation,
 } from '../inProcess/measureOperation.js'
-import type { Allowance, PassEnd } from '../inProcess/pass.js'
+import type { Allowance, Ground, PassEnd } from '../inProcess/pass.js'
 import { type OperationRun, type RunTask, runOperation } from '../inProcess/runOperation.js'
-import type { SimulationState } from '../inProcess/simulateOperation.js'
 
 /** Work on one operation in our EVM. */
 export type Task = RunTask | MeasureTask
@@ -18,14 +17,14 @@ export type TaskPass<Of extends Task> = Of extends MeasureTask
 
 /** Does a part of the work, on a state that may be incomplete. */
 export function runTask<Of extends Task>(
-  on: SimulationState,
+  ground: Ground,
   entryPoint: EntryPoint,
   task: Of,
   allowance: Allowance,
 ): TaskPass<Of> {
   const pass =
     task.kind === 'measure'
-      ? measureOperation(on, entryPoint, task, allowance)
-      : { end: runOperation(on, entryPoint, task, allowance) }
+      ? measureOperation(ground, entryPoint, task, allowance)
+      : { end: runOperation(ground, entryPoint, task, allowance) }
   return pass as TaskPass<Of>
 }
