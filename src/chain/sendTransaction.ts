@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address, Hex } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { TransactionFailedError } from '../errors/tankErrors.js'
 import type { ChainDefinition } from './definition/chainDefinition.js'
 import { adviseFees } from './fees.js'
@@ -29,18 +29,55 @@ export type TransactionRequest = {
 
 const DEFAULT_PATIENCE = 120_000
 
+/** By node and sender, the last transaction that is being sent. */
+const sending = new WeakMap<NodeClient, Map<Address, Promise<unknown>>>()
+
+/** Runs `send` after what the same sender sends there, so that each finds the nonce of the one before taken. */
+function inTurn<Result>(
+  node: NodeClient,
+  sender: Address,
+  send: () => Promise<Result>,
+): Promise<Result> {
+  const bySender = sending.get(node) ?? new Map<Address, Promise<unknown>>()
+  sending.set(node, bySender)
+  const last = bySender.get(sender) ?? Promise.resolve()
+  const next = last.then(send, send)
+  bySender.set(sender, next)
+  return next
+}
+
 /**
- * Sends one transaction for an operator's command and waits until it is in a block. It
+ * Sends one transaction for an operator's command and waits until it is in a block. Several at once of a key are
+ * sent one after the other and may come into one block. It
  * stores nothing and repeats nothing: executors do not use it. Throws NodeRpcError when the node
  * refuses it (it would revert, or the key has too little ether), TransactionFailedError when it
  * reverts all the same or takes too long.
  */
 export async function sendTransaction(
-  { node, definition, patience = DEFAULT_PATIENCE }: SenderContext,
+  context: SenderContext,
   key: Hex,
-  { to, data, value = 0n }: TransactionRequest,
+  request: TransactionRequest,
 ): Promise<TransactionReceipt> {
+  const { node, definition, patience = DEFAULT_PATIENCE } = context
   const account = privateKeyToAccount(key)
+  const hash = await inTurn(node, account.address, () => signAndSend(context, account, request))
+  const deadline = Date.now() + patience
+  for (;;) {
+    const receipt = await getTransactionReceipt(node, hash)
+    if (receipt?.status === 1) return receipt
+    if (receipt !== undefined) throw new TransactionFailedError('The transaction reverted', hash)
+    if (Date.now() > deadline) {
+      throw new TransactionFailedError(`The transaction is not mined after ${patience} ms`, hash)
+    }
+    await delay(definition.pollInterval)
+  }
+}
+
+async function signAndSend(
+  { node, definition }: SenderContext,
+  account: PrivateKeyAccount,
+  { to, data, value = 0n }: TransactionRequest,
+): Promise<Hex> {
   const call = { from: account.address, to, data, value: `0x${value.toString(16)}` }
   const [head, nonce, gas] = await Promise.all([
     getBlock(node, 'latest'),
@@ -59,15 +96,5 @@ export async function sendTransaction(
     gas: BigInt(gas),
     ...fast,
   })
-  const hash = await sendRawTransaction(node, signed)
-  const deadline = Date.now() + patience
-  for (;;) {
-    const receipt = await getTransactionReceipt(node, hash)
-    if (receipt?.status === 1) return receipt
-    if (receipt !== undefined) throw new TransactionFailedError('The transaction reverted', hash)
-    if (Date.now() > deadline) {
-      throw new TransactionFailedError(`The transaction is not mined after ${patience} ms`, hash)
-    }
-    await delay(definition.pollInterval)
-  }
+  return sendRawTransaction(node, signed)
 }

@@ -1,4 +1,4 @@
-import { type Address, type Hash, RpcError } from 'viem'
+import { type Address, type Hash, type Hex, RpcError, size } from 'viem'
 import {
   DETERMINISTIC_DEPLOYER,
   type Deployment,
@@ -116,8 +116,13 @@ async function placeMissing(
   }
 }
 
-/** Enough for the largest contract that may exist and its constructor. */
-const DEPLOYMENT_GAS = 8_000_000n
+/**
+ * Enough for a deployment: 200 gas for a byte of code, 40 at most for a byte of call data, and a constructor that
+ * makes a small contract. How much a block has room for depends on it.
+ */
+function deploymentGas(data: Hex): bigint {
+  return 1_000_000n + 260n * BigInt(size(data))
+}
 
 async function deployMissing(rpcUrl: string, wanted: readonly Deployment[]): Promise<void> {
   const wallet = await devWallet(rpcUrl)
@@ -145,9 +150,16 @@ async function deploy(wallet: DevWallet, deployments: readonly Deployment[]): Pr
     wallet.getBlock(),
     wallet.estimateFeesPerGas(),
   ])
-  const atOnce = Math.max(1, Number(gasLimit / DEPLOYMENT_GAS))
   let unconfirmed: Hash[] = []
+  let room = gasLimit
+  const confirm = async (): Promise<void> => {
+    await Promise.all(unconfirmed.map((hash) => wallet.waitForTransactionReceipt({ hash })))
+    unconfirmed = []
+    room = gasLimit
+  }
   for (const [index, { deployData: data }] of deployments.entries()) {
+    const gas = deploymentGas(data)
+    if (gas > room) await confirm()
     const serializedTransaction = await account.signTransaction({
       type: 'eip1559',
       chainId: chain.id,
@@ -155,13 +167,12 @@ async function deploy(wallet: DevWallet, deployments: readonly Deployment[]): Pr
       ...fees,
       to: DETERMINISTIC_DEPLOYER,
       data,
-      gas: DEPLOYMENT_GAS,
+      gas,
     })
     unconfirmed.push(await wallet.sendRawTransaction({ serializedTransaction }))
-    if (unconfirmed.length < atOnce && index < deployments.length - 1) continue
-    await Promise.all(unconfirmed.map((hash) => wallet.waitForTransactionReceipt({ hash })))
-    unconfirmed = []
+    room -= gas
   }
+  await confirm()
 }
 
 type CodeReader = { getCode(of: { address: Address }): Promise<string | undefined> }

@@ -6,6 +6,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { newestMigration } from './migrate.js'
 import type { Schema } from './schema.js'
 import { createTroubleMemory, rememberTrouble } from './storageTrouble.js'
 import { tellUnavailable } from './unavailable.js'
@@ -34,6 +35,9 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text'),
 }
 
+/** The name of our sessions: processes of another version have another one (`stoppedMigration`). */
+const schemaName = `purser ${newestMigration}`
+
 /** The settings with which `pg` connects, for pools and for single connections. */
 export function clientConfig(connection: Connection): pg.ClientConfig {
   return {
@@ -48,7 +52,7 @@ export function clientConfig(connection: Connection): pg.ClientConfig {
           database: connection.database,
           ssl: false,
         }),
-    application_name: 'purser',
+    application_name: schemaName,
     types,
   }
 }

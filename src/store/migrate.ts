@@ -1,7 +1,6 @@
-import { type Migration, Migrator, sql } from 'kysely'
+import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import { buildVersion } from '../base/version.js'
 import { ConfigError } from '../errors/configError.js'
-import type { Database } from './database.js'
 import { initial } from './migrations/0001-0049/0001-initial.js'
 import { tankModes } from './migrations/0001-0049/0002-tank-modes.js'
 import { policies } from './migrations/0001-0049/0003-policies.js'
@@ -35,6 +34,10 @@ import { recordLists } from './migrations/0100-0149/0137-record-lists.js'
 import { authTokens } from './migrations/0100-0149/0145-auth-tokens.js'
 import { users } from './migrations/0100-0149/0146-users.js'
 import { bundleSizes } from './migrations/0150-0199/0155-bundle-sizes.js'
+import type { Schema } from './schema.js'
+
+/** `Database` of `database.ts`, which asks this file for the newest migration. */
+type Database = Kysely<Schema>
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -73,6 +76,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0155-bundle-sizes': bundleSizes,
 }
 
+/** The last step, which says what schema this build knows. */
+export const newestMigration = Object.keys(migrations).sort().at(-1) ?? ''
+
 /** Refuses a schema that a newer version has made: this one would not know what its columns mean. */
 async function requireKnownSchema(database: Database): Promise<void> {
   if (!(await hasSchema(database))) return
@@ -81,9 +87,8 @@ async function requireKnownSchema(database: Database): Promise<void> {
   }>`select name from kysely_migration order by name`.execute(database)
   const unknown = rows.filter(({ name }) => !Object.hasOwn(migrations, name)).at(-1)
   if (unknown === undefined) return
-  const newest = Object.keys(migrations).sort().at(-1)
   throw new ConfigError(
-    `The database was changed by a newer version of Purser, up to ${unknown.name}; this one (${buildVersion}) ends at ${newest}. Start the newer version, or restore a backup that was made before it.`,
+    `The database was changed by a newer version of Purser, up to ${unknown.name}; this one (${buildVersion}) ends at ${newestMigration}. Start the newer version, or restore a backup that was made before it.`,
   )
 }
 

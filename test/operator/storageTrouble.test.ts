@@ -176,7 +176,7 @@ describe('a server that takes no writes or no connections', () => {
     }
     while (await hog()) expect(hogs.length).toBeLessThan(100)
     await hogs[0]!.query(`select pg_terminate_backend(pid) from pg_stat_activity
-      where pid <> pg_backend_pid() and application_name = 'purser'
+      where pid <> pg_backend_pid() and application_name like 'purser%'
       and pid not in (${(await pidsOf(hogs)).join(',')})`)
     while (await hog()) expect(hogs.length).toBeLessThan(100)
     await expectTrouble(running(), op, {

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { createNodeClient } from '../../chain/nodeClient.js'
 import type { Config } from '../../config/options.js'
 import { createTanks } from '../../paymaster/tanks.js'
+import type { TankKind } from '../../store/schema.js'
 import { createLogger } from '../createLogger.js'
 import { devCredentials, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
 import type { DevInfo } from '../devInfo.js'
@@ -55,6 +56,8 @@ async function prepare(
   try {
     const tanks = createTanks({ database, masterKey, node, definition })
     const url = publicUrl?.replace(/\/$/, '') ?? server.url
+    const fund = (kind: TankKind) => fundDevTanks(tanks, appId, contracts.entryPoints, kind)
+    const [gasTanks, tokenTanks] = await Promise.all([fund('gas'), fund('token')])
     const info: DevInfo = {
       url,
       chainId,
@@ -69,8 +72,8 @@ async function prepare(
       factories: contracts.factories,
       delegates: contracts.delegates,
       tokens: contracts.tokens,
-      tanks: await fundDevTanks(tanks, appId, contracts.entryPoints, 'gas'),
-      tokenTanks: await fundDevTanks(tanks, appId, contracts.entryPoints, 'token'),
+      tanks: gasTanks,
+      tokenTanks,
       pid: process.pid,
     }
     writeDevInfo(data, info)

@@ -44,24 +44,26 @@ export async function devCredentials(database: Database, dataFolder: string): Pr
   })
 }
 
-/** A funded tank of the app and of that kind for every EntryPoint. */
+/** A funded tank of the app and of that kind for every EntryPoint; their transactions share blocks. */
 export async function fundDevTanks(
   tanks: Tanks,
   appId: string,
   entryPoints: DevInfo['entryPoints'],
   kind: TankKind,
 ): Promise<DevInfo['tanks']> {
-  const addresses: Partial<Record<Version, Address>> = {}
-  for (const [version, address] of Object.entries(entryPoints)) {
+  const fund = async ([version, address]: [string, Address]): Promise<[string, Address]> => {
     const entryPoint = createEntryPoint(version as Version, address)
     const tank = await tanks.ensure(appId, entryPoint, privateKeyToAddress(devKey(0)), kind)
-    await tanks.deploy(tank, entryPoint, funderKey)
     const state = await tanks.show(appId, entryPoint, kind)
     const deposit = state?.deposit ?? 0n
-    if (deposit < tankDeposit / 2n) await tanks.deposit(tank, tankDeposit - deposit, funderKey)
-    addresses[version as Version] = tank.address
+    const isLow = deposit < tankDeposit / 2n
+    await Promise.all([
+      tanks.deploy(tank, entryPoint, funderKey),
+      isLow ? tanks.deposit(tank, tankDeposit - deposit, funderKey) : undefined,
+    ])
+    return [version, tank.address]
   }
-  return addresses
+  return Object.fromEntries(await Promise.all(Object.entries(entryPoints).map(fund)))
 }
 
 /** Readable by its owner only: it holds the keys. Complete or absent, never half written. */

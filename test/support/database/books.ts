@@ -39,10 +39,11 @@ async function ofChain(info: DevInfo): Promise<Entry[]> {
   }))
 }
 
-async function ofBooks(database: Database): Promise<Entry[]> {
+async function ofBooks(database: Database, { chainId }: DevInfo): Promise<Entry[]> {
   const rows = await database
     .selectFrom('inclusions')
     .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
     .orderBy('block_number')
     .orderBy('log_index')
     .execute()
@@ -112,10 +113,12 @@ export async function expectBalancedBooks(
   expect(new Set(chain.map(({ hash }) => hash)).size).toBe(chain.length)
 
   await withBooks(dataFolder, async (database) => {
-    expect(await ofBooks(database)).toEqual(chain)
+    const chainId = BigInt(info.chainId)
+    expect(await ofBooks(database, info)).toEqual(chain)
     const operations = await database
       .selectFrom('operations')
       .select(['hash', 'state', 'reason'])
+      .where('chain_id', '=', chainId)
       .where('state', '!=', 'included')
       .execute()
     expect(operations).toEqual([])
@@ -123,6 +126,7 @@ export async function expectBalancedBooks(
     const bundles = await database
       .selectFrom('bundles')
       .select(['executor', 'state', 'transaction_hash'])
+      .where('chain_id', '=', chainId)
       .execute()
     expect(bundles.filter(({ state }) => state === 'signed' || state === 'reverted')).toEqual([])
     const mined = new Set(chain.map(({ transactionHash }) => transactionHash))

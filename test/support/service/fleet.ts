@@ -82,7 +82,7 @@ export async function startFleet(chainId: number): Promise<Fleet> {
     cutSessions: () =>
       withBooks(folder, async (database) => {
         await sql`select pg_terminate_backend(pid) from pg_stat_activity
-          where pid <> pg_backend_pid() and application_name = 'purser'
+          where pid <> pg_backend_pid() and application_name like 'purser%'
           and backend_type = 'client backend'`.execute(database)
       }),
     stop: async () => {

@@ -1,10 +1,10 @@
-import { migration } from '../../migration.js'
+import { stoppedMigration } from '../../migration.js'
 
 /**
  * What reservations lock of a payer's deposit becomes a running amount. It begins as it was before the
  * first block, when every live reservation still locked; the next sponsorship brings it up to date.
  */
-export const payers = migration([
+export const payers = stoppedMigration([
   // Nobody may reserve or settle between the sum and the commit.
   `lock table reservations in share row exclusive mode`,
   `create table payers (
