@@ -83,6 +83,7 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
         appId: context.appId,
         method: call?.method,
         code: error.code,
+        requestId: context.requestId,
       },
       'call refused',
     )

@@ -117,7 +117,7 @@ async function sendBundle(
       if (!bundle) continue
       faultPoint('bundle:committed')
       const facts = { bundleId: bundle.id, executor, nonce: bundle.nonce }
-      context.logger.info({ ...facts, operations: hashes.length, gas, ...fees }, 'bundle signed')
+      context.logger.info({ ...facts, ops: hashes, gas, ...fees }, 'bundle signed')
       return isTaken(await send(context, bundle)) ? bundle : 'stopped'
     }
   }
