@@ -25,6 +25,12 @@ export type BundlingContext = {
   readonly logger: Logger
   /** Called with the final state of each bundle, for the metrics. */
   readonly onBundleEnded?: (state: Exclude<BundleState, 'signed'>) => void
+  /** Called for each mined bundle with the wei that it cost and earned. */
+  readonly onBundlePaid?: (cost: bigint, earned: bigint) => void
+  /** Called when a further transaction takes the nonce of a bundle: at higher fees, or to take it back. */
+  readonly onBundleReplaced?: (kind: 'raised' | 'cancel') => void
+  /** Called with the number of indexed blocks that were replaced. */
+  readonly onReorg?: (depth: number) => void
   /** Absent where the rules are off. */
   readonly gasWatch?: GasWatch | undefined
   /** Absent where the operator has set the size of bundles to reckon with. */

@@ -14,6 +14,8 @@ export type Candidacy = {
   /** No other process runs on the database, so a lease that a killed process left is taken at once. */
   readonly alone: boolean
   readonly logger: Logger
+  /** Called when another process has taken the lease over, for the metrics. */
+  readonly onLeaseLost?: () => void
 }
 
 /** The part of a bundler that the process with the lease needs. */
@@ -40,7 +42,7 @@ type Leadership = { readonly lease: Lease; readonly bundler: LeaseBundler }
  * another process has it; nothing can be written meanwhile.
  */
 export function leadBundling(
-  { database, chainId, holder, duration, alone, logger }: Candidacy,
+  { database, chainId, holder, duration, alone, logger, onLeaseLost }: Candidacy,
   start: (database: Database) => LeaseBundler,
 ): BundlingCandidate {
   const name = bundlerLease(chainId)
@@ -58,6 +60,7 @@ export function leadBundling(
   const advance = async (): Promise<void> => {
     if (leadership) {
       if (await renewLease(database, leadership.lease, duration)) return
+      onLeaseLost?.()
       logger.warn({ token: leadership.lease.token }, 'another process bundles now')
       await resign(leadership)
     }

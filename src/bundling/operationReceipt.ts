@@ -45,8 +45,8 @@ async function mendBooks(context: ViewContext, inclusion: FoundInclusion): Promi
   try {
     await settleFound(context, inclusion)
   } catch (err) {
-    const { userOpHash } = inclusion.outcome
-    context.logger.warn({ err, userOpHash }, 'an inclusion that was found was not settled')
+    const { userOpHash: op } = inclusion.outcome
+    context.logger.warn({ err, op }, 'an inclusion that was found was not settled')
   }
 }
 

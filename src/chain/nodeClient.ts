@@ -6,7 +6,7 @@ import { agreedHead, askEach } from './node/agreedHead.js'
 import { quorumOf } from './node/agreeOnHead.js'
 import { createEndpoint } from './node/endpoint.js'
 import { exchange } from './node/exchange.js'
-import type { NodePool } from './node/nodePool.js'
+import type { NodeExchange, NodePool } from './node/nodePool.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 
 /** JSON-RPC to the nodes of one chain. */
@@ -25,6 +25,8 @@ export type NodeClient = {
   head(): Promise<Head>
   /** The results of all endpoints that answer one call; empty when none does. */
   survey<T>(method: string, params: readonly unknown[]): Promise<readonly T[]>
+  /** The nodes by host and port, and whether each is not asked for a while because it failed. */
+  nodes(): readonly { readonly node: string; readonly resting: boolean }[]
   /** Ends pending exchanges too. */
   close(): Promise<void>
 }
@@ -37,8 +39,8 @@ export type NodeClientOptions = {
   readonly deadline?: number
   /** Bytes that one answer may have. */
   readonly maxAnswerBytes?: number
-  /** Called once per call sent, for metrics. */
-  readonly onCall?: (method: string) => void
+  /** Called after each exchange, for the metrics. */
+  readonly onExchange?: (exchange: NodeExchange) => void
 }
 
 const MAX_CALLS_PER_BATCH = 100
@@ -75,6 +77,11 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       if (nodes.length === 1) return [await request<T>(pool, method, params)]
       return (await askEach(pool, { method, params })).map(({ result }) => result as T)
     },
+    nodes: () =>
+      nodes.map(({ endpoint, rest }) => ({
+        node: endpoint.label,
+        resting: rest.until > Date.now(),
+      })),
     async close() {
       pool.closed = true
       await Promise.all(nodes.map(({ endpoint }) => endpoint.close()))
@@ -87,7 +94,7 @@ function createPool({
   logger,
   deadline = 10_000,
   maxAnswerBytes = 64 * 1024 * 1024,
-  onCall,
+  onExchange,
 }: NodeClientOptions): NodePool {
   if (urls.length === 0) throw new Error('a chain needs at least one RPC URL')
   const nodes = urls.map((url) => ({
@@ -97,7 +104,7 @@ function createPool({
     behind: false,
   }))
   const quorum = quorumOf(nodes.length)
-  return { nodes, quorum, logger, deadline, onCall, floor: 0n, closed: false }
+  return { nodes, quorum, logger, deadline, onExchange, floor: 0n, closed: false }
 }
 
 async function request<T>(pool: NodePool, method: string, params: readonly unknown[]): Promise<T> {

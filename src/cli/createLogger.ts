@@ -1,6 +1,55 @@
-import { type Logger, pino } from 'pino'
+import { type Logger, levels, pino } from 'pino'
+import { traceIdOf } from '../base/traceId.js'
 
-/** JSON lines on standard error: standard output is for what a command answers. */
+/** The level that `toggle` changes to, and back from. */
+const DETAILED = 'debug'
+
+export type ServiceLogger = {
+  readonly logger: Logger
+  /** Changes between the level that was chosen and `debug`; returns the new one. */
+  toggle(): string
+}
+
+/**
+ * JSON lines on standard error: standard output is for what a command answers. A line about one operation has
+ * its hash as `op`, and gets `trace_id` by it.
+ */
 export function createLogger(level: string): Logger {
-  return pino({ level, base: { name: 'purser' } }, pino.destination({ dest: 2, sync: true }))
+  return createServiceLogger(level).logger
+}
+
+/** The same with a level that can change. Children of a pino logger keep their level, so a hook decides. */
+export function createServiceLogger(chosen: string): ServiceLogger {
+  let current = chosen
+  let threshold = thresholdOf(chosen)
+  const logger = pino(
+    {
+      level: 'trace',
+      base: { name: 'purser' },
+      hooks: {
+        logMethod(args, method, level) {
+          if (level >= threshold) method.apply(this, args)
+        },
+      },
+      formatters: {
+        log: (line) => {
+          const { op } = line
+          return typeof op === 'string' ? { ...line, trace_id: traceIdOf(op) } : line
+        },
+      },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  )
+  return {
+    logger,
+    toggle() {
+      current = current === DETAILED ? chosen : DETAILED
+      threshold = thresholdOf(current)
+      return current
+    },
+  }
+}
+
+function thresholdOf(level: string): number {
+  return levels.values[level] ?? Number.POSITIVE_INFINITY
 }

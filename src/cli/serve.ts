@@ -11,7 +11,7 @@ import { type Service, startServer } from '../service/startServer.js'
 import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock.js'
 import { tryMasterKey } from '../tenancy/masterKey.js'
 import { boundHeapGrowth } from './boundHeapGrowth.js'
-import { createLogger } from './createLogger.js'
+import { createServiceLogger, type ServiceLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
 import { openStore, type Store } from './openStore.js'
 
@@ -133,6 +133,16 @@ function onEndOfNpm(end: () => void): void {
   look.unref()
 }
 
+/** Lets SIGUSR2 change the level of the log to `debug` and back; the returned function ends that. */
+function toggleOnSignal({ logger, toggle }: ServiceLogger): () => void {
+  const onSignal = () => {
+    const logLevel = toggle()
+    logger.warn({ logLevel }, 'the level of the log was changed by SIGUSR2')
+  }
+  process.on('SIGUSR2', onSignal)
+  return () => process.off('SIGUSR2', onSignal)
+}
+
 /** Resolves at the first SIGTERM or SIGINT, or when npm ends; a second signal ends the process at once. */
 function untilAskedToStop(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
@@ -158,7 +168,9 @@ export async function serve(
   withDevChain: boolean,
   announce: (service: RunningService) => void | Promise<void>,
 ): Promise<void> {
-  const logger = createLogger(config.logLevel)
+  const serviceLogger = createServiceLogger(config.logLevel)
+  const { logger } = serviceLogger
+  const keepLevel = toggleOnSignal(serviceLogger)
   const stopSignal = untilAskedToStop()
   const service = await startService(config, withDevChain, logger)
   try {
@@ -170,5 +182,6 @@ export async function serve(
     logger.info({ signal }, 'stopping')
   } finally {
     await service.close()
+    keepLevel()
   }
 }

@@ -168,7 +168,7 @@ export function createMempool(context: MempoolContext): Mempool {
       announce()
       const { sender, nonce } = op
       const [replaces, evicts] = [decision.replaces?.hash, decision.evicts?.hash]
-      logger.debug({ hash, sender, nonce, replaces, evicts }, 'operation admitted')
+      logger.debug({ op: hash, appId, sender, nonce, replaces, evicts }, 'operation admitted')
     }
     return hash
   }

@@ -88,7 +88,9 @@ async function pay(parts: TokenParts, request: TokenRequest): Promise<TokenPayme
     const { reserved, ...record } = await reserveTokenPayment(parts, request, signedPayment)
     if (reserved.kind === 'short') throw tokenTankEmpty(token.address, tank.address, maxCost)
     if (reserved.kind === 'refused') throw new SponsorshipRefusedError(reserved.refusal)
-    parts.logger.info({ appId, ...record.decision, ...record.details }, 'token payment signed')
+    const { decision, details, userOpHash: op } = record
+    parts.onDecided?.(decision.code)
+    parts.logger.info({ appId, op, ...decision, ...details }, 'token payment signed')
     const { rate, validUntil } = quote
     const paymasterAndData = entryPoint.paymasterAndData(signed)
     const terms = { token, maxCharge, rate, validUntil }
@@ -134,7 +136,7 @@ async function requireCharge(
 }
 
 async function recordRefusal(
-  { database, logger }: TokenParts,
+  { database, logger, onDecided }: TokenParts,
   subject: DecisionSubject,
   error: PurserError,
 ): Promise<void> {
@@ -145,5 +147,6 @@ async function recordRefusal(
   await database
     .transaction()
     .execute((trx) => insertDecision(trx, toDecisionRow(subject, decision), []))
+  onDecided?.(code)
   logger.info({ appId, ...decision }, 'token payment refused')
 }

@@ -31,18 +31,40 @@ type Level = {
 
 const INTERVAL = 60_000
 
+/** The money of a tank or credit at the last look. */
+export type FundLevel = {
+  /** null = the operator */
+  readonly appId: string | null
+  /** wei */
+  readonly available: bigint
+  /** undefined = nothing is spent, so it lasts for ever */
+  readonly days: number | undefined
+  /** Somebody wants to be told when it runs low. */
+  readonly alarmed: boolean
+}
+
+export type FundsWatch = {
+  /** Of the last check that ended. */
+  levels(): readonly FundLevel[]
+  stop(): Promise<void>
+}
+
 /** Checks the tanks and credits of a chain once a minute. `stop` waits for a check under way. */
-export function watchFunds(context: WatchContext): { stop(): Promise<void> } {
+export function watchFunds(context: WatchContext): FundsWatch {
   let running = Promise.resolve()
+  let levels: readonly FundLevel[] = []
   const check = () => {
     running = running
-      .then(() => checkFunds(context))
+      .then(async () => {
+        levels = await checkFunds(context)
+      })
       .catch((err: unknown) => context.logger.warn({ err }, 'the gas tanks could not be looked at'))
   }
   check()
   const timer = setInterval(check, INTERVAL)
   timer.unref()
   return {
+    levels: () => levels,
     stop: async () => {
       clearInterval(timer)
       await running
@@ -52,10 +74,17 @@ export function watchFunds(context: WatchContext): { stop(): Promise<void> } {
 
 /**
  * Turns alarms on where money runs low, and off where it was filled; each change is reported once.
+ * Returns the levels.
  */
-export async function checkFunds(context: WatchContext): Promise<void> {
-  for (const level of [...(await tankLevels(context)), ...(await creditLevels(context))])
-    await checkLevel(context, level)
+export async function checkFunds(context: WatchContext): Promise<readonly FundLevel[]> {
+  const levels = [...(await tankLevels(context)), ...(await creditLevels(context))]
+  for (const level of levels) await checkLevel(context, level)
+  return levels.map(({ appId, available, runway, terms }) => ({
+    appId,
+    available,
+    days: runway.days,
+    alarmed: terms.wei > 0n || terms.days > 0,
+  }))
 }
 
 async function checkLevel(

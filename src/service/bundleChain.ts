@@ -4,9 +4,10 @@ import { createGasWatch, type GasWatch } from '../bundling/createGasWatch.js'
 import { createSizeWatch } from '../bundling/createSizeWatch.js'
 import { type BundlingCandidate, leadBundling } from '../bundling/leadBundling.js'
 import { type Bundler, startBundler } from '../bundling/startBundler.js'
-import { watchFunds } from '../paymaster/watchFunds.js'
+import { type FundLevel, watchFunds } from '../paymaster/watchFunds.js'
 import type { ExecutorSigner } from '../signing/executorSigner.js'
 import type { Database } from '../store/database.js'
+import type { BundleState } from '../store/schema.js'
 import type { RuleSettings } from '../validation/checkRules.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
 import type { ChainParts } from './chainParts.js'
@@ -24,6 +25,8 @@ export type ChainBundling = {
   readonly bundler: BundlingCandidate | undefined
   /** Absent where debug methods are off. */
   readonly debug: DebugBundler | undefined
+  /** The levels of tanks and credits; empty where this process does not bundle. */
+  readonly funds: () => readonly FundLevel[]
   stop(): Promise<void>
 }
 
@@ -31,7 +34,7 @@ export type ChainBundling = {
 export function bundleChain(chain: OpenChain, keys: ChainKeys, parts: ChainParts): ChainBundling {
   const { definition, node, heads, logger } = chain
   const { chainId } = definition
-  const { config, database, alone } = parts
+  const { config, database, alone, metrics } = parts
   const rules = ruleSettings(definition)
   if (rules.mode === 'off')
     logger.warn("UNSAFE: ERC-7562 is off on this chain, operations can waste the bundler's gas")
@@ -45,6 +48,7 @@ export function bundleChain(chain: OpenChain, keys: ChainKeys, parts: ChainParts
     logger,
     holder: `${hostname()} ${process.pid}`,
     duration: config.leaseSeconds * 1000,
+    onLeaseLost: () => metrics.leaseLost(chainId),
   }
   const isBundler = config.role.includes('bundler')
   const bundler = isBundler
@@ -68,6 +72,7 @@ export function bundleChain(chain: OpenChain, keys: ChainKeys, parts: ChainParts
   return {
     bundler,
     debug,
+    funds: () => fundsWatch?.levels() ?? [],
     stop: async () => {
       await Promise.all([bundler?.stop(), fundsWatch?.stop()])
     },
@@ -108,6 +113,9 @@ function bundlingContext(
       definition.expectedBundleSize === 'auto'
         ? createSizeWatch({ database, definition, now: Date.now })
         : undefined,
-    onBundleEnded: (state: string) => metrics.bundleEnded(chainId, state),
+    onBundleEnded: (state: Exclude<BundleState, 'signed'>) => metrics.bundleEnded(chainId, state),
+    onBundlePaid: (cost: bigint, earned: bigint) => metrics.bundlePaid(chainId, cost, earned),
+    onBundleReplaced: (kind: 'raised' | 'cancel') => metrics.bundleReplaced(chainId, kind),
+    onReorg: (depth: number) => metrics.reorganised(chainId, depth),
   }
 }

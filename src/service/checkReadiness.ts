@@ -176,7 +176,8 @@ function leaseOf(database: Database, chainId: number) {
   return findLease(database, bundlerLease(chainId)).catch(() => undefined)
 }
 
-async function within<Answer>(answer: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+/** The answer, or another one where it takes longer than `TIMEOUT`. */
+export async function within<Answer>(answer: Promise<Answer>, otherwise: Answer): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<Answer>((resolve) => {
     timer = setTimeout(() => resolve(otherwise), TIMEOUT)

@@ -37,7 +37,12 @@ export async function openChain(
   logger: Logger,
 ): Promise<OpenChain> {
   const { chainId, rpcUrls } = configured
-  const node = createNodeClient({ urls: rpcUrls, logger })
+  const node = createNodeClient({
+    urls: rpcUrls,
+    logger,
+    onExchange: ({ methods, ...exchange }) =>
+      parts.metrics.nodeAsked(chainId, { ...exchange, method: nameOf(methods) }),
+  })
   try {
     await requireChain(node, configured)
     await requireDataFee(node, configured)
@@ -89,6 +94,12 @@ async function followChain(
     heads.stop()
     throw error
   }
+}
+
+/** The method of all calls that travelled together, else `batch`. */
+function nameOf(methods: readonly string[]): string {
+  const [first = 'batch', ...others] = methods
+  return others.every((method) => method === first) ? first : 'batch'
 }
 
 /** The host of a node's URL: the rest may hold a key and is not shown. */

@@ -80,6 +80,7 @@ export function serveChain(
     logger,
     fees,
     estimate,
+    onDecided: (code: string) => metrics.decided(chainId, code),
     terms: {
       ...defaultTerms,
       minDuration: config.minSponsorshipSeconds,

@@ -12,6 +12,7 @@ import { bundleChain, type ChainBundling, type ChainKeys } from './bundleChain.j
 import type { ChainParts } from './chainParts.js'
 import { type ChainHealth, recently } from './checkReadiness.js'
 import { type OpenChain, openChain } from './openChain.js'
+import type { GaugedChain } from './readGauges.js'
 import { serveChain } from './serveChain.js'
 
 /** A head older than this many poll intervals, and this many milliseconds, is stale. */
@@ -22,6 +23,8 @@ export type RunningChain = {
   /** Absent where this process does not bundle. */
   readonly bundler: BundlingCandidate | undefined
   readonly health: ChainHealth
+  readonly nodes: GaugedChain['nodes']
+  readonly funds: GaugedChain['funds']
   /** wei that an EntryPoint holds for a tank. */
   readonly depositOf: (entryPoint: Address, tank: Address) => Promise<bigint>
   /** The books of payments in tokens. */
@@ -46,12 +49,14 @@ export async function startChain(
   const chain = await openChain(definition, { metrics, simulations }, logger)
   const { node } = chain
   const services = serveChain(chain, parts)
-  const { bundler, debug, stop } = bundleChain(chain, keys, parts)
+  const { bundler, debug, funds, stop } = bundleChain(chain, keys, parts)
   const reads = readsOf(chain)
   return {
     services: { ...services, debug, reads },
     bundler,
     health: healthOf(chain, keys, bundler, database),
+    nodes: node.nodes,
+    funds,
     depositOf: (entryPoint, tank) => depositOf(node, entryPoint, tank),
     books: createTokenBooks({ database, node, definition }),
     close: async () => {

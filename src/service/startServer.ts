@@ -30,7 +30,6 @@ import { emitCircuitOpened } from '../store/events.js'
 import { LEASES_CHANNEL } from '../store/leases.js'
 import { listen } from '../store/notifications.js'
 import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
-import { poolSizes } from '../store/poolSizes.js'
 import { recordCircuit } from '../store/records/circuits.js'
 import { findSponsor } from '../store/tenants/apps.js'
 import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
@@ -44,8 +43,10 @@ import { startEventDeliverer } from '../webhook/deliverEvents.js'
 import { createWebhooks } from '../webhook/manage.js'
 import { createSubscriptions } from '../webhook/subscriptions.js'
 import { checkReadiness } from './checkReadiness.js'
+import { readGauges } from './readGauges.js'
 import { startChain } from './startChain.js'
 import { type ServedChains, startChains } from './startChains.js'
+import { countEnd, watchEnds } from './watchEnds.js'
 
 export type ServerOptions = {
   readonly config: ServerConfig
@@ -120,7 +121,7 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     const client = createOutboundClient(guard)
     stops.push(async () => client.close())
     const metrics = createMetrics()
-    metrics.readPoolWith(() => poolSizes(database))
+    for (const { chainId } of options.chains) metrics.startChain(chainId)
     const workers = config.simulationWorkers ?? Math.max(1, availableParallelism() - 1)
     const simulations = createSimulations({ workers, logger })
     stops.push(simulations.close)
@@ -137,7 +138,11 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     }
     const chains = await startChains(options.chains, start, logger)
     stops.push(chains.close)
-    if (config.role.includes('bundler')) stops.push(...(await listenForBundlers(options, chains)))
+    metrics.readWith(() => readGauges({ database, ...chains }))
+    if (config.role.includes('bundler')) {
+      stops.push(...(await listenForBundlers(options, chains)))
+      stops.push(await countEnds(shared, chains))
+    }
     stops.push(startRetention({ database, logger, days: retentionOf(config) }).stop)
     const refusals = recorderOf(shared)
     stops.push(refusals.stop)
@@ -262,6 +267,16 @@ async function listenForBundlers(
     await operations.close()
     throw error
   }
+}
+
+/** Lets the ends of operations be counted while this process bundles for their chains. */
+async function countEnds(
+  { connection, database, logger, metrics }: SharedParts,
+  { running }: Chains,
+): Promise<() => Promise<void>> {
+  const leads = (chainId: number) => running.get(chainId)?.bundler?.leads() ?? false
+  const onEnded = countEnd.bind(undefined, metrics)
+  return (await watchEnds({ connection, database, logger, leads, onEnded })).close
 }
 
 /** Starts the listener of all, or, where the administration has its own, both. */

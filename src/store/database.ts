@@ -67,6 +67,19 @@ const SETTINGS = `select set_config('synchronous_commit', 'on', false)
   union all select set_config(name, 'off', false)
     from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name`
 
+/** The pools of the databases that `openDatabase` opened. */
+const pools = new WeakMap<object, pg.Pool>()
+
+/** The connections of a database that are in use, and the requests that wait for one. */
+export function connectionUse(database: object): {
+  readonly used: number
+  readonly waiting: number
+} {
+  const pool = pools.get(database)
+  if (pool === undefined) return { used: 0, waiting: 0 }
+  return { used: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }
+}
+
 /**
  * A pool of connections. One that breaks is logged and replaced, and makes the query or transaction
  * fail that it was used for.
@@ -98,5 +111,6 @@ export function openDatabase(connection: Connection, logger: Logger, poolSize = 
   const dialect = new PostgresDialect({ pool: tellUnavailable(pool, memory) })
   const database = new Kysely<Schema>({ dialect })
   rememberTrouble(database, memory)
+  pools.set(database, pool)
   return database
 }

@@ -56,14 +56,33 @@ export function eventParts(events: readonly NewEvent[]) {
   }
 }
 
-/** Writes the events of operations that this transaction has included, dropped or replaced. */
+/** The channel on which the ends of operations are announced: a chain id, then hashes. */
+export const ENDED_CHANNEL = 'purser_ended'
+
+/** Hashes of one announcement: PostgreSQL takes 8,000 bytes. */
+const HASHES_TOLD = 100
+
+/** The announcements of `hashes`, which are delivered when the transaction commits. */
+function tidings(chainId: number, hashes: readonly Hex[]): string[] {
+  const parts = Math.ceil(hashes.length / HASHES_TOLD)
+  return Array.from({ length: parts }, (_, part) =>
+    [chainId, ...hashes.slice(part * HASHES_TOLD, (part + 1) * HASHES_TOLD)].join(' '),
+  )
+}
+
+/**
+ * Writes the events of operations that this transaction has included, dropped or replaced, and announces their
+ * ends to whoever counts them.
+ */
 export async function emitOperationEvents(
   trx: TransactionExecutor,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<void> {
   if (hashes.length === 0) return
-  await sql`with ended as (
+  const announced = sql`select pg_notify(${ENDED_CHANNEL}, tiding)
+    from unnest(${tidings(chainId, hashes)}::text[]) as tiding`.execute(trx)
+  const written = sql`with ended as (
       select o.*, i.success, i.transaction_hash, i.block_number, i.actual_gas_cost,
         i.actual_gas_used, case
           when o.state <> 'included' then 'user_operation.dropped'
@@ -89,6 +108,7 @@ export async function emitOperationEvents(
     insert into event_deliveries (event_id, subscription_id)
     select event.id, s.id from event join event_subscriptions s
       on s.app_id = event.app_id and s.active and event.type = any(s.event_types)`.execute(trx)
+  await Promise.all([announced, written])
 }
 
 /** Writes the events of those of these reservations that this transaction has made final. */

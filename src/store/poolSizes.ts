@@ -4,7 +4,7 @@ import type { Database } from './database.js'
 /** Operations that wait or are in open bundles, by chain and state. */
 export async function poolSizes(
   db: Database,
-): Promise<readonly { chain: string; state: string; operations: number }[]> {
+): Promise<readonly { chain: string; state: 'pooled' | 'bundled'; operations: number }[]> {
   const rows = await db
     .selectFrom('operations')
     .select(({ fn }) => ['chain_id', 'state', fn.countAll<bigint>().as('count')])
@@ -13,7 +13,7 @@ export async function poolSizes(
     .execute()
   return rows.map(({ chain_id, state, count }) => ({
     chain: String(chain_id),
-    state,
+    state: state as 'pooled' | 'bundled',
     operations: Number(count),
   }))
 }

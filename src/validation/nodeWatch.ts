@@ -61,7 +61,7 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
         ? await compareAgain(entryPoint, op, override)
         : { comparison: first, blockHash: validation.observed.blockHash }
     onCompared(comparison.outcome)
-    const place = { entryPoint: entryPoint.address, op: toJson(op), override, blockHash }
+    const place = { entryPoint: entryPoint.address, operation: toJson(op), override, blockHash }
     if (comparison.outcome === 'differs') {
       logger.error({ ...place, ...comparison }, 'our EVM DIFFERS from the node')
       doubts.differs(entryPoint.address, validation.observed.codeHashes)

@@ -459,5 +459,5 @@ test('metrics are for the operator', async () => {
   const { status, body } = await call('GET', '/metrics', operatorToken)
   expect(status).toBe(200)
   expect(body).toContain('purser_rest_requests_total{route="POST /apps",status="201"}')
-  expect(body).toContain('purser_process_cpu_seconds_total')
+  expect(body).toContain('process_cpu_seconds_total')
 })

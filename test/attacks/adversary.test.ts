@@ -43,7 +43,7 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
       for (let made = 1; made <= moves && !isOver; made++) {
         await adversary.act()
         if (made % 50 === 0) {
-          const service = await field.metric('purser_nodejs_eventloop_lag_p99_seconds')
+          const service = await field.metric('nodejs_eventloop_lag_p99_seconds')
           lags.push({ service, machine: await machine.p99() })
         }
       }
@@ -63,7 +63,7 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
   }
   const [operations] = await Promise.all([beHonest(), attack()])
   await machine.stop()
-  const memory = await field.metric('purser_process_resident_memory_bytes')
+  const memory = await field.metric('process_resident_memory_bytes')
   // What cannot be included waits on in the pool; what is mined is booked a moment later.
   const books = await until(async () => {
     const compared = await compareBooks(field)

@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
+import {
+  createNodeClient,
+  type NodeClient,
+  type NodeClientOptions,
+} from '../../src/chain/nodeClient.js'
 import { NodeRpcError, NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import { type HttpNode, startHttpNode } from '../support/chain/httpNode.js'
 import { silent } from '../support/logger.js'
@@ -17,7 +21,7 @@ async function node(handler: Parameters<typeof startHttpNode>[0]): Promise<HttpN
 
 function client(
   urls: readonly string[],
-  options: { deadline?: number; onCall?: (method: string) => void } = {},
+  options: Pick<NodeClientOptions, 'deadline' | 'onExchange'> = {},
 ): NodeClient {
   const created = createNodeClient({ urls, logger: silent, ...options })
   cleanups.push(created.close)
@@ -35,9 +39,11 @@ describe('request', () => {
   test('returns the result and counts the call', async () => {
     const counted: string[] = []
     const { url } = await node((body, response) => response.end(echo(body)))
-    const { request } = client([url], { onCall: (method) => counted.push(method) })
+    const { request } = client([url], {
+      onExchange: ({ methods, outcome }) => counted.push(...methods, outcome),
+    })
     expect(await request('eth_chainId', [])).toBe('eth_chainId')
-    expect(counted).toEqual(['eth_chainId'])
+    expect(counted).toEqual(['eth_chainId', 'answered'])
   })
 
   test('keeps path, query and credentials of the URL', async () => {

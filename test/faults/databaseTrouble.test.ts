@@ -97,7 +97,7 @@ async function recover(intents: readonly Intent[], statuses: Iterable<number>): 
   await until(async () => (await fetch(`${info.url}/health/ready`)).status === 200)
   await until(async () => {
     const { listeners, locks } = await guards().catch(() => ({ listeners: 0, locks: 0 }))
-    return listeners === 2 && locks === 1
+    return listeners === 3 && locks === 1
   })
   await Promise.all(intents.map((intent) => send(info, intent)))
   hashes.push(...(await included(info, intents)))

@@ -433,7 +433,7 @@ test('an estimate takes one round trip, and another for what the sender has or t
   const node = createNodeClient({
     urls: [chain.anvil.url],
     logger: silent,
-    onCall: (method) => calls.push(method),
+    onExchange: ({ methods }) => calls.push(...methods),
   })
   const engine = createNodeEngine({ node })
   const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1n }

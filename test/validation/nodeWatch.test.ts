@@ -101,7 +101,7 @@ describe('validations of our EVM, compared with the node', () => {
     expect(alarm).toMatchObject({
       msg: 'our EVM DIFFERS from the node',
       entryPoint: chain.entryPoint.address,
-      op: { sender: op.sender, signature: op.signature, nonce: '0' },
+      operation: { sender: op.sender, signature: op.signature, nonce: '0' },
       blockHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       ours: expect.stringContaining(`gas ${ours},`),
       node: expect.stringContaining(`gas ${ours + 1n},`),

@@ -87,6 +87,7 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
         appId: context.appId,
         method: call?.method,
         code: error.code,
+        requestId: context.requestId,
       },
       'call refused',
     )

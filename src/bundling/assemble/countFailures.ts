@@ -41,7 +41,8 @@ export async function countFailures(
       blamed: parties.map(({ address }) => ({ entryPoint: entryPoint.address, address })),
     })
   })
-  for (const drop of drops) logger.warn(drop, 'operation dropped')
+  for (const { hash: op, code, reason } of drops)
+    logger.warn({ op, code, reason }, 'operation dropped')
 }
 
 /**
@@ -72,7 +73,7 @@ async function banResponsibleEntity(
   const party = await findResponsible(context, entryPoint, stored, responsible)
   if (party === undefined) return
   await banEntity(database, definition.chainId, { ...party, entryPoint: entryPoint.address })
-  logger.warn({ hash: stored.hash, ...party }, 'an entity is banned: it made a bundle fail')
+  logger.warn({ op: stored.hash, ...party }, 'an entity is banned: it made a bundle fail')
 }
 
 /** The entity that answers for the role; undefined where none does, or the operator trusts it. */

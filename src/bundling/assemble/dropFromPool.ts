@@ -7,5 +7,6 @@ export async function dropFromPool(
   drops: readonly Drop[],
 ): Promise<void> {
   await dropOperations(database, definition.chainId, drops)
-  for (const drop of drops) logger.warn(drop, 'operation dropped')
+  for (const { hash: op, code, reason } of drops)
+    logger.warn({ op, code, reason }, 'operation dropped')
 }

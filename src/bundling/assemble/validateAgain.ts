@@ -79,7 +79,7 @@ export async function validateAgain(
     const [violation] = [...violations, ...changesSince(stored, validation, verdict)]
     if (violation) return violated(stored, violation)
     if (verdict === undefined && rules.mode === 'full') {
-      logger.warn({ hash }, 'an operation waits: it can be checked by some rules only')
+      logger.warn({ op: hash }, 'an operation waits: it can be checked by some rules only')
       return { kind: 'wait', stored }
     }
     if (tank?.chargesAfterwards === true) {
@@ -102,7 +102,8 @@ export async function validateAgain(
       const drop = { hash, code: 'TOO_COSTLY', reason: error.message } as const
       return { kind: 'drop', stored, drop, responsible: undefined }
     }
-    logger.warn({ hash, reason: error.message }, 'an operation waits: it cannot be validated again')
+    const facts = { op: hash, reason: error.message }
+    logger.warn(facts, 'an operation waits: it cannot be validated again')
     return { kind: 'wait', stored }
   }
 }

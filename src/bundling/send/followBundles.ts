@@ -284,12 +284,13 @@ async function sendAttempt(
   noop: boolean,
   dataReserve?: bigint,
 ): Promise<boolean> {
-  const { database, definition, signers, treasury, logger } = context
+  const { database, definition, signers, treasury, logger, onBundleReplaced } = context
   const signer = [...signers, treasury].find((key) => key?.address === bundle.executor)
   if (!signer) return false
   const attempt = await signAttempt(signer, transaction, noop, dataReserve)
   await storeAttempt(database, definition.chainId, bundle.id, attempt)
   faultPoint('resubmission:committed')
+  onBundleReplaced?.(noop ? 'cancel' : 'raised')
   const { maxFeePerGas, maxPriorityFeePerGas, hash } = attempt
   const facts = { bundleId: bundle.id, nonce: bundle.nonce, hash, noop }
   logger.info({ ...facts, maxFeePerGas, maxPriorityFeePerGas }, 'bundle resubmitted')

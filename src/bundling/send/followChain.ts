@@ -21,7 +21,7 @@ export async function followChain(
   const followed = await followBundles(context, head)
   const last = await bundlingHorizon(node, head, definition)
   const expired = await dropExpired(database, definition.chainId, last, definition.maxPoolAge)
-  if (expired.length > 0) logger.warn({ hashes: expired }, 'operations expired in the pool')
+  if (expired.length > 0) logger.warn({ ops: expired }, 'operations expired in the pool')
   await decayReputations(database, definition.chainId)
   return followed
 }

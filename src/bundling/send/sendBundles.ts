@@ -118,7 +118,7 @@ async function sendBundle(
       faultPoint('bundle:committed')
       context.sizeWatch?.note(entryPoint.address, draft.receivedAt)
       const facts = { bundleId: bundle.id, executor, nonce: bundle.nonce }
-      context.logger.info({ ...facts, operations: hashes.length, gas, ...fees }, 'bundle signed')
+      context.logger.info({ ...facts, ops: hashes, gas, ...fees }, 'bundle signed')
       return isTaken(await send(context, bundle)) ? bundle : 'stopped'
     }
   }

@@ -37,7 +37,7 @@ import { settleReceipts } from './settleReceipts.js'
  * reached `head`: not when the node lags behind it or the chain changed while it was read.
  */
 export async function indexBlocks(context: BundlingContext, head: Head): Promise<boolean> {
-  const { definition, database, node, logger } = context
+  const { definition, database, node, logger, onReorg } = context
   const { chainId, logRange, finalityDepth } = definition
   const indexed = await indexedBlocks(database, chainId)
   if (indexed.length === 0) return beginIndex(context, head)
@@ -50,7 +50,11 @@ export async function indexBlocks(context: BundlingContext, head: Head): Promise
   }
   if (fork.kind === 'reorg') {
     const hashes = await database.transaction().execute((trx) => rollBack(trx, chainId, fork.after))
-    logger.warn({ fork: fork.after, head: head.number, hashes }, 'reorg: inclusions were undone')
+    onReorg?.(Number((indexed[0]?.number ?? fork.after) - fork.after))
+    logger.warn(
+      { fork: fork.after, head: head.number, ops: hashes },
+      'reorg: inclusions were undone',
+    )
     faultPoint('reorg:undone')
   }
   for (let from = fork.after + 1n; from <= head.number; from += BigInt(logRange)) {

@@ -28,7 +28,14 @@ import { withSponsorCosts } from './withSponsorCosts.js'
 /** The parts with which inclusions are settled, by the bundler or beside it. */
 export type SettlingContext = Pick<
   BundlingContext,
-  'definition' | 'entryPoints' | 'database' | 'node' | 'logger' | 'onBundleEnded' | 'gasWatch'
+  | 'definition'
+  | 'entryPoints'
+  | 'database'
+  | 'node'
+  | 'logger'
+  | 'onBundleEnded'
+  | 'onBundlePaid'
+  | 'gasWatch'
 >
 
 /**
@@ -43,7 +50,7 @@ export type SettlingContext = Pick<
  */
 export async function settleReceipts(
   trx: Transaction,
-  { definition, entryPoints, logger, onBundleEnded, gasWatch }: SettlingContext,
+  { definition, entryPoints, logger, onBundleEnded, onBundlePaid, gasWatch }: SettlingContext,
   receipts: readonly TransactionReceipt[],
   blocks: ReadonlyMap<bigint, Head>,
   progress: LedgerProgress | undefined,
@@ -87,7 +94,8 @@ export async function settleReceipts(
     const time = blocks.get(blockNumber)?.timestamp
     if (time === undefined) throw new Error(`block ${blockNumber} was not read`)
     included.push(...(await putInclusions(trx, chainId, settled, bundleId ?? null, time)))
-    const facts = { transactionHash, blockNumber, operations: settled.length }
+    const ops = settled.map(({ outcome }) => outcome.userOpHash)
+    const facts = { transactionHash, blockNumber, ops }
     if (!ours) {
       logger.warn(facts, 'operations were included by a bundle of someone else')
       continue
@@ -96,6 +104,7 @@ export async function settleReceipts(
     if (ours.noop) {
       await closeBundle(trx, ours.bundleId, 'cancelled', transactionHash, cost)
       onBundleEnded?.('cancelled')
+      onBundlePaid?.(cost, 0n)
       const released = await releaseOperations(trx, ours.bundleId)
       logger.warn({ bundleId, ...facts, cost, released }, 'the nonce was used up without a bundle')
       continue
@@ -108,6 +117,7 @@ export async function settleReceipts(
       ? await dropCulprit(trx, chainId, ours.bundleId, dropOf(culprit))
       : await blameOperations(trx, ours.bundleId, MAX_ATTEMPTS)
     const earned = settled.reduce((sum, { outcome }) => sum + outcome.actualGasCost, 0n)
+    onBundlePaid?.(cost, earned)
     const numbers = { bundleId, ...facts, gasUsed, cost, earned }
     const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
     // This runs in the background; a bundle that a rollback undoes here was mined all the same.
@@ -115,7 +125,7 @@ export async function settleReceipts(
       gasWatch?.compare({
         transactionHash,
         entryPoint,
-        hashes: settled.map(({ outcome: { userOpHash } }) => userOpHash),
+        hashes: ops,
       })
     if (state === 'included') logger.info(numbers, 'bundle included')
     else if (culprit)

@@ -34,19 +34,25 @@ export async function exchange(
 
 /** One exchange with one node, which rests for a while when it fails. `patience` in milliseconds. */
 export async function askNode(
-  { logger, onCall }: NodePool,
+  { logger, onExchange }: NodePool,
   node: RpcNode,
   calls: readonly NodeCall[],
   patience: number,
 ): Promise<readonly NodeAnswer[]> {
-  for (const { method } of calls) onCall?.(method)
+  const { label } = node.endpoint
+  const begin = performance.now()
+  const report = (outcome: 'answered' | 'failed'): void => {
+    const seconds = (performance.now() - begin) / 1_000
+    onExchange?.({ node: label, methods: calls.map(({ method }) => method), outcome, seconds })
+  }
   try {
     const answers = await post(node.endpoint, encodeCalls(calls), calls.length, patience)
     node.rest = awake
+    report('answered')
     return answers
   } catch (cause) {
     node.rest = restAfter(node.rest, Date.now(), Math.random())
-    const { label } = node.endpoint
+    report('failed')
     logger.warn({ endpoint: label, reason: reasonOf(cause) }, 'node did not answer')
     throw cause
   }

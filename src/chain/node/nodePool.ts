@@ -14,6 +14,16 @@ export type RpcNode = {
   behind: boolean
 }
 
+/** One exchange with one node: calls that travelled together. */
+export type NodeExchange = {
+  /** Host and port: the rest of a URL may hold a key. */
+  readonly node: string
+  readonly methods: readonly string[]
+  /** `failed`: without a usable answer. A refusal is an answer. */
+  readonly outcome: 'answered' | 'failed'
+  readonly seconds: number
+}
+
 /** The nodes of one chain and how they are asked. */
 export type NodePool = {
   /** Preferred first. */
@@ -23,8 +33,8 @@ export type NodePool = {
   readonly logger: Logger
   /** Milliseconds that one HTTP exchange may take. */
   readonly deadline: number
-  /** Called once per call sent, for metrics. */
-  readonly onCall: ((method: string) => void) | undefined
+  /** Called after each exchange, for the metrics. */
+  readonly onExchange: ((exchange: NodeExchange) => void) | undefined
   /** The highest number agreed on: what was validated may rest on it. */
   floor: bigint
   closed: boolean

@@ -38,10 +38,11 @@ export async function refuseSponsorship(
 
 /** Stores a decision and its webhook calls together. */
 export async function recordDecision(
-  { database }: SponsorParts,
+  { database, onDecided }: SponsorParts,
   decision: SponsorshipDecision,
   { subject, reasons, calls }: UnreservedDecision,
 ): Promise<void> {
   const row = toDecisionRow(subject, decision, reasons)
   await database.transaction().execute((trx) => insertDecision(trx, row, toCallRows(calls)))
+  onDecided?.(decision.code)
 }

@@ -25,6 +25,8 @@ export type SponsorContext = {
   readonly terms: SponsorshipTerms
   readonly approver: Approver
   readonly logger: Logger
+  /** Called with the code of each decision, for the metrics. */
+  readonly onDecided?: ((code: string) => void) | undefined
   estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
   fees(): Promise<FeeAdvice>
 }

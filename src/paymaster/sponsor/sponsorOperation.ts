@@ -51,7 +51,7 @@ export async function sponsorOperation(
   const signed = sign(parts, evaluated, entryPoint)
   faultPoint('sponsorship:signed')
   const reasonsOf = (reserved: Reserved) => ledgerReasons(evaluated, reserved)
-  const { decision, reserved } = await reserveSigned(parts, request, {
+  const { decision, reserved, userOpHash } = await reserveSigned(parts, request, {
     subject,
     evaluated,
     signed,
@@ -63,7 +63,8 @@ export async function sponsorOperation(
     const record = { subject, reasons: reasonsOf(reserved), calls }
     return refuseSponsorship(parts, request, refusal, record)
   }
-  parts.logger.info({ appId, ...decision }, 'sponsored')
+  parts.onDecided?.(decision.code)
+  parts.logger.info({ appId, op: userOpHash, ...decision }, 'sponsored')
   return { decision, operation: signed, paymasterAndData: entryPoint.paymasterAndData(signed) }
 }
 
@@ -129,5 +130,5 @@ async function reserveSigned(
     calls: toCallRows(calls),
     grant: signed.paymaster === undefined ? grant : undefined,
   })
-  return { decision, reserved }
+  return { decision, reserved, userOpHash }
 }

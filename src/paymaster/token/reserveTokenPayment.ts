@@ -80,5 +80,5 @@ export async function reserveTokenPayment(
       await exposure.requireRoom(trx, token, { held, maxCharge, block: head.blockNumber })
     },
   )
-  return { reserved, decision, details }
+  return { reserved, decision, details, userOpHash }
 }

@@ -28,6 +28,8 @@ export type TokenPaymasterContext = {
   readonly prices: Prices
   readonly terms: SponsorshipTerms
   readonly logger: Logger
+  /** Called with the code of each decision, for the metrics. */
+  readonly onDecided?: ((code: string) => void) | undefined
   estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
   fees(): Promise<FeeAdvice>
 }

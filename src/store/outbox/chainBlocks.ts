@@ -16,6 +16,16 @@ export async function indexedBlocks(db: Database, chainId: number): Promise<Chai
     .execute()
 }
 
+/** The last indexed block of each chain, by chain id. */
+export async function lastIndexed(db: Database): Promise<ReadonlyMap<number, bigint>> {
+  const rows = await db
+    .selectFrom('chain_blocks')
+    .select(({ fn }) => ['chain_id', fn.max('number').as('number')])
+    .groupBy('chain_id')
+    .execute()
+  return new Map(rows.map(({ chain_id, number }) => [Number(chain_id), number]))
+}
+
 export async function putBlock(
   trx: Transaction,
   chainId: number,

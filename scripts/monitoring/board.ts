@@ -1,0 +1,460 @@
+import { series } from './series.js'
+
+/** One line of a panel: what is asked, and the name of each answer. */
+type Query = { readonly expr: string; readonly legend: string }
+
+export type Panel = {
+  readonly title: string
+  readonly unit: 's' | 'ops' | 'short' | 'bytes' | 'percentunit' | 'wei' | 'd'
+  readonly queries: readonly Query[]
+}
+
+type Row = { readonly title: string; readonly panels: readonly Panel[] }
+
+const chain = { chain: '=~"$chain"' } as const
+const RATE = '[$__rate_interval]'
+
+function quantile(share: number, by: string, buckets: string): string {
+  return `histogram_quantile(${share}, sum by (le, ${by}) (rate(${buckets}${RATE})))`
+}
+
+function perSecond(by: string, selector: string): string {
+  return `sum by (${by}) (rate(${selector}${RATE}))`
+}
+
+const inclusion = series('purser_operation_inclusion_seconds_bucket', chain)
+const rpcBuckets = series('purser_rpc_duration_seconds_bucket')
+const nodeBuckets = series('purser_node_request_duration_seconds_bucket', chain)
+const ended = series('purser_operations_total', chain)
+const good = series('purser_operations_total', { ...chain, outcome: '="included"' })
+
+/** The board, row by row. */
+export const rows: readonly Row[] = [
+  {
+    title: 'Service level',
+    panels: [
+      {
+        title: 'Seconds until inclusion',
+        unit: 's',
+        queries: [0.5, 0.95, 0.99].map((share) => ({
+          expr: quantile(share, 'chain', inclusion),
+          legend: `p${share * 100} {{chain}}`,
+        })),
+      },
+      {
+        title: 'Operations by end',
+        unit: 'ops',
+        queries: [{ expr: perSecond('outcome', ended), legend: '{{outcome}}' }],
+      },
+      {
+        title: 'Share of operations that are included and succeed',
+        unit: 'percentunit',
+        queries: [
+          {
+            expr: `${perSecond('chain', good)} / ${perSecond('chain', ended)}`,
+            legend: '{{chain}}',
+          },
+        ],
+      },
+      {
+        title: 'Operations that wait',
+        unit: 'short',
+        queries: [
+          {
+            expr: `max by (chain, state) (${series('purser_pool_operations', chain)})`,
+            legend: '{{chain}} {{state}}',
+          },
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Requests',
+    panels: [
+      {
+        title: 'Calls by method',
+        unit: 'ops',
+        queries: [
+          { expr: perSecond('method', series('purser_rpc_calls_total')), legend: '{{method}}' },
+        ],
+      },
+      {
+        title: 'Refusals by method and code',
+        unit: 'ops',
+        queries: [
+          {
+            expr: perSecond('method, code', series('purser_rpc_calls_total', { code: '!="ok"' })),
+            legend: '{{method}} {{code}}',
+          },
+        ],
+      },
+      {
+        title: 'Duration of calls, p95',
+        unit: 's',
+        queries: [{ expr: quantile(0.95, 'method', rpcBuckets), legend: '{{method}}' }],
+      },
+      {
+        title: 'REST requests by status',
+        unit: 'ops',
+        queries: [
+          { expr: perSecond('status', series('purser_rest_requests_total')), legend: '{{status}}' },
+        ],
+      },
+      {
+        title: 'Refused by rate limits',
+        unit: 'ops',
+        queries: [
+          { expr: perSecond('limit', series('purser_rate_limited_total')), legend: '{{limit}}' },
+          {
+            expr: perSecond('job', series('purser_refusals_unrecorded_total')),
+            legend: 'not recorded',
+          },
+        ],
+      },
+      {
+        title: 'Internal errors',
+        unit: 'ops',
+        queries: [
+          { expr: perSecond('api', series('purser_internal_errors_total')), legend: '{{api}}' },
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Money',
+    panels: [
+      {
+        title: 'Decisions',
+        unit: 'ops',
+        queries: [
+          {
+            expr: `${perSecond('code', series('purser_decisions_total', chain))} > 0`,
+            legend: '{{code}}',
+          },
+        ],
+      },
+      {
+        title: 'Spent for operations',
+        unit: 'wei',
+        queries: [
+          {
+            expr: `sum by (chain, mode) (increase(${series('purser_spend_wei_total', chain)}[1h]))`,
+            legend: '{{chain}} {{mode}}',
+          },
+        ],
+      },
+      {
+        title: 'Bundles: earned less cost, an hour',
+        unit: 'wei',
+        queries: [
+          {
+            expr: `sum by (chain) (increase(${series('purser_bundle_earned_wei_total', chain)}[1h])) - sum by (chain) (increase(${series('purser_bundle_cost_wei_total', chain)}[1h]))`,
+            legend: '{{chain}}',
+          },
+        ],
+      },
+      {
+        title: 'Tanks and credits: available',
+        unit: 'wei',
+        queries: [
+          {
+            expr: `min by (chain, app) (${series('purser_tank_available_wei', { ...chain, app: '=~"$app"' })})`,
+            legend: '{{chain}} {{app}}',
+          },
+        ],
+      },
+      {
+        title: 'Tanks and credits: days left',
+        unit: 'd',
+        queries: [
+          {
+            expr: `min by (chain, app) (${series('purser_tank_runway_days', { ...chain, app: '=~"$app"' })})`,
+            legend: '{{chain}} {{app}}',
+          },
+        ],
+      },
+      {
+        title: 'Executors: balance',
+        unit: 'wei',
+        queries: [
+          {
+            expr: `max by (chain, executor) (${series('purser_executor_balance_wei', chain)})`,
+            legend: '{{chain}} {{executor}}',
+          },
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Bundler',
+    panels: [
+      {
+        title: 'Bundles by end',
+        unit: 'ops',
+        queries: [
+          {
+            expr: perSecond('chain, state', series('purser_bundles_total', chain)),
+            legend: '{{chain}} {{state}}',
+          },
+          {
+            expr: perSecond('chain, kind', series('purser_bundle_replacements_total', chain)),
+            legend: '{{chain}} replaced: {{kind}}',
+          },
+        ],
+      },
+      {
+        title: 'Executors: in flight, and ready',
+        unit: 'short',
+        queries: [
+          {
+            expr: `max by (chain, executor) (${series('purser_executor_in_flight', chain)})`,
+            legend: '{{chain}} {{executor}}',
+          },
+          {
+            expr: `sum by (chain) (max by (chain, executor) (${series('purser_executor_ready', { ...chain, role: '="executor"' })}))`,
+            legend: '{{chain}} ready',
+          },
+        ],
+      },
+      {
+        title: 'Who bundles',
+        unit: 'short',
+        queries: [
+          { expr: series('purser_lease_held', chain), legend: '{{chain}} {{instance}}' },
+          {
+            expr: `increase(${series('purser_lease_lost_total', chain)}[1h])`,
+            legend: '{{chain}} {{instance}} lost',
+          },
+        ],
+      },
+      {
+        title: 'Index: blocks behind, and reorganisations',
+        unit: 'short',
+        queries: [
+          {
+            expr: `min by (chain) (${series('purser_index_lag_blocks', chain)})`,
+            legend: '{{chain}} behind',
+          },
+          {
+            expr: `sum by (chain) (increase(${series('purser_reorg_depth_blocks_count', chain)}[1h]))`,
+            legend: '{{chain}} reorganisations an hour',
+          },
+        ],
+      },
+      {
+        title: 'Rules, validations, comparisons',
+        unit: 'ops',
+        queries: [
+          {
+            expr: perSecond('outcome', series('purser_rule_judgements_total', chain)),
+            legend: 'rules: {{outcome}}',
+          },
+          {
+            expr: perSecond('engine', series('purser_validations_total', chain)),
+            legend: 'validated by {{engine}}',
+          },
+          {
+            expr: perSecond('outcome', series('purser_validations_compared_total', chain)),
+            legend: 'compared: {{outcome}}',
+          },
+          {
+            expr: perSecond('outcome', series('purser_bundle_gas_compared_total', chain)),
+            legend: 'gas: {{outcome}}',
+          },
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Nodes and webhooks',
+    panels: [
+      {
+        title: 'Age of the head',
+        unit: 's',
+        queries: [
+          { expr: series('purser_head_age_seconds', chain), legend: '{{chain}} {{instance}}' },
+        ],
+      },
+      {
+        title: 'Blocks a minute',
+        unit: 'short',
+        queries: [
+          {
+            expr: `max by (chain) (delta(${series('purser_head_block', chain)}[5m])) / 5`,
+            legend: '{{chain}}',
+          },
+        ],
+      },
+      {
+        title: 'Exchanges with nodes, p95',
+        unit: 's',
+        queries: [
+          { expr: quantile(0.95, 'chain, node', nodeBuckets), legend: '{{chain}} {{node}}' },
+        ],
+      },
+      {
+        title: 'Exchanges that failed, and nodes that rest',
+        unit: 'short',
+        queries: [
+          {
+            expr: perSecond(
+              'chain, node',
+              series('purser_node_request_duration_seconds_count', {
+                ...chain,
+                outcome: '="failed"',
+              }),
+            ),
+            legend: '{{chain}} {{node}} failed',
+          },
+          {
+            expr: `max by (chain, node) (${series('purser_node_resting', chain)})`,
+            legend: '{{chain}} {{node}} rests',
+          },
+          {
+            expr: `max by (chain) (${series('purser_chain_served', chain)})`,
+            legend: '{{chain}} served',
+          },
+        ],
+      },
+      {
+        title: 'Approvals by outcome',
+        unit: 'ops',
+        queries: [
+          {
+            expr: perSecond('outcome', series('purser_webhook_duration_seconds_count')),
+            legend: '{{outcome}}',
+          },
+          {
+            expr: `sum(increase(${series('purser_webhook_circuits_opened_total')}[1h]))`,
+            legend: 'circuits opened an hour',
+          },
+        ],
+      },
+      {
+        title: 'Events by outcome',
+        unit: 'ops',
+        queries: [
+          {
+            expr: perSecond('outcome', series('purser_event_deliveries_total')),
+            legend: '{{outcome}}',
+          },
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Process',
+    panels: [
+      {
+        title: 'Processor',
+        unit: 'percentunit',
+        queries: [
+          { expr: `rate(${series('process_cpu_seconds_total')}${RATE})`, legend: '{{instance}}' },
+        ],
+      },
+      {
+        title: 'Memory',
+        unit: 'bytes',
+        queries: [
+          { expr: series('process_resident_memory_bytes'), legend: '{{instance}}' },
+          { expr: series('nodejs_heap_size_used_bytes'), legend: '{{instance}} heap' },
+        ],
+      },
+      {
+        title: 'Lag of the event loop, p99',
+        unit: 's',
+        queries: [{ expr: series('nodejs_eventloop_lag_p99_seconds'), legend: '{{instance}}' }],
+      },
+      {
+        title: 'Connections to the database',
+        unit: 'short',
+        queries: [
+          { expr: series('purser_db_pool_used'), legend: '{{instance}} used' },
+          { expr: series('purser_db_pool_waiting'), legend: '{{instance}} waiting' },
+        ],
+      },
+      {
+        title: 'Version and hours since the start',
+        unit: 'short',
+        queries: [
+          { expr: series('purser_build_info'), legend: '{{instance}} {{version}}' },
+          {
+            expr: `(time() - ${series('process_start_time_seconds')}) / 3600`,
+            legend: '{{instance}} hours',
+          },
+        ],
+      },
+    ],
+  },
+]
+
+const PANELS_A_ROW = 3
+const COLUMNS = 24
+const PANEL_HEIGHT = 8
+
+function variable(name: string, query: string) {
+  const definition = `label_values(${query})`
+  return {
+    name,
+    type: 'query',
+    datasource: { type: 'prometheus', uid: '$datasource' },
+    definition,
+    query: { query: definition, refId: name },
+    refresh: 2,
+    includeAll: true,
+    multi: true,
+    allValue: '.*',
+    current: { text: 'All', value: '$__all' },
+  }
+}
+
+/** The board as Grafana imports it. */
+export function boardFile(): string {
+  let y = 0
+  let id = 0
+  const panels: object[] = []
+  for (const { title, panels: members } of rows) {
+    panels.push({ id: ++id, type: 'row', title, gridPos: { h: 1, w: COLUMNS, x: 0, y: y++ } })
+    for (const [i, { title: name, unit, queries }] of members.entries()) {
+      const w = COLUMNS / PANELS_A_ROW
+      panels.push({
+        id: ++id,
+        type: 'timeseries',
+        title: name,
+        datasource: { type: 'prometheus', uid: '$datasource' },
+        fieldConfig: { defaults: { unit, min: unit === 'wei' ? null : 0 }, overrides: [] },
+        gridPos: {
+          h: PANEL_HEIGHT,
+          w,
+          x: (i % PANELS_A_ROW) * w,
+          y: y + Math.floor(i / PANELS_A_ROW) * PANEL_HEIGHT,
+        },
+        targets: queries.map(({ expr, legend }, at) => ({
+          refId: String.fromCharCode(65 + at),
+          expr,
+          legendFormat: legend,
+        })),
+      })
+    }
+    y += Math.ceil(members.length / PANELS_A_ROW) * PANEL_HEIGHT
+  }
+  const board = {
+    uid: 'purser',
+    title: 'Purser',
+    description: 'Made by scripts/monitoring; docs/metrics.md explains the metrics.',
+    tags: ['purser'],
+    schemaVersion: 39,
+    editable: true,
+    refresh: '30s',
+    time: { from: 'now-6h', to: 'now' },
+    templating: {
+      list: [
+        { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Data source' },
+        variable('chain', `${series('purser_chain_served')}, chain`),
+        variable('app', `${series('purser_tank_available_wei')}, app`),
+      ],
+    },
+    panels,
+  }
+  return `${JSON.stringify(board, null, 2)}\n`
+}

@@ -1,0 +1,42 @@
+import { catalogue } from '../../src/metrics/catalogue.js'
+import type { MetricDefinition } from '../../src/metrics/metricDefinition.js'
+import { alerts } from './alerts.js'
+import { runbookOf } from './rules.js'
+
+/** Values of a label that are all written out; of a longer list the number is told. */
+const MOST_NAMED = 8
+
+/** The metrics and alerts as tables of Markdown. */
+export function metricTables(): string {
+  const metrics = Object.entries<MetricDefinition>(catalogue).map(
+    ([name, { kind, help, meaning, labels }]) =>
+      `| \`${name}\` | ${kind} | ${labelsText(labels)} | ${help} ${meaning} |`,
+  )
+  const rules = alerts.map((alert) => {
+    const { name, severity, after, summary } = alert
+    const anchor = runbookOf(alert).replace('docs/', '')
+    const text = summary.replaceAll(/\{\{ \$(?:labels\.)?(\w+) \}\}/g, '…')
+    return `| [\`${name}\`](${anchor}) | ${severity} | ${after} | ${text} |`
+  })
+  return [
+    '| metric | kind | labels | meaning |',
+    '|---|---|---|---|',
+    ...metrics,
+    '',
+    '## Alerts',
+    '',
+    '| alert | severity | after | says |',
+    '|---|---|---|---|',
+    ...rules,
+  ].join('\n')
+}
+
+function labelsText(labels: MetricDefinition['labels']): string {
+  const texts = Object.entries(labels).map(([label, values]) => {
+    if (typeof values === 'string') return `\`${label}\`: ${values}`
+    if (values.length > MOST_NAMED)
+      return `\`${label}\`: one of ${values.length} in \`src/metrics/catalogue.ts\``
+    return `\`${label}\`: ${values.map((value) => `\`${value}\``).join(', ')}`
+  })
+  return texts.join('; ') || '–'
+}
