@@ -239,4 +239,13 @@ describe.each(sdks)('%s in tokens, EntryPoint v0.7', (_, factory, open) => {
     const supported = await paymaster.getSupportedTokens(client)
     expect(supported.map(({ symbol }) => symbol).sort()).toEqual(['tCOIN', 'tUSD'])
   })
+
+  test('is told that the approval of the SDK, for another paymaster, leaves no charge', async () => {
+    const { token, client } = await openWithTokens('unapproved')
+    const calls = [{ to: TARGET, data: '0x1234' }] as const
+    await expect(
+      client.sendTokenPaymasterUserOp({ calls, feeTokenAddress: token.address }),
+    ).rejects.toThrow(/may take 0 tUSD of the sender. Add a call to the operation that approves it/)
+    expect(await tokensOf(info(), token, client.account.address)).toBe(parseUnits('100', 6))
+  })
 })
