@@ -43,11 +43,15 @@ export class TimeRangeError extends PurserError {
   }
 }
 
-/** The account's or paymaster's signature check failed (AA24, AA34). ERC-7769 -32507. */
+/**
+ * The account's or paymaster's signature check failed (AA24, AA34). ERC-7769 -32507. The reason of the EntryPoint
+ * comes first, then the words of other bundlers, for clients that look for them.
+ */
 export class SignatureRejectedError extends PurserError {
   override readonly name = 'SignatureRejectedError'
   constructor(message: string, rule: 'AA24' | 'AA34') {
-    super(message, { code: -32507, status: 400, rule })
+    const text = `${message} (Invalid UserOp signature or paymaster signature)`
+    super(text, { code: -32507, status: 400, rule })
   }
 }
 

@@ -43,7 +43,9 @@ describe('toOperationError', () => {
     const error = toOperationError(failure(code), { paymaster })
     expect(error).toBeInstanceOf(type)
     expect(error.code).toBe(rpcCode)
-    expect(error.message).toBe(`${code ?? 'no code'} because`)
+    const inOtherWords =
+      type === SignatureRejectedError ? ' (Invalid UserOp signature or paymaster signature)' : ''
+    expect(error.message).toBe(`${code ?? 'no code'} because${inOtherWords}`)
     if (type === PaymasterRejectedError || code === 'AA32') {
       expect(error.data).toMatchObject({ paymaster })
     } else {

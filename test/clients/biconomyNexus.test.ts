@@ -1,4 +1,14 @@
-import { type Address, type Chain, type Hex, http, type LocalAccount, type Transport } from 'viem'
+import {
+  type Address,
+  type Chain,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  http,
+  type LocalAccount,
+  parseUnits,
+  type Transport,
+} from 'viem'
 import { InsufficientPrefundError, type SmartAccount } from 'viem/account-abstraction'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
@@ -7,15 +17,18 @@ import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
 import { causesOf } from '../support/causesOf.js'
 import { placeNexusContracts } from '../support/chain/nexusAccounts.js'
 import { TARGET } from '../support/service/devAccount.js'
+import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { fund, nodeClient } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'
+
+type Calls = readonly { to: Address; value?: bigint; data?: Hex }[]
 
 /** What the tests use of either SDK's client. */
 type Client = {
   readonly account: SmartAccount
-  sendUserOperation(operation: {
-    calls: readonly { to: Address; value?: bigint; data?: Hex }[]
-  }): Promise<Hex>
+  sendUserOperation(operation: { calls: Calls }): Promise<Hex>
+  sendTokenPaymasterUserOp(operation: { calls: Calls; feeTokenAddress: Address }): Promise<Hex>
+  prepareUserOperation(operation: { calls: Calls }): Promise<unknown>
   waitForUserOperationReceipt(of: { hash: Hex }): Promise<{
     readonly success: boolean
     readonly paymaster?: Address
@@ -23,14 +36,29 @@ type Client = {
   }>
 }
 
-type CommonOptions = {
-  readonly chain: Chain
-  readonly pollingInterval: number
-  readonly paymaster?: unknown
+type FeeQuote = {
+  readonly symbol: string
+  readonly tokenAddress: Address
+  readonly maxGasFee: number
 }
 
+/** What the tests use of either SDK's paymaster client. */
+type PaymasterClient = {
+  getSupportedTokens(client: Client): Promise<readonly FeeQuote[]>
+  getTokenPaymasterQuotes(asked: {
+    userOp: unknown
+    tokenList: readonly Address[]
+  }): Promise<{ paymasterAddress: Address; feeQuotes: readonly FeeQuote[] }>
+}
+
+/** How a client pays: by itself where it has no paymaster, else as the context says. */
+type Payment = { readonly paymaster?: PaymasterClient; readonly paymasterContext?: unknown }
+
+type CommonOptions = Payment & { readonly chain: Chain; readonly pollingInterval: number }
+
 type PaymasterFactory = {
-  createBicoPaymasterClient(options: { readonly paymasterUrl: string }): unknown
+  createBicoPaymasterClient(options: { readonly paymasterUrl: string }): PaymasterClient
+  toBiconomyTokenPaymasterContext(options: { readonly feeTokenAddress: Address }): unknown
 }
 
 /** What the tests use of @biconomy/sdk. */
@@ -87,20 +115,20 @@ beforeAll(() =>
 )
 
 /** The hosted services have bundlers at v3 and paymasters at v2, so that is what these have here. */
-async function openSdk(seed: string, sponsored: boolean): Promise<Client> {
-  const { rpcUrl, standardUrl, bundlerUrl } = info()
+async function openSdk(seed: string, payment: Payment = {}): Promise<Client> {
+  const { rpcUrl, standardUrl } = info()
   return sdk.createSmartAccountClient({
     signer: privateKeyToAccount(keyFromSeed(`sdk ${seed}`)),
     chain: foundry,
     transport: http(rpcUrl),
     bundlerTransport: http(standardUrl),
     pollingInterval: 100,
-    ...(sponsored && { paymaster: sdk.createBicoPaymasterClient({ paymasterUrl: bundlerUrl }) }),
+    ...payment,
   })
 }
 
-async function openAbstractjs(seed: string, sponsored: boolean): Promise<Client> {
-  const { rpcUrl, standardUrl, bundlerUrl } = info()
+async function openAbstractjs(seed: string, payment: Payment = {}): Promise<Client> {
+  const { rpcUrl, standardUrl } = info()
   const signer = privateKeyToAccount(keyFromSeed(`abstractjs ${seed}`))
   const account = await abstractjs.toNexusAccount({
     signer,
@@ -117,18 +145,22 @@ async function openAbstractjs(seed: string, sponsored: boolean): Promise<Client>
     chain: foundry,
     transport: http(standardUrl),
     pollingInterval: 100,
-    ...(sponsored && {
-      paymaster: abstractjs.createBicoPaymasterClient({ paymasterUrl: bundlerUrl }),
-    }),
+    ...payment,
   })
 }
 
-describe.each([
-  ['@biconomy/sdk 0.0.29', openSdk],
-  ['@biconomy/abstractjs 1.2.3', openAbstractjs],
-] as const)('%s, EntryPoint v0.7', (_, open) => {
+const sdks = [
+  ['@biconomy/sdk 0.0.29', sdk, openSdk],
+  ['@biconomy/abstractjs 1.2.3', abstractjs, openAbstractjs],
+] as const
+
+function paymasterOf(factory: PaymasterFactory): PaymasterClient {
+  return factory.createBicoPaymasterClient({ paymasterUrl: info().bundlerUrl })
+}
+
+describe.each(sdks)('%s, EntryPoint v0.7', (_, factory, open) => {
   test('sends sponsored operations, the first creating the account', async () => {
-    const client = await open('sponsored', true)
+    const client = await open('sponsored', { paymaster: paymasterOf(factory) })
     for (const data of ['0x1234', '0x5678'] as const) {
       const hash = await client.sendUserOperation({ calls: [{ to: TARGET, data }] })
       const receipt = await client.waitForUserOperationReceipt({ hash })
@@ -141,7 +173,7 @@ describe.each([
   })
 
   test('sends a self-paid batch', async () => {
-    const client = await open('self-paid', false)
+    const client = await open('self-paid')
     await fund(info(), client.account.address)
     const targets = ['d1', 'd2'].map(
       (end): Address => `0x${client.account.address.slice(2, 40).toLowerCase()}${end}`,
@@ -157,9 +189,63 @@ describe.each([
   })
 
   test('shows the typed error for an account without money', async () => {
-    const client = await open('poor', false)
+    const client = await open('poor')
     const sending = client.sendUserOperation({ calls: [{ to: TARGET, data: '0x' }] })
     const error = await sending.catch((each) => each)
     expect(causesOf(error).some((each) => each instanceof InsufficientPrefundError)).toBe(true)
+  })
+})
+
+describe.each(sdks)('%s in tokens, EntryPoint v0.7', (_, factory, open) => {
+  /** A client that pays in tUSD, of which its new account has 100; and one that pays for itself. */
+  async function openWithTokens(seed: string) {
+    const token = tokenNamed(info(), 'tUSD')
+    const paymaster = paymasterOf(factory)
+    const paymasterContext = factory.toBiconomyTokenPaymasterContext({
+      feeTokenAddress: token.address,
+    })
+    const client = await open(seed, { paymaster, paymasterContext })
+    await giveTokens(info(), token, client.account.address, parseUnits('100', 6))
+    return { token, paymaster, client, unpaid: await open(seed) }
+  }
+
+  test('quotes, approves and pays in tokens, then by the approval that stands', async () => {
+    const { token, paymaster, client, unpaid } = await openWithTokens('tokens')
+    const { address } = client.account
+    const call = { to: TARGET, data: '0x1234' } as const
+    const userOp = await unpaid.prepareUserOperation({ calls: [call] })
+    const { paymasterAddress, feeQuotes } = await paymaster.getTokenPaymasterQuotes({
+      userOp,
+      tokenList: [token.address],
+    })
+    expect(paymasterAddress.toLowerCase()).toBe(info().tokenTanks['0.7'])
+    expect(feeQuotes.map(({ symbol }) => symbol)).toEqual(['tUSD'])
+
+    const args = [paymasterAddress, parseUnits('50', 6)] as const
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
+    const sends = [
+      () => client.sendUserOperation({ calls: [{ to: token.address, data }, call] }),
+      () => client.sendUserOperation({ calls: [call] }),
+      () => client.sendTokenPaymasterUserOp({ calls: [call], feeTokenAddress: token.address }),
+    ]
+    for (const sendNext of sends) {
+      const before = await tokensOf(info(), token, address)
+      const receipt = await client.waitForUserOperationReceipt({ hash: await sendNext() })
+      expect(receipt.success).toBe(true)
+      expect(receipt.paymaster?.toLowerCase()).toBe(info().tokenTanks['0.7'])
+      expect(await tokensOf(info(), token, address)).toBeLessThan(before)
+    }
+    expect(await nodeClient(info()).getBalance({ address })).toBe(0n)
+    const supported = await paymaster.getSupportedTokens(client)
+    expect(supported.map(({ symbol }) => symbol).sort()).toEqual(['tCOIN', 'tUSD'])
+  })
+
+  test('is told that the approval of the SDK, for another paymaster, leaves no charge', async () => {
+    const { token, client } = await openWithTokens('unapproved')
+    const calls = [{ to: TARGET, data: '0x1234' }] as const
+    await expect(
+      client.sendTokenPaymasterUserOp({ calls, feeTokenAddress: token.address }),
+    ).rejects.toThrow(/may take 0 tUSD of the sender. Add a call to the operation that approves it/)
+    expect(await tokensOf(info(), token, client.account.address)).toBe(parseUnits('100', 6))
   })
 })

@@ -206,8 +206,10 @@ describe('UserOperation submission', () => {
     })
     const { status, body } = await send(wrong)
     expect(status).toBe(400)
-    expect(body.error).toMatchObject({ code: -32507 })
-    expect(body.error?.message).toContain('AA24')
+    expect(body.error).toMatchObject({
+      code: -32507,
+      message: 'AA24 signature error (Invalid UserOp signature or paymaster signature)',
+    })
   })
 
   test('an unsupported entry point is refused and the supported ones are named', async () => {
