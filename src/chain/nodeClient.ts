@@ -25,8 +25,21 @@ export type NodeClient = {
   head(): Promise<Head>
   /** The results of all endpoints that answer one call; empty when none does. */
   survey<T>(method: string, params: readonly unknown[]): Promise<readonly T[]>
+  /** The endpoints, preferred first, as their last answers have shown them. */
+  nodes(): readonly NodeState[]
   /** Ends pending exchanges too. */
   close(): Promise<void>
+}
+
+export type NodeState = {
+  /** Host and port: paths and credentials hold keys. */
+  readonly host: string
+  /** Does not have the head that was agreed on. */
+  readonly behind: boolean
+  /** The time until which it is not asked, because it did not answer; undefined where it may be asked. */
+  readonly restsUntil: Date | undefined
+  /** Methods that it is not asked at the moment. */
+  readonly failing: readonly string[]
 }
 
 export type NodeClientOptions = {
@@ -74,6 +87,15 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     async survey<T>(method: string, params: readonly unknown[]) {
       if (nodes.length === 1) return [await request<T>(pool, method, params)]
       return (await askEach(pool, { method, params })).map(({ result }) => result as T)
+    },
+    nodes() {
+      const now = Date.now()
+      return nodes.map(({ endpoint, behind, rest, failing }) => ({
+        host: endpoint.label,
+        behind,
+        restsUntil: rest.until > now ? new Date(rest.until) : undefined,
+        failing: [...failing].flatMap(([method, { until }]) => (until > now ? method : [])),
+      }))
     },
     async close() {
       pool.closed = true

@@ -83,6 +83,7 @@ export function serveChain(
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
     ...createAppFees({ database, masterKey, node, definition, fees, dataPrice, estimate }),
     admit: mempool.admit,
+    check: mempool.check,
     status: (hash) => operationStatus(views, hash),
     receipt: (hash) => operationReceipt(views, hash),
     byHash: (hash) => operationByHash(views, hash),

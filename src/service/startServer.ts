@@ -19,6 +19,7 @@ import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
 import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
 import { createKeyUses, type KeyUses } from '../records/createKeyUses.js'
+import { createOverviews } from '../records/createOverviews.js'
 import { createRefusalRecorder, type RefusalRecorder } from '../records/createRefusalRecorder.js'
 import { startRetention } from '../records/startRetention.js'
 import type { Connection, Database } from '../store/database.js'
@@ -216,15 +217,26 @@ async function listenForBundlers(
   }
 }
 
+type Recorders = {
+  readonly refusals: RefusalRecorder
+  readonly keyUses: KeyUses
+}
+
 function startApiOf(
   shared: SharedParts,
   { served, ...chains }: Chains & { readonly served: Services['chains'] },
-  { refusals, keyUses }: { readonly refusals: RefusalRecorder; readonly keyUses: KeyUses },
+  { refusals, keyUses }: Recorders,
   drain: { readonly isDraining: boolean },
 ): Promise<Api> {
   const { config, database, logger, metrics } = shared
   const { host, port } = config
-  const administration = administrationOf(shared, chains)
+  const readiness: Services['readiness'] = (asked) => {
+    const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
+    const { isDraining } = drain
+    const { role: roles } = config
+    return checkReadiness({ database, chains: health, away: chains.away, isDraining, roles }, asked)
+  }
+  const administration = administrationOf(shared, { ...chains, served }, readiness)
   const { authenticateKey, authenticateToken, isOperator, webhooks } = administration
   const isApi = config.role.includes('api')
   const services: Services = {
@@ -241,15 +253,7 @@ function startApiOf(
     webhooks,
     recordRefusal: refusals.record,
     keyUsed: keyUses.used,
-    readiness: (asked) => {
-      const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
-      const { isDraining } = drain
-      const { role: roles } = config
-      return checkReadiness(
-        { database, chains: health, away: chains.away, isDraining, roles },
-        asked,
-      )
-    },
+    readiness,
   }
   const mounts = [
     mountHealth(services),
@@ -261,7 +265,8 @@ function startApiOf(
 
 function administrationOf(
   { config, database, masterKey, guard, client }: SharedParts,
-  chains: Chains,
+  chains: Chains & { readonly served: Services['chains'] },
+  readiness: Services['readiness'],
 ): AdminContext & Authenticator {
   return {
     database,
@@ -271,6 +276,10 @@ function administrationOf(
     subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
     testWebhook: createWebhookTests({ masterKey, client }),
     depositOf: async (chainId, ...tank) => chains.running.get(chainId)?.depositOf(...tank),
+    chains: chains.served,
+    readiness,
+    nodesOf: (chainId) => chains.running.get(chainId)?.nodes(),
+    overview: createOverviews(database),
     tokenBooks: async (appId) => {
       // Without a chain the books would look complete and not be it.
       for (const chainId of chains.away.keys()) throw new ChainNotStartedError(chainId)

@@ -31,6 +31,7 @@ import { operationHistory } from './migrations/0100-0149/0121-operation-history.
 import { timesAndKeys } from './migrations/0100-0149/0135-times-and-keys.js'
 import { webhookCircuits } from './migrations/0100-0149/0136-webhook-circuits.js'
 import { recordLists } from './migrations/0100-0149/0137-record-lists.js'
+import { refusedRecords } from './migrations/0100-0149/0138-refused-records.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -63,6 +64,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0135-times-and-keys': timesAndKeys,
   '0136-webhook-circuits': webhookCircuits,
   '0137-record-lists': recordLists,
+  '0138-refused-records': refusedRecords,
 }
 
 /** Refuses a schema that a newer version has made: this one would not know what its columns mean. */

@@ -66,9 +66,10 @@ describe('the administration API', () => {
     'POST /apps/{appId}/subscriptions/{subscriptionId}/secret': ['subscription.rotate_secret', {}],
     'POST /apps/{appId}/subscriptions/{subscriptionId}/replay': ['subscription.replay', {}],
     'DELETE /apps/{appId}/subscriptions/{subscriptionId}': ['subscription.delete'],
+    'POST /operations/{chainId}/{userOpHash}/cancel': ['operation.cancel', {}],
   }
   /** Routes that ask somebody else and change nothing here. */
-  const asking = ['POST /apps/{appId}/webhooks/{webhookId}/test']
+  const asking = ['POST /apps/{appId}/webhooks/{webhookId}/test', 'POST /apps/{appId}/simulate']
 
   test('every route that is no GET is known as one that changes, or that asks', () => {
     const names = routes

@@ -27,7 +27,7 @@ export function openApi(routes: readonly Route[]): Json {
 }
 
 function operation(route: Route): Json {
-  const { method, path, summary, who, status, params, query, body, answer } = route
+  const { method, path, summary, who, status, params, query, body, answer, format } = route
   const kinds = who === 'either' ? ['account', 'operator'] : [who]
   return {
     operationId: `${method.toLowerCase()}${path.replace(/\W+(\w)/g, (_, letter) => letter.toUpperCase()).replace(/\W/g, '')}`,
@@ -38,7 +38,7 @@ function operation(route: Route): Json {
       requestBody: { required: true, content: content(schemaOf(body, 'input')) },
     }),
     responses: {
-      [status]: { description: summary, content: content(schemaOf(answer, 'output')) },
+      [status]: { description: summary, content: content(schemaOf(answer, 'output'), format) },
       default: {
         description: 'Refused',
         content: content({ $ref: '#/components/schemas/Failure' }),
@@ -61,8 +61,13 @@ function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): J
   }))
 }
 
-function content(schema: Json): Json {
-  return { 'application/json': { schema } }
+const contentTypes = {
+  json: 'application/json',
+  lines: 'application/x-ndjson',
+} as const
+
+function content(schema: Json, format: Route['format'] = 'json'): Json {
+  return { [contentTypes[format]]: { schema } }
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { App } from '../../store/tenants/apps.js'
 import type { Actor } from '../../store/tenants/audit.js'
@@ -32,6 +33,9 @@ export type RouteRequest<
   readonly body: Values<Body>
   /** The body as it was sent. */
   readonly raw: unknown
+  /** Runs a simulation for the app unless too many are under way. Throws RateLimitError. */
+  simulate<Result>(appId: string, run: () => Promise<Result>): Promise<Result>
+  readonly logger: Logger
 }
 
 /**
@@ -48,7 +52,10 @@ export type Route = {
   readonly params: z.ZodObject | undefined
   readonly query: z.ZodObject | undefined
   readonly body: z.ZodType | undefined
+  /** Of a route that answers in lines: what each line holds. */
   readonly answer: z.ZodType
+  /** `lines`: `run` gives an AsyncIterable, which is answered as NDJSON. */
+  readonly format: 'json' | 'lines'
   readonly run: (request: never) => Promise<unknown>
 }
 
@@ -58,6 +65,7 @@ type Spec<
   Body extends z.ZodType | undefined,
 > = Pick<Route, 'method' | 'path' | 'summary' | 'who' | 'answer'> & {
   readonly status?: 201
+  readonly format?: 'lines'
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
@@ -72,6 +80,7 @@ export function route<
 >(spec: Spec<Params, Query, Body>): Route {
   return {
     status: 200,
+    format: 'json',
     ...spec,
     params: spec.params,
     query: spec.query,

@@ -6,6 +6,13 @@ import { decisionRoutes } from './routes/decisions.js'
 import { keyRoutes } from './routes/keys.js'
 import { operationRoutes } from './routes/operations.js'
 import { policyRoutes } from './routes/policies.js'
+import { budgetRoutes } from './routes/records/budgets.js'
+import { cancelRoutes } from './routes/records/cancel.js'
+import { chainRoutes } from './routes/records/chains.js'
+import { decisionRecordRoutes } from './routes/records/decisions.js'
+import { overviewRoutes } from './routes/records/overview.js'
+import { searchRoutes } from './routes/records/search.js'
+import { simulateRoutes } from './routes/records/simulate.js'
 import { storageRoutes } from './routes/records/storage.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
@@ -30,4 +37,11 @@ export const routes: readonly Route[] = [
   ...subscriptionRoutes,
   ...auditRoutes,
   ...storageRoutes,
+  ...simulateRoutes,
+  ...searchRoutes,
+  ...overviewRoutes,
+  ...decisionRecordRoutes,
+  ...chainRoutes,
+  ...cancelRoutes,
+  ...budgetRoutes,
 ]

@@ -8,6 +8,7 @@ import { type Api, startApi } from '../../../src/api/startApi.js'
 import { createMetrics } from '../../../src/metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../../src/outbound/networkGuard.js'
+import { createOverviews } from '../../../src/records/createOverviews.js'
 import { listCollected } from '../../../src/store/ledger/tokenPayments.js'
 import { audited } from '../../../src/store/tenants/audit.js'
 import { createAuthenticator } from '../../../src/tenancy/authenticate.js'
@@ -34,6 +35,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 export function useAdmin() {
   const database = useDatabase()
   const masterKey = randomBytes(32)
+  const { services } = createMemoryServices()
   let api: Api
   let client: OutboundClient
   let tenants: readonly [Tenant, Tenant]
@@ -57,6 +59,13 @@ export function useAdmin() {
       webhooks: (actor) => createWebhooks({ database: db, masterKey, guard, actor }),
       subscriptions: (actor) => createSubscriptions({ database: db, masterKey, guard, actor }),
       testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
+      chains: services.chains,
+      readiness: services.readiness,
+      nodesOf: (chainId) =>
+        services.chains.has(chainId)
+          ? [{ host: 'node', behind: false, restsUntil: undefined, failing: [] }]
+          : undefined,
+      overview: createOverviews(db),
       depositOf: async (chainId) => (chainId === 31_337 ? 5n : undefined),
       tokenBooks: async (appId) =>
         (await listCollected(db, { appId })).map((book) => ({
@@ -68,7 +77,7 @@ export function useAdmin() {
     }
     tenants = [await makeTenant('one'), await makeTenant('two')]
     api = await startApi({
-      services: createMemoryServices().services,
+      services,
       host: '127.0.0.1',
       port: 0,
       metrics: createMetrics(),
@@ -95,7 +104,7 @@ export function useAdmin() {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    const isJson = response.headers.get('content-type')?.includes('json')
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
     return {
       status: response.status,
       headers: response.headers,
@@ -107,6 +116,8 @@ export function useAdmin() {
     database: () => database().database,
     masterKey,
     url: () => api.url,
+    /** The chains that are served, in memory. */
+    memoryChains: services.chains,
     one: () => tenants[0],
     two: () => tenants[1],
     call,
