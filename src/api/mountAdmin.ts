@@ -68,11 +68,18 @@ async function answer(
       query: check(route.query, c.req.query(), undefined),
       body: route.body && check(route.body, raw, undefined),
       raw,
+      simulate: <Result>(appId: string, run: () => Promise<Result>) =>
+        shared.gate.simulate(appId, 'eth_sendUserOperation', run),
+      logger: shared.logger,
     }
     // The table's types hold: each row was typed with its own schemas.
     const result = await (route.run as (request: unknown) => Promise<unknown>)(
       request as RouteRequest<undefined, undefined, undefined>,
     )
+    if (route.format === 'lines')
+      return c.body(linesOf(route, result as AsyncIterable<unknown>, shared), 200, {
+        'content-type': 'application/x-ndjson',
+      })
     return c.json(route.answer.parse(plain(result)) as object, route.status)
   } catch (thrown) {
     if (route.who === 'anybody' && thrown instanceof UnauthorizedError)
@@ -137,6 +144,32 @@ function check(
   const path = issue?.path.join('.') || 'The request'
   if (refuse !== undefined) throw refuse(path)
   throw new InvalidFieldError(path, `is wrong: ${issue?.message ?? 'unexpected'}`)
+}
+
+/** Each item as a line of JSON, read as fast as the client takes it. */
+function linesOf(
+  { answer: line }: Route,
+  items: AsyncIterable<unknown>,
+  { logger }: RouteContext,
+): ReadableStream<Uint8Array> {
+  const iterator = items[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { value, done } = await iterator.next()
+        if (done) return controller.close()
+        controller.enqueue(encoder.encode(`${JSON.stringify(line.parse(plain(value)))}\n`))
+      } catch (err) {
+        // The answer has begun: a connection that breaks is the one way to say that it is not whole.
+        logger.warn({ err }, 'an export broke off')
+        controller.error(err)
+      }
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
 }
 
 /** The value as JSON has it: times as ISO text, wei as decimal text. */

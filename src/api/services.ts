@@ -51,6 +51,12 @@ export type ChainServices = {
       readonly simulateExecution: boolean
     },
   ): Promise<Hex>
+  /** The hash of an operation that passes the checks of `admit`; stores nothing. */
+  check(
+    entryPoint: EntryPoint,
+    op: Operation,
+    options: { readonly appId: string; readonly simulateExecution: boolean },
+  ): Promise<Hex>
   /** undefined = unknown. */
   status(hash: Hex): Promise<OperationStatus | undefined>
   /** undefined = unknown or not included. */

@@ -25,10 +25,21 @@ export type NodeClient = {
   head(): Promise<Head>
   /** The results of all endpoints that answer one call; empty when none does. */
   survey<T>(method: string, params: readonly unknown[]): Promise<readonly T[]>
-  /** The nodes by host and port, and whether each is not asked for a while because it failed. */
-  nodes(): readonly { readonly node: string; readonly resting: boolean }[]
+  /** The endpoints, preferred first, as their last answers have shown them. */
+  nodes(): readonly NodeState[]
   /** Ends pending exchanges too. */
   close(): Promise<void>
+}
+
+export type NodeState = {
+  /** Host and port: paths and credentials hold keys. */
+  readonly host: string
+  /** Does not have the head that was agreed on. */
+  readonly behind: boolean
+  /** The time until which it is not asked, because it did not answer; undefined where it may be asked. */
+  readonly restsUntil: Date | undefined
+  /** Methods that it is not asked at the moment. */
+  readonly failing: readonly string[]
 }
 
 export type NodeClientOptions = {
@@ -77,11 +88,15 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       if (nodes.length === 1) return [await request<T>(pool, method, params)]
       return (await askEach(pool, { method, params })).map(({ result }) => result as T)
     },
-    nodes: () =>
-      nodes.map(({ endpoint, rest }) => ({
-        node: endpoint.label,
-        resting: rest.until > Date.now(),
-      })),
+    nodes() {
+      const now = Date.now()
+      return nodes.map(({ endpoint, behind, rest, failing }) => ({
+        host: endpoint.label,
+        behind,
+        restsUntil: rest.until > now ? new Date(rest.until) : undefined,
+        failing: [...failing].flatMap(([method, { until }]) => (until > now ? method : [])),
+      }))
+    },
     async close() {
       pool.closed = true
       await Promise.all(nodes.map(({ endpoint }) => endpoint.close()))

@@ -35,6 +35,14 @@ export class NotFoundError extends PurserError {
   }
 }
 
+/** The object is in a state in which the change is not possible; nothing was changed. */
+export class ConflictError extends PurserError {
+  override readonly name = 'ConflictError'
+  constructor(message: string) {
+    super(message, { code: -32602, status: 409 })
+  }
+}
+
 /** The token is valid, but the request needs the other kind of token (account's or operator's). */
 export class ForbiddenError extends PurserError {
   override readonly name = 'ForbiddenError'

@@ -73,6 +73,11 @@ export type Mempool = {
    * one; it leaves the pool when the grant ends.
    */
   admit(entryPoint: EntryPoint, op: Operation, options: AdmissionOptions): Promise<Hex>
+  /**
+   * The hash of an operation that passes every check but those on the pool of the moment (limits, reputation,
+   * replacement, deposits promised to others). Stores nothing. Throws as `admit` does.
+   */
+  check(entryPoint: EntryPoint, op: Operation, options: AdmissionOptions): Promise<Hex>
 }
 
 /** The most admissions under way on a chain; each holds its operation and its simulation in memory. */
@@ -121,11 +126,15 @@ export function createMempool(context: MempoolContext): Mempool {
     return { grant, facts }
   }
 
+  const check: Mempool['check'] = async (entryPoint, op, options) => {
+    const hash = await hashToAdmit(context, entryPoint, op)
+    await findValid(entryPoint, op, hash, options)
+    return hash
+  }
+
   const admit: Mempool['admit'] = async (entryPoint, op, options) => {
     const { appId, keyId } = options
-    requireDelegation(entryPoint.version, op, chainId)
-    requireAuthorizationSigner(op)
-    const hash = entryPoint.hash(op, chainId, await delegateToHash(context.node, op))
+    const hash = await hashToAdmit(context, entryPoint, op)
     // Before the validation begins: a block that comes while it runs is one that it has not seen.
     const headHash = heads.current().hash
     const first = findValid(entryPoint, op, hash, options)
@@ -174,7 +183,19 @@ export function createMempool(context: MempoolContext): Mempool {
   }
   return {
     admit: (entryPoint, op, options) => turnstile(() => admit(entryPoint, op, options)),
+    check: (entryPoint, op, options) => turnstile(() => check(entryPoint, op, options)),
   }
+}
+
+/** The hash of an operation whose delegation fits. Throws where it does not. */
+async function hashToAdmit(
+  { node, definition: { chainId } }: MempoolContext,
+  entryPoint: EntryPoint,
+  op: Operation,
+): Promise<Hex> {
+  requireDelegation(entryPoint.version, op, chainId)
+  requireAuthorizationSigner(op)
+  return entryPoint.hash(op, chainId, await delegateToHash(node, op))
 }
 
 /** Whether a stake or a deposit in a block that was not read yet could have changed the decision. */

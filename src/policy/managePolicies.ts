@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { unixNow } from '../base/unixNow.js'
 import { InvalidPolicyError, PolicyNotFoundError } from '../errors/policyErrors.js'
 import type { Database, Transaction } from '../store/database.js'
 import { inTransaction } from '../store/inTransaction.js'
@@ -12,6 +13,7 @@ import {
   type StoredPolicy,
   updatePolicy,
 } from '../store/tenants/policies.js'
+import { type BudgetInUse, budgetsInUse } from './budget/budgetsInUse.js'
 import { type TermsInput, termsSchema } from './policySchema.js'
 
 const name = z.string().min(1).max(100)
@@ -54,6 +56,8 @@ export type Policies = {
   /** Policies in the order in which they are asked; null = the account's own, undefined = all. */
   list(accountId: string, appId?: string | null): Promise<readonly PolicyView[]>
   get(accountId: string, policyId: string): Promise<PolicyView>
+  /** What is used of each budget now. */
+  budgets(accountId: string, policyId: string): Promise<readonly BudgetInUse[]>
   /**
    * Changes the members that `input` has; `terms` are replaced whole. Counters of kept budgets
    * stay.
@@ -85,6 +89,11 @@ export function createPolicies(database: Database): Policies {
 
     async get(accountId, policyId) {
       return toView(required(await findPolicy(database, accountId, policyId)))
+    },
+
+    async budgets(accountId, policyId) {
+      const { terms } = required(await findPolicy(database, accountId, policyId))
+      return budgetsInUse(database, policyId, termsSchema.parse(terms), unixNow())
     },
 
     async update(accountId, policyId, input) {

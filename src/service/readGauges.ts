@@ -1,3 +1,4 @@
+import type { NodeState } from '../chain/nodeClient.js'
 import type { Reading } from '../metrics/instruments.js'
 import type { FundLevel } from '../paymaster/watchFunds.js'
 import { connectionUse, type Database } from '../store/database.js'
@@ -8,7 +9,7 @@ import { type ChainHealth, within } from './checkReadiness.js'
 /** The parts of a running chain that have gauges. */
 export type GaugedChain = {
   readonly health: ChainHealth
-  readonly nodes: () => readonly { readonly node: string; readonly resting: boolean }[]
+  readonly nodes: () => readonly Pick<NodeState, 'host' | 'restsUntil'>[]
   /** The tanks and credits that this process watches, as they were at the last look. */
   readonly funds: () => readonly FundLevel[]
 }
@@ -102,10 +103,10 @@ async function chainReadings(
     { name: 'purser_head_block', labels, value: Number(number) },
     { name: 'purser_lease_held', labels, value: health.leads() ? 1 : 0 },
     ...nodes().map(
-      ({ node, resting }): Reading => ({
+      ({ host: node, restsUntil }): Reading => ({
         name: 'purser_node_resting',
         labels: { chain, node },
-        value: resting ? 1 : 0,
+        value: restsUntil === undefined ? 0 : 1,
       }),
     ),
     ...executors.flatMap(({ address: executor, role, balance, inFlight, state }): Reading[] => [

@@ -105,6 +105,7 @@ export function serveChain(
       bundleSize: async ({ address }) => (await sizes.of(address)).current,
     }),
     admit: mempool.admit,
+    check: mempool.check,
     status: (hash) => operationStatus(views, hash),
     receipt: (hash) => operationReceipt(views, hash),
     byHash: (hash) => operationByHash(views, hash),

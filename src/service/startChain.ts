@@ -4,6 +4,7 @@ import { executorStatus } from '../bundling/executorStatus.js'
 import type { BundlingCandidate } from '../bundling/leadBundling.js'
 import { type ClientReads, createClientReads } from '../chain/clientReads.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import type { NodeState } from '../chain/nodeClient.js'
 import { depositOf } from '../paymaster/entryPointDeposit.js'
 import { createTokenBooks, type TokenBooks } from '../paymaster/tokenBooks.js'
 import { openSigner, openSigners } from '../signing/openSigner.js'
@@ -23,10 +24,11 @@ export type RunningChain = {
   /** Absent where this process does not bundle. */
   readonly bundler: BundlingCandidate | undefined
   readonly health: ChainHealth
-  readonly nodes: GaugedChain['nodes']
   readonly funds: GaugedChain['funds']
   /** wei that an EntryPoint holds for a tank. */
   readonly depositOf: (entryPoint: Address, tank: Address) => Promise<bigint>
+  /** The nodes as this process knows them. */
+  readonly nodes: () => readonly NodeState[]
   /** The books of payments in tokens. */
   readonly books: TokenBooks
   readonly close: () => Promise<void>
@@ -55,9 +57,9 @@ export async function startChain(
     services: { ...services, debug, reads },
     bundler,
     health: healthOf(chain, keys, bundler, database),
-    nodes: node.nodes,
     funds,
     depositOf: (entryPoint, tank) => depositOf(node, entryPoint, tank),
+    nodes: node.nodes,
     books: createTokenBooks({ database, node, definition }),
     close: async () => {
       await stop()

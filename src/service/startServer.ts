@@ -23,6 +23,7 @@ import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
 import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
 import { createKeyUses } from '../records/createKeyUses.js'
+import { createOverviews } from '../records/createOverviews.js'
 import { createRefusalRecorder, type RefusalRecorder } from '../records/createRefusalRecorder.js'
 import { startRetention } from '../records/startRetention.js'
 import type { Connection, Database } from '../store/database.js'
@@ -288,7 +289,16 @@ async function startApisOf(
 ): Promise<{ readonly api: Api; readonly adminApi: Api | undefined }> {
   const { config, database, logger, masterKey, metrics } = shared
   const { adminListen } = config
-  const administration = administrationOf(shared, chains)
+  const readiness: Services['readiness'] = (asked) => {
+    const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
+    const { isDraining } = drain
+    const { role: roles } = config
+    return checkReadiness(
+      { database, chains: health, away: chains.away, isDraining, masterKey, roles },
+      asked,
+    )
+  }
+  const administration = administrationOf(shared, { ...chains, served }, readiness)
   const { authenticateKey, authenticateToken, isOperator, webhooks } = administration
   const isApi = config.role.includes('api')
   const services: Services = {
@@ -305,17 +315,8 @@ async function startApisOf(
     webhooks,
     ...createQuotas(database),
     ...behind,
-    readiness: (asked) => {
-      const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
-      const { isDraining } = drain
-      const { role: roles } = config
-      return checkReadiness(
-        { database, chains: health, away: chains.away, isDraining, masterKey, roles },
-        asked,
-      )
-    },
+    readiness,
   }
-  const { readiness } = services
   const inner = [
     mountHealth({ readiness, isOperator }),
     mountMetrics(isOperator),
@@ -348,7 +349,8 @@ function administrationOf(
     passwords,
     logger,
   }: SharedParts,
-  chains: Chains,
+  chains: Chains & { readonly served: Services['chains'] },
+  readiness: Services['readiness'],
 ): AdminContext & Authenticator {
   return {
     database,
@@ -361,6 +363,10 @@ function administrationOf(
     subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
     testWebhook: createWebhookTests({ masterKey, client }),
     depositOf: async (chainId, ...tank) => chains.running.get(chainId)?.depositOf(...tank),
+    chains: chains.served,
+    readiness,
+    nodesOf: (chainId) => chains.running.get(chainId)?.nodes(),
+    overview: createOverviews(database),
     tokenBooks: async (appId) => {
       // Without a chain the books would look complete and not be it.
       for (const chainId of chains.away.keys()) throw new ChainNotStartedError(chainId)

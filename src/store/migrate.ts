@@ -31,13 +31,15 @@ import { quotas } from './migrations/0100-0149/0125-quotas.js'
 import { timesAndKeys } from './migrations/0100-0149/0135-times-and-keys.js'
 import { webhookCircuits } from './migrations/0100-0149/0136-webhook-circuits.js'
 import { recordLists } from './migrations/0100-0149/0137-record-lists.js'
+import { refusedRecords } from './migrations/0100-0149/0138-refused-records.js'
 import { authTokens } from './migrations/0100-0149/0145-auth-tokens.js'
 import { users } from './migrations/0100-0149/0146-users.js'
-import { bundleSizes } from './migrations/0150-0199/0155-bundle-sizes.js'
 import type { Schema } from './schema.js'
 
 /** `Database` of `database.ts`, which asks this file for the newest migration. */
 type Database = Kysely<Schema>
+
+import { bundleSizes } from './migrations/0150-0199/0155-bundle-sizes.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -71,6 +73,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0135-times-and-keys': timesAndKeys,
   '0136-webhook-circuits': webhookCircuits,
   '0137-record-lists': recordLists,
+  '0138-refused-records': refusedRecords,
   '0145-auth-tokens': authTokens,
   '0146-users': users,
   '0155-bundle-sizes': bundleSizes,

@@ -1,3 +1,6 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from './database.js'
+
 /** Part of a list, newest first. `next` is the cursor of the following page; undefined = there is none. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | undefined }
 
@@ -16,4 +19,47 @@ export function toPage<Item>(
   const items = rows.slice(0, limit)
   const last = items.at(-1)
   return { items, next: rows.length > limit && last !== undefined ? cursorOf(last) : undefined }
+}
+
+/** A table that is listed by app and time, the newest first, by an index on both. */
+export type ScannedTable = {
+  readonly name: 'operations' | 'decisions'
+  readonly at: 'received_at' | 'created_at'
+  /** Orders rows of the same time. */
+  readonly id: 'hash' | 'id'
+}
+
+/** Rows that a page looks at, for conditions that no index helps with: some 20 ms. */
+const MOST_SCANNED = 10_000
+/** Rows of each app at least, however many apps there are. */
+const LEAST_OF_APP = 200
+
+/** The number of rows of one app that a page looks at, of the apps `a` that fulfil `scope`. */
+export function scanLimit(scope: RawBuilder<unknown>) {
+  return sql`(select greatest(${LEAST_OF_APP}, ${MOST_SCANNED} / greatest(count(*), 1))
+    from apps a where ${scope})`
+}
+
+/**
+ * The oldest row down to which a page has seen all that its scan allows, of every app; undefined = the scan
+ * reaches the end. `scope` is a condition on apps `a`, `indexed` one on rows `o` that an index fulfils.
+ */
+export async function scanEdge<Row>(
+  db: Database,
+  { name, at, id }: ScannedTable,
+  scope: RawBuilder<unknown>,
+  indexed: RawBuilder<unknown>,
+): Promise<Row | undefined> {
+  const order = sql`o.${sql.ref(at)} desc, o.${sql.ref(id)} desc`
+  const { rows } = await sql<Row>`select o.* from apps a cross join lateral (
+      select ${name === 'operations' ? sql`o.chain_id, o.hash` : sql`o.id`}, o.${sql.ref(at)}
+      from ${sql.table(name)} o where o.app_id = a.id and ${indexed}
+      order by ${order} offset ${scanLimit(scope)} - 1 limit 1
+    ) o where ${scope} order by ${order} limit 1`.execute(db)
+  return rows[0]
+}
+
+/** All of these conditions, which may be none. */
+export function allOf(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
 }

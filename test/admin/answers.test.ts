@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openApi } from '../../src/api/admin/openApi.js'
 import { routes } from '../../src/api/admin/routeTable.js'
+import {
+  EXAMPLE_ENTRY_POINT,
+  exampleOperationJson,
+} from '../../src/api/methods/examples/examples.js'
 import { type EventType, emitEvent } from '../../src/store/events.js'
 import { inTransaction } from '../../src/store/inTransaction.js'
 import { setAlarm } from '../../src/store/ledger/alarms.js'
@@ -17,7 +22,7 @@ import {
 import type { Json } from '../support/http/jsonRpc.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 
-const { admin, call, database, one, send, two, url } = useAdmin()
+const { admin, call, database, one, send, two, url, memoryChains } = useAdmin()
 
 const document: Json = openApi(routes)
 const seen = new Set<string>()
@@ -278,6 +283,126 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(whole.timeline.map(({ kind }: Json) => kind)).toEqual(['received', 'dropped'])
     expect(whole.explanation).toEqual(await get('/explain?code=EXPIRED'))
     expect((await get(`/operations?before=31337:${userOpHash}`)).items).toEqual([])
+  })
+
+  test('records: decisions of all apps, overview, search, chains, budgets', async () => {
+    const { appId, token } = two()
+    const get = (template: string, ids = {}) => ask('GET', template, ids, undefined, token)
+    const decisionId = await storeCall(database(), appId, randomUUID())
+    const { items } = await get(`/decisions?appId=${appId}&code=WEBHOOK_DENIED&limit=1`)
+    expect(items).toMatchObject([{ decisionId, appId, fate: 'none', actualCost: null }])
+    const decision = await get('/decisions/{decisionId}', { decisionId })
+    expect(decision).toMatchObject({ ...items[0], webhookCalls: [{ outcome: 'denied' }] })
+    expect(decision.explanation.code).toBe('WEBHOOK_DENIED')
+
+    const overview = await get('/overview?chainId=31337')
+    expect(BigInt(overview.totals.dropped)).toBeGreaterThan(0n)
+    expect(overview.refusals).toContainEqual({ code: 'WEBHOOK_DENIED', count: expect.any(String) })
+    expect((await admin('GET', '/overview?step=1', token)).status).toBe(400)
+    const long = '/overview?from=2026-01-01T00:00:00Z&until=2026-03-01T00:00:00Z'
+    expect((await admin('GET', long, token)).status).toBe(400)
+
+    const hits = await get(`/search?q=${decisionId}`)
+    expect(hits.items).toEqual([{ kind: 'decision', id: decisionId, appId, chainId: null }])
+    expect((await admin('GET', `/search?q=${decisionId}`, one().token)).body.items).toEqual([])
+    const [tank] = (await get(`/search?q=0x${'5'.repeat(40)}`)).items
+    expect(tank).toMatchObject({ kind: 'sender', id: `0x${'5'.repeat(40)}` })
+
+    const chains = await get('/chains')
+    expect(chains.items[0].entryPoints).toHaveLength(4)
+    const [{ chainId }] = chains.items
+    await get('/apps/{appId}/fees/{chainId}', { appId, chainId })
+
+    const terms = { budgets: [{ per: 'sender', limit: { count: 20 }, window: 'day' }] }
+    const { policyId } = await ask('POST', '/policies', {}, { appId, name: 'b', terms }, token)
+    await sql`insert into budget_counters (policy_id, budget, subject, bucket, used, settled)
+      values (${policyId}, 'sender count day', '0xaa', 9999999999, 20, 3),
+        (${policyId}, 'sender count day', '0xbb', 0, 9, 9)`.execute(database())
+    const budgets = await get('/policies/{policyId}/budgets', { policyId })
+    expect(budgets.items).toMatchObject([
+      { limit: '20', window: 'day', subjects: [{ subject: '0xaa', used: '20', settled: '3' }] },
+    ])
+    await ask('DELETE', '/policies/{policyId}', { policyId }, undefined, token)
+  })
+
+  test('records of the bundler, for the operator', async () => {
+    const get = (template: string, ids = {}) => ask('GET', template, ids, undefined, operatorToken)
+    const ids = { chainId: String([...memoryChains.keys()][0]) }
+    await storeOperation(database(), two().appId, 'pooled')
+    const pool = await get('/chains/{chainId}/pool', { chainId: '31337' })
+    expect(Number(pool.pooled)).toBeGreaterThan(0)
+    expect(pool.tips.p50).toBe(1)
+    const { id } = await database()
+      .insertInto('bundles')
+      .values({
+        chain_id: BigInt(ids.chainId),
+        kind: 'filler',
+        entry_point: null,
+        executor: `0x${'9'.repeat(40)}`,
+        nonce: 1n,
+        operation_count: 0,
+        state: 'signed',
+        transaction_hash: null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const { items } = await get('/chains/{chainId}/bundles', ids)
+    expect(items).toMatchObject([{ bundleId: String(id), kind: 'filler', attempts: 0 }])
+    const whole = { ...ids, bundleId: String(id) }
+    expect(await get('/chains/{chainId}/bundles/{bundleId}', whole)).toMatchObject(items[0])
+    const other = { chainId: '5', bundleId: String(id) }
+    const path = `/chains/${other.chainId}/bundles/${other.bundleId}`
+    expect((await admin('GET', path, operatorToken)).status).toBe(404)
+    await get('/chains/{chainId}/reputation', ids)
+    expect((await get('/chains/{chainId}/nodes', ids)).items).toMatchObject([{ behind: false }])
+    await get('/chains/{chainId}/executors', ids)
+  })
+
+  test('an operation is taken back before it is in a bundle, and simulated without being kept', async () => {
+    const { appId, token } = two()
+    const userOpHash = await storeOperation(database(), appId, 'pooled')
+    const ids = { chainId: '31337', userOpHash }
+    const path = '/operations/{chainId}/{userOpHash}/cancel'
+    const cancelled = await ask('POST', path, ids, {}, token)
+    expect(cancelled.meaning).toMatch(/signature stays valid/)
+    const whole = (await admin('GET', `/operations/31337/${userOpHash}`, token)).body
+    expect(whole).toMatchObject({ state: 'dropped', code: 'CANCELLED' })
+    expect(whole.reason).toBe('cancelled by the owner')
+    const again = await admin('POST', `/operations/31337/${userOpHash}/cancel`, token, {})
+    expect(again).toMatchObject({
+      status: 409,
+      body: { message: expect.stringMatching(/dropped/) },
+    })
+
+    const [chain] = [...memoryChains.values()]
+    const body = {
+      chainId: chain?.chainId,
+      entryPoint: EXAMPLE_ENTRY_POINT,
+      operation: exampleOperationJson,
+    }
+    const simulated = await ask('POST', '/apps/{appId}/simulate', { appId }, body, token)
+    expect(simulated).toMatchObject({ accepted: true, explanation: null })
+    const away = { ...body, chainId: 5 }
+    expect((await admin('POST', `/apps/${appId}/simulate`, token, away)).status).toBe(404)
+  })
+
+  test('the audit log by filters, and as lines', async () => {
+    const token = one().token
+    const whole = (await admin('GET', '/audit?limit=200', token)).body.items
+    const query = 'action=app.create&actor=account'
+    const { items } = await ask('GET', `/audit?${query}`, {})
+    expect(items).toEqual(
+      whole.filter(({ action, actor }: Json) => action === 'app.create' && actor === 'account'),
+    )
+    expect(items.length).toBeGreaterThan(0)
+    const { objectId } = items[0]
+    const ofObject = (await ask('GET', `/audit?objectId=${objectId}`, {})).items
+    expect(new Set(ofObject.map((entry: Json) => entry.objectId))).toEqual(new Set([objectId]))
+    const exported = await admin('GET', '/audit/export', token)
+    expect(exported.headers.get('content-type')).toContain('ndjson')
+    const lines = String(exported.body).trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual(whole)
+    seen.add('GET /audit/export')
   })
 
   test('policies and decisions', async () => {

@@ -124,7 +124,7 @@ describe('an executor with several bundles in flight', () => {
     const hashes = await fly(3)
     const [, middle] = await open()
     await loseMiddle(middle!.id, middle!.attempts[0].hash)
-    await requestCancellation(database(), chain.definition.chainId, hashes[1]!)
+    await requestCancellation(database(), chain.definition.chainId, hashes[1]!, 'operator')
     await chain.round()
     const filler = (await open()).find(({ nonce }) => nonce === middle!.nonce)
     expect(filler).toMatchObject({ kind: 'filler', operationCount: 0 })
@@ -148,7 +148,7 @@ describe('an executor with several bundles in flight', () => {
     const [after] = [await admit()]
     await chain.round()
     const { chainId } = chain.definition
-    expect(await requestCancellation(database(), chainId, together[0]!)).toBe('bundled')
+    expect(await requestCancellation(database(), chainId, together[0]!, 'operator')).toBe('bundled')
     await chain.round()
     const cancelled = (await open())[1]!
     expect(cancelled.attempts.map(({ noop }) => noop)).toEqual([false, true])

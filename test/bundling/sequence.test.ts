@@ -84,7 +84,7 @@ describe('operations of one account with one nonce after the other', () => {
       await chain.admit(chain.operation(sender, { nonce: 2n })),
     ]
     const otherKey = await chain.admit(chain.operation(sender, { nonce: 1n << 64n }))
-    await requestCancellation(postgres().database, chain.definition.chainId, first)
+    await requestCancellation(postgres().database, chain.definition.chainId, first, 'operator')
     expect(await states([first, ...later])).toEqual(['dropped', 'dropped', 'dropped'])
     for (const hash of later)
       expect(await chain.stored(hash)).toMatchObject({

@@ -83,11 +83,12 @@ describe('the administration API', () => {
     'DELETE /invitations/{invitationId}': ['invitation.delete'],
     'POST /auth-tokens': ['token.create', { name: 'new', role: 'viewer' }],
     'DELETE /auth-tokens/{tokenId}': ['token.revoke'],
+    'POST /operations/{chainId}/{userOpHash}/cancel': ['operation.cancel', {}],
   }
   /** Routes that need a password: `test/admin/answers.test.ts` shows that they write. */
   const withPassword = ['POST /session', 'POST /password', 'POST /invitations/accept']
   /** Routes that ask somebody else and change nothing here. */
-  const asking = ['POST /apps/{appId}/webhooks/{webhookId}/test']
+  const asking = ['POST /apps/{appId}/webhooks/{webhookId}/test', 'POST /apps/{appId}/simulate']
 
   test('every route that is no GET is known as one that changes, or that asks', () => {
     const names = routes

@@ -45,7 +45,7 @@ const accountParameter: Json = {
 }
 
 function operation(route: Route): Json {
-  const { method, path, summary, who, role, status, params, query, body, answer } = route
+  const { method, path, summary, who, role, status, params, query, body, answer, format } = route
   const isOfAccount = who === 'account' || who === 'either'
   return {
     operationId: `${method.toLowerCase()}${path.replace(/\W+(\w)/g, (_, letter) => letter.toUpperCase()).replace(/\W/g, '')}`,
@@ -61,7 +61,7 @@ function operation(route: Route): Json {
       requestBody: { required: true, content: content(schemaOf(body, 'input')) },
     }),
     responses: {
-      [status]: { description: summary, content: content(schemaOf(answer, 'output')) },
+      [status]: { description: summary, content: content(schemaOf(answer, 'output'), format) },
       default: {
         description: 'Refused',
         content: content({ $ref: '#/components/schemas/Failure' }),
@@ -84,8 +84,13 @@ function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): J
   }))
 }
 
-function content(schema: Json): Json {
-  return { 'application/json': { schema } }
+const contentTypes = {
+  json: 'application/json',
+  lines: 'application/x-ndjson',
+} as const
+
+function content(schema: Json, format: Route['format'] = 'json'): Json {
+  return { [contentTypes[format]]: { schema } }
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { Visitor } from '../../access/checkPassword.js'
 import type { SessionUser } from '../../store/people/sessions.js'
@@ -55,6 +56,9 @@ export type RouteRequest<
   readonly body: Values<Body>
   /** The body as it was sent. */
   readonly raw: unknown
+  /** Runs a simulation for the app unless too many are under way. Throws RateLimitError. */
+  simulate<Result>(appId: string, run: () => Promise<Result>): Promise<Result>
+  readonly logger: Logger
 }
 
 /**
@@ -70,7 +74,10 @@ export type Route = Needs & {
   readonly params: z.ZodObject | undefined
   readonly query: z.ZodObject | undefined
   readonly body: z.ZodType | undefined
+  /** Of a route that answers in lines: what each line holds. */
   readonly answer: z.ZodType
+  /** `lines`: `run` gives an AsyncIterable, which is answered as NDJSON. */
+  readonly format: 'json' | 'lines'
   readonly run: (request: never) => Promise<unknown>
 }
 
@@ -81,6 +88,7 @@ type Spec<
 > = Needs &
   Pick<Route, 'method' | 'path' | 'summary' | 'answer'> & {
     readonly status?: 201
+    readonly format?: 'lines'
     readonly params?: Params
     readonly query?: Query
     readonly body?: Body
@@ -95,6 +103,7 @@ export function route<
 >(spec: Spec<Params, Query, Body>): Route {
   return {
     status: 200,
+    format: 'json',
     ...spec,
     params: spec.params,
     query: spec.query,

@@ -11,6 +11,13 @@ import { memberRoutes } from './routes/people/members.js'
 import { sessionRoutes } from './routes/people/session.js'
 import { userRoutes } from './routes/people/users.js'
 import { policyRoutes } from './routes/policies.js'
+import { budgetRoutes } from './routes/records/budgets.js'
+import { cancelRoutes } from './routes/records/cancel.js'
+import { chainRoutes } from './routes/records/chains.js'
+import { decisionRecordRoutes } from './routes/records/decisions.js'
+import { overviewRoutes } from './routes/records/overview.js'
+import { searchRoutes } from './routes/records/search.js'
+import { simulateRoutes } from './routes/records/simulate.js'
 import { storageRoutes } from './routes/records/storage.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
@@ -40,4 +47,11 @@ export const routes: readonly Route[] = [
   ...userRoutes,
   ...memberRoutes,
   ...authTokenRoutes,
+  ...simulateRoutes,
+  ...searchRoutes,
+  ...overviewRoutes,
+  ...decisionRecordRoutes,
+  ...chainRoutes,
+  ...cancelRoutes,
+  ...budgetRoutes,
 ]

@@ -125,7 +125,7 @@ export function defineOperationCommand(operation: Command): void {
       const hash = parseHash(id)
       const state = await audited(store.database, commandActor(), async ({ trx, record }) => {
         const appId = (await findOperation(trx, chainId, hash))?.appId ?? null
-        const before = await requestCancellation(trx, chainId, hash)
+        const before = await requestCancellation(trx, chainId, hash, 'operator')
         const accountId = appId && ((await findAppOwner(trx, appId))?.accountId ?? null)
         const object = { objectId: hash, accountId, appId }
         if (before === 'pooled' || before === 'bundled')
@@ -142,7 +142,7 @@ export function defineOperationCommand(operation: Command): void {
       await announceOperations(store.database, chainId)
       console.log(
         state === 'pooled'
-          ? `Cancelled operation ${hash}.`
+          ? `Cancelled operation ${hash}: Purser does not send it. Its signature stays valid until the account uses the nonce.`
           : `The bundle of operation ${hash} is being cancelled, unless it is included first: see its status.`,
       )
     },

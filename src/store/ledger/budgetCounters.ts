@@ -79,3 +79,28 @@ export async function pruneCounters(db: Database, before: number): Promise<void>
       or not exists (select from policies p where p.id = c.policy_id
         union all select from funds f where f.id = c.policy_id)`.execute(db)
 }
+
+/** What one subject used of a budget, in its unit: reserved or settled, and of that settled. */
+export type CounterUse = {
+  readonly subject: string
+  readonly used: bigint
+  readonly settled: bigint
+}
+
+/** Counters that are summed at most; a budget of more subjects shows those of its first. */
+const MOST_COUNTERS = 50_000
+
+/** The subjects that used most of a budget since its oldest bucket that counts. */
+export async function readCounterUses(
+  db: Database,
+  { policyId, budget, oldest }: Omit<CounterQuery, 'subject'>,
+  limit: number,
+): Promise<CounterUse[]> {
+  const { rows } = await sql<CounterUse>`
+    select subject, sum(used)::numeric(78, 0) as used, sum(settled)::numeric(78, 0) as settled
+    from (
+      select * from budget_counters where policy_id = ${policyId} and budget = ${budget}
+        and bucket >= ${oldest} limit ${MOST_COUNTERS}
+    ) counted group by subject order by used desc, subject limit ${limit}`.execute(db)
+  return rows
+}

@@ -1,7 +1,7 @@
-import { type ExpressionBuilder, type Insertable, type Selectable, sql } from 'kysely'
+import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Database, Transaction } from '../database.js'
-import { type Page, type PageQuery, toPage } from '../page.js'
+import { allOf, type Page, type PageQuery, scanEdge, scanLimit, toPage } from '../page.js'
 import type { ReservationState, Schema } from '../schema.js'
 import { isUuid } from '../uuid.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
@@ -64,46 +64,44 @@ export type DecisionEntry = StoredDecision & {
   readonly actual_cost: bigint | null
 }
 
-function selectEntries(db: Database) {
-  return db
-    .selectFrom('decisions as d')
-    .leftJoin('reservations as r', 'r.id', 'd.reservation_id')
-    .selectAll('d')
-    .select([
-      'r.state as reservation_state',
-      'r.user_op_hash as included_hash',
-      sql<bigint | null>`case when r.user_op_hash = d.user_op_hash then r.actual_cost end`.as(
-        'actual_cost',
-      ),
-    ])
+/** Columns of an entry, of decision `d` and its reservation `r`. */
+const entryColumns = sql`d.*, r.state as reservation_state, r.user_op_hash as included_hash,
+  case when r.user_op_hash = d.user_op_hash then r.actual_cost end as actual_cost`
+
+/** Conditions by which an index gives the newest of an app in their order. */
+function indexedConditions({ sponsored, code, from, until }: DecisionFilter) {
+  const isRefused = sponsored === false || (code !== undefined && code !== 'SPONSORED')
+  return [
+    ...(isRefused ? [sql`not o.sponsored`] : []),
+    ...(from === undefined ? [] : [sql`o.created_at >= ${from}`]),
+    ...(until === undefined ? [] : [sql`o.created_at < ${until}`]),
+  ]
 }
 
-function conditionsOf(filter: DecisionFilter, before: string | undefined) {
-  const { appId, chainId, sender, userOpHash, policyId, code, sponsored, from, until } = filter
-  const ofApp = appId === undefined ? sql`` : sql` and app_id = ${appId}`
-  return ({ eb, and }: ExpressionBuilder<Schema & { d: Schema['decisions'] }, 'd'>) =>
-    and([
-      ...(appId === undefined ? [] : [eb('d.app_id', '=', appId)]),
-      ...(chainId === undefined ? [] : [eb('d.chain_id', '=', BigInt(chainId))]),
-      ...(sender === undefined ? [] : [eb('d.sender', '=', sender)]),
-      ...(userOpHash === undefined ? [] : [eb('d.user_op_hash', '=', userOpHash)]),
-      ...(policyId === undefined ? [] : [eb('d.policy_id', '=', policyId)]),
-      ...(code === undefined ? [] : [eb('d.code', '=', code)]),
-      ...(sponsored === undefined ? [] : [eb('d.sponsored', '=', sponsored)]),
-      ...(from === undefined ? [] : [eb('d.created_at', '>=', from)]),
-      ...(until === undefined ? [] : [eb('d.created_at', '<', until)]),
-      ...(before === undefined
-        ? []
-        : [
-            sql<boolean>`(d.created_at, d.id)
-              < (select created_at, id from decisions where id = ${before}${ofApp})`,
-          ]),
-    ])
+function otherConditions(filter: DecisionFilter) {
+  const { chainId, sender, userOpHash, policyId, code, sponsored } = filter
+  return [
+    ...(chainId === undefined ? [] : [sql`o.chain_id = ${chainId}`]),
+    ...(sender === undefined ? [] : [sql`o.sender = ${sender}`]),
+    ...(userOpHash === undefined ? [] : [sql`o.user_op_hash = ${userOpHash}`]),
+    ...(policyId === undefined ? [] : [sql`o.policy_id = ${policyId}`]),
+    ...(code === undefined ? [] : [sql`o.code = ${code}`]),
+    ...(sponsored === true ? [sql`o.sponsored`] : []),
+  ]
+}
+
+const table = { name: 'decisions', at: 'created_at', id: 'id' } as const
+
+/** Whether a decision `o` is older than the one with this id, which must be of the same tenant. */
+function isOlder(id: string, scope: RawBuilder<unknown>) {
+  return sql`(o.created_at, o.id) < (select d.created_at, d.id from decisions d
+    join apps a on a.id = d.app_id where d.id = ${id} and ${scope})`
 }
 
 /**
- * Decisions, the newest first. A cursor that names no decision, or that of another app than the
- * filter's, gives an empty page.
+ * Decisions, the newest first. A cursor that names no decision, or that of another app or account than the
+ * filter's, gives an empty page. A page looks at a bounded number of decisions: one with few items, or none,
+ * may have a `next`.
  */
 export async function listDecisions(
   db: Database,
@@ -113,16 +111,35 @@ export async function listDecisions(
   const { accountId, appId, policyId } = filter
   const ids = [accountId, appId, policyId, before].filter((id) => id !== undefined)
   if (!ids.every(isUuid)) return { items: [], next: undefined }
-  const rows = await selectEntries(db)
-    .$if(accountId !== undefined, (query) =>
-      query.innerJoin('apps as a', 'a.id', 'd.app_id').where('a.account_id', '=', accountId ?? ''),
-    )
-    .where(conditionsOf(filter, before))
-    .orderBy('d.created_at', 'desc')
-    .orderBy('d.id', 'desc')
-    .limit(limit + 1)
-    .execute()
-  return toPage(rows, limit, ({ id }) => id)
+  const scope = allOf([
+    ...(accountId === undefined ? [] : [sql`a.account_id = ${accountId}`]),
+    ...(appId === undefined ? [] : [sql`a.id = ${appId}`]),
+  ])
+  const indexed = allOf([
+    ...indexedConditions(filter),
+    ...(before === undefined ? [] : [isOlder(before, scope)]),
+  ])
+  const others = otherConditions(filter)
+  const edge =
+    others.length === 0
+      ? undefined
+      : await scanEdge<Pick<StoredDecision, 'id'>>(db, table, scope, indexed)
+  const downTo =
+    edge === undefined
+      ? sql`true`
+      : sql`(d.created_at, d.id) >= (select created_at, id from decisions where id = ${edge.id})`
+  const { rows } = await sql<DecisionEntry>`
+    select ${entryColumns} from apps a cross join lateral (
+      select * from (
+        select * from decisions o where o.app_id = a.id and ${indexed}
+        order by o.created_at desc, o.id desc
+        limit ${others.length === 0 ? sql`${limit + 1}` : scanLimit(scope)}
+      ) o where ${allOf(others)} order by o.created_at desc, o.id desc limit ${limit + 1}
+    ) d left join reservations r on r.id = d.reservation_id
+    where ${scope} and ${downTo}
+    order by d.created_at desc, d.id desc limit ${limit + 1}`.execute(db)
+  const page = toPage(rows, limit, ({ id }) => id)
+  return edge === undefined || page.next !== undefined ? page : { ...page, next: edge.id }
 }
 
 /** One decision; with `accountId` only when it is that account's. */
@@ -131,16 +148,14 @@ export async function findDecisionEntry(
   id: string,
   accountId?: string,
 ): Promise<DecisionEntry | undefined> {
-  return isUuid(id)
-    ? selectEntries(db)
-        .where('d.id', '=', id)
-        .$if(accountId !== undefined, (query) =>
-          query
-            .innerJoin('apps as a', 'a.id', 'd.app_id')
-            .where('a.account_id', '=', accountId ?? ''),
-        )
-        .executeTakeFirst()
-    : undefined
+  if (!isUuid(id)) return undefined
+  const { rows } = await sql<DecisionEntry>`select ${entryColumns}
+    from decisions d join apps a on a.id = d.app_id
+      left join reservations r on r.id = d.reservation_id
+    where d.id = ${id} and ${accountId === undefined ? sql`true` : sql`a.account_id = ${accountId}`}`.execute(
+    db,
+  )
+  return rows[0]
 }
 
 /**

@@ -7,13 +7,15 @@ import type { OperationState } from '../schema.js'
 import { dropSuccessors } from './successors.js'
 
 /**
- * Drops a pooled operation. For a bundled one it only stores the request, which the bundler carries
- * out. Returns the state before; undefined when there is no such operation.
+ * Drops a pooled operation. For a bundled one the operator's request is stored, which the bundler carries
+ * out at the executor's cost; the owner of the operation changes nothing there. Returns the state before;
+ * undefined when there is no such operation.
  */
 export function requestCancellation(
   db: Database,
   chainId: number,
   hash: Hex,
+  by: 'operator' | 'owner',
 ): Promise<OperationState | undefined> {
   return inTransaction(db, async (trx) => {
     const operation = await trx
@@ -26,9 +28,9 @@ export function requestCancellation(
     const cancelled = {
       state: 'dropped',
       reason_code: 'CANCELLED',
-      reason: 'cancelled by the operator',
+      reason: `cancelled by the ${by}`,
     } as const
-    if (operation?.state === 'pooled' || operation?.state === 'bundled')
+    if (operation?.state === 'pooled' || (operation?.state === 'bundled' && by === 'operator'))
       await trx
         .updateTable('operations')
         .set({ cancel_requested_at: sql<Date>`now()`, updated_at: sql<Date>`now()` })

@@ -1,7 +1,7 @@
-import { type Selectable, type SqlBool, sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Database } from '../database.js'
-import { type Page, type PageQuery, toPage } from '../page.js'
+import { allOf, type Page, type PageQuery, scanEdge, scanLimit, toPage } from '../page.js'
 import type { OperationState, Schema } from '../schema.js'
 import { isUuid } from '../uuid.js'
 
@@ -41,67 +41,155 @@ export type OperationFilter = {
   readonly sender?: Address | undefined
   readonly paymaster?: Address | undefined
   readonly entryPoint?: Address | undefined
+  /** The policy that sponsored it. */
+  readonly policyId?: string | undefined
   readonly from?: Date | undefined
   readonly until?: Date | undefined
 }
 
+const table = { name: 'operations', at: 'received_at', id: 'hash' } as const
+
 /**
  * Operations by the time at which they were received, the newest first; ids may be any text. The cursor is
- * `chainId:hash` of the last one of the page before; one that names none gives an empty page.
+ * `chainId:hash` of the last one of the page before; one that names none gives an empty page. A page looks
+ * at a bounded number of operations: one with few items, or none, may have a `next`.
  */
 export async function listOperations(
   db: Database,
   filter: OperationFilter,
   { limit, before }: PageQuery,
 ): Promise<Page<ListedOperation>> {
-  const { accountId, appId } = filter
+  const { accountId, appId, policyId, sender } = filter
   const cursor = before === undefined ? undefined : parseCursor(before)
-  const isKnown = [accountId, appId].every((id) => id === undefined || isUuid(id))
+  const isKnown = [accountId, appId, policyId].every((id) => id === undefined || isUuid(id))
   if (!isKnown || (before !== undefined && cursor === undefined))
     return { items: [], next: undefined }
-  const conditions = [
-    ...conditionsOf(filter),
-    ...(cursor === undefined ? [] : [olderThan(cursor)]),
-  ].map((condition) => sql`and ${condition}`)
+  const scope = allOf([
+    ...(accountId === undefined ? [] : [sql`a.account_id = ${accountId}`]),
+    ...(appId === undefined ? [] : [sql`a.id = ${appId}`]),
+  ])
+  const indexed = allOf([
+    ...indexedConditions(filter),
+    ...(cursor === undefined ? [] : [sql`(o.received_at, o.hash) < ${placeOf(cursor)}`]),
+  ])
+  const others = otherConditions(filter)
+  const ofSender = sender === undefined ? undefined : await operationsOfSender(db, sender)
+  if (ofSender !== undefined) {
+    const named = sql`operations o join unnest(${ofSender.map(({ chain_id }) => chain_id)}::bigint[],
+        ${ofSender.map(({ hash }) => hash)}::text[]) as e (chain_id, hash)
+      on e.chain_id = o.chain_id and e.hash = o.hash`
+    const { rows } = await sql<ListedOperation>`select ${listedColumns} from (
+        select o.* from ${named} join apps a on a.id = o.app_id
+        where ${scope} and ${indexed} and ${allOf(others)}
+        order by o.received_at desc, o.hash desc limit ${limit + 1}
+      ) o ${withInclusion} order by o.received_at desc, o.hash desc`.execute(db)
+    return toPage(rows, limit, cursorOf)
+  }
+  const edge = others.length === 0 ? undefined : await scanEdge<Place>(db, table, scope, indexed)
   // Each app's newest come from its own index; an account has few apps.
   const { rows } = await sql<ListedOperation>`
-    select o.chain_id, o.hash, o.entry_point, o.app_id, o.key_id, o.sender, o.nonce, o.paymaster, o.state,
-      o.reason_code, o.reason, o.prefund, o.received_at, o.updated_at,
-      i.success, i.actual_gas_cost, i.transaction_hash
-    from apps a cross join lateral (
-      select * from operations o where o.app_id = a.id ${sql.join(conditions, sql` `)}
-      order by o.received_at desc, o.hash desc limit ${limit + 1}
-    ) o left join inclusions i on i.chain_id = o.chain_id and i.user_op_hash = o.hash
-    where ${accountId === undefined ? sql`true` : sql`a.account_id = ${accountId}`}
-      and ${appId === undefined ? sql`true` : sql`a.id = ${appId}`}
+    select ${listedColumns} from apps a cross join lateral (
+      select * from (
+        select * from operations o where o.app_id = a.id and ${indexed}
+        order by o.received_at desc, o.hash desc
+        limit ${others.length === 0 ? sql`${limit + 1}` : scanLimit(scope)}
+      ) o where ${allOf(others)} order by o.received_at desc, o.hash desc limit ${limit + 1}
+    ) o ${withInclusion}
+    where ${scope} and ${edge === undefined ? sql`true` : sql`(o.received_at, o.hash) >= ${placeOf(edge)}`}
     order by o.received_at desc, o.hash desc limit ${limit + 1}`.execute(db)
-  return toPage(rows, limit, ({ chain_id, hash }) => `${chain_id}:${hash}`)
+  const page = toPage(rows, limit, cursorOf)
+  return edge === undefined || page.next !== undefined ? page : { ...page, next: cursorOf(edge) }
 }
 
-type Cursor = { readonly chainId: bigint; readonly hash: string }
+const listedColumns = sql`o.chain_id, o.hash, o.entry_point, o.app_id, o.key_id, o.sender, o.nonce,
+  o.paymaster, o.state, o.reason_code, o.reason, o.prefund, o.received_at, o.updated_at,
+  i.success, i.actual_gas_cost, i.transaction_hash`
 
-function parseCursor(text: string): Cursor | undefined {
+const withInclusion = sql`left join inclusions i
+  on i.chain_id = o.chain_id and i.user_op_hash = o.hash`
+
+/** The operation after which a page begins. */
+type Place = { readonly chain_id: bigint; readonly hash: Hex }
+
+function cursorOf({ chain_id, hash }: Place): string {
+  return `${chain_id}:${hash}`
+}
+
+function parseCursor(text: string): Place | undefined {
   const [, chainId = '', hash = ''] = /^(\d{1,18}):(0x[0-9a-f]{64})$/.exec(text) ?? []
-  return hash === '' ? undefined : { chainId: BigInt(chainId), hash }
+  return hash === '' ? undefined : { chain_id: BigInt(chainId), hash: hash as Hex }
 }
 
-function olderThan({ chainId, hash }: Cursor) {
-  return sql<SqlBool>`(o.received_at, o.hash) < (
-    select received_at, hash from operations where chain_id = ${chainId} and hash = ${hash})`
+function placeOf({ chain_id, hash }: Place) {
+  return sql`(select received_at, hash from operations
+    where chain_id = ${chain_id} and hash = ${hash})`
 }
 
-function conditionsOf(filter: OperationFilter) {
-  const { chainId, state, code, sender, paymaster, entryPoint, from, until } = filter
+/** Conditions by which an index gives the newest of an app in their order, or few at all. */
+function indexedConditions({ state, code, from, until }: OperationFilter) {
+  const isLive = state === 'pooled' || state === 'bundled'
   return [
-    ...(chainId === undefined ? [] : [sql<SqlBool>`o.chain_id = ${chainId}`]),
-    ...(state === undefined ? [] : [sql<SqlBool>`o.state = ${state}`]),
-    ...(code === undefined ? [] : [sql<SqlBool>`o.reason_code = ${code}`]),
-    ...(sender === undefined ? [] : [sql<SqlBool>`o.sender = ${sender}`]),
-    ...(paymaster === undefined ? [] : [sql<SqlBool>`o.paymaster = ${paymaster}`]),
-    ...(entryPoint === undefined ? [] : [sql<SqlBool>`o.entry_point = ${entryPoint}`]),
-    ...(from === undefined ? [] : [sql<SqlBool>`o.received_at >= ${from}`]),
-    ...(until === undefined ? [] : [sql<SqlBool>`o.received_at < ${until}`]),
+    // Literals: a partial index is taken only where the statement itself fulfils its condition.
+    ...(state === undefined ? [] : [sql`o.state = ${sql.lit(state)}`]),
+    ...(isLive ? [sql`o.app_id > '00000000-0000-0000-0000-000000000000'`] : []),
+    ...(code === undefined ? [] : [sql`o.state in ('dropped', 'replaced')`]),
+    ...(from === undefined ? [] : [sql`o.received_at >= ${from}`]),
+    ...(until === undefined ? [] : [sql`o.received_at < ${until}`]),
   ]
+}
+
+function otherConditions(filter: OperationFilter) {
+  const { chainId, code, sender, paymaster, entryPoint, policyId } = filter
+  return [
+    ...(chainId === undefined ? [] : [sql`o.chain_id = ${chainId}`]),
+    ...(code === undefined ? [] : [sql`o.reason_code = ${code}`]),
+    ...(sender === undefined ? [] : [sql`o.sender = ${sender}`]),
+    ...(paymaster === undefined ? [] : [sql`o.paymaster = ${paymaster}`]),
+    ...(entryPoint === undefined ? [] : [sql`o.entry_point = ${entryPoint}`]),
+    ...(policyId === undefined
+      ? []
+      : [
+          sql`exists (select from decisions d where d.chain_id = o.chain_id
+            and d.user_op_hash = o.hash and d.app_id = o.app_id and d.policy_id = ${policyId})`,
+        ]),
+  ]
+}
+
+/** More operations of one sender are found among those of the apps. */
+const MOST_OF_SENDER = 2_000
+
+/**
+ * The operations of a sender, of all tenants, by indexes that exist for other reasons; undefined = too many
+ * to name them.
+ */
+async function operationsOfSender(db: Database, sender: Address): Promise<Place[] | undefined> {
+  const { rows } = await sql<Place>`with recursive places as (
+      (select chain_id, entry_point from inclusions order by chain_id, entry_point limit 1)
+      union all
+      select i.chain_id, i.entry_point from places p cross join lateral (
+        select chain_id, entry_point from inclusions
+        where (chain_id, entry_point) > (p.chain_id, p.entry_point)
+        order by chain_id, entry_point limit 1) i
+    ), live_places as (
+      (select chain_id, entry_point from operations where state in ('pooled', 'bundled')
+        order by chain_id, entry_point limit 1)
+      union all
+      select o.chain_id, o.entry_point from live_places p cross join lateral (
+        select chain_id, entry_point from operations where state in ('pooled', 'bundled')
+          and (chain_id, entry_point) > (p.chain_id, p.entry_point)
+        order by chain_id, entry_point limit 1) o
+    )
+    select i.chain_id, i.user_op_hash as hash from places p join inclusions i
+      on i.chain_id = p.chain_id and i.entry_point = p.entry_point and i.sender = ${sender}
+    union
+    select o.chain_id, o.hash from live_places p join operations o
+      on o.chain_id = p.chain_id and o.entry_point = p.entry_point and o.sender = ${sender}
+        and o.state in ('pooled', 'bundled')
+    union
+    select chain_id, hash from operations
+      where sender = ${sender} and state in ('dropped', 'replaced')
+    limit ${MOST_OF_SENDER + 1}`.execute(db)
+  return rows.length > MOST_OF_SENDER ? undefined : rows
 }
 
 /** Everything that the database knows of one operation. */
@@ -176,4 +264,19 @@ export async function findOperationRecord(
       .execute(),
   ])
   return { operation, history, bundles, transactions, inclusion, decisions }
+}
+
+/** The app that sent an operation, and its account. */
+export function findOperationOwner(
+  db: Database,
+  chainId: number,
+  hash: Hex,
+): Promise<{ readonly appId: string; readonly accountId: string } | undefined> {
+  return db
+    .selectFrom('operations as o')
+    .innerJoin('apps as a', 'a.id', 'o.app_id')
+    .select(['a.id as appId', 'a.account_id as accountId'])
+    .where('o.chain_id', '=', BigInt(chainId))
+    .where('o.hash', '=', hash)
+    .executeTakeFirst()
 }

@@ -3,7 +3,7 @@ import { type Insertable, type Selectable, sql } from 'kysely'
 import { RateLimitError } from '../../errors/limitErrors.js'
 import type { Database, Transaction } from '../database.js'
 import { inTransaction } from '../inTransaction.js'
-import { type Page, type PageQuery, toPage } from '../page.js'
+import { allOf, type Page, type PageQuery, toPage } from '../page.js'
 import type { ActorKind, Schema } from '../schema.js'
 
 /** The author of a change, and the request by which it was made. */
@@ -152,21 +152,51 @@ function plain(value: unknown): unknown {
       )
 }
 
-/** Entries, the newest first; with an account only those that concern it. */
+/** Conditions that an entry must all fulfil. */
+export type AuditFilter = {
+  readonly actor?: StoredAudit['actor'] | undefined
+  readonly action?: string | undefined
+  readonly objectId?: string | undefined
+  readonly appId?: string | undefined
+  readonly from?: Date | undefined
+  readonly until?: Date | undefined
+}
+
+/** Entries that a page looks at. */
+const MOST_SCANNED = 10_000
+
+/**
+ * Entries, the newest first; with an account only those that concern it. A page looks at a bounded number of
+ * entries: one with few items, or none, may have a `next`.
+ */
 export async function listAudit(
   db: Database,
   accountId: string | undefined,
   { limit, before }: PageQuery,
+  filter: AuditFilter = {},
 ): Promise<Page<StoredAudit>> {
-  const rows = await db
-    .selectFrom('audit_log')
-    .selectAll()
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
-    .$if(before !== undefined, (query) => query.where('id', '<', BigInt(before ?? 0)))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
-  return toPage(rows, limit, ({ id }) => String(id))
+  const { actor, action, objectId, appId, from, until } = filter
+  const indexed = allOf([
+    ...(accountId === undefined ? [] : [sql`e.account_id = ${accountId}`]),
+    ...(objectId === undefined ? [] : [sql`e.object_id = ${objectId}`]),
+    ...(before === undefined ? [] : [sql`e.id < ${BigInt(before)}`]),
+  ])
+  const others = allOf([
+    ...(actor === undefined ? [] : [sql`e.actor = ${actor}`]),
+    ...(action === undefined ? [] : [sql`e.action = ${action}`]),
+    ...(appId === undefined ? [] : [sql`e.app_id = ${appId}`]),
+    ...(from === undefined ? [] : [sql`e.at >= ${from}`]),
+    ...(until === undefined ? [] : [sql`e.at < ${until}`]),
+  ])
+  const { rows } = await sql<StoredAudit>`select * from (
+      select * from audit_log e where ${indexed} order by e.id desc limit ${MOST_SCANNED}
+    ) e where ${others} order by e.id desc limit ${limit + 1}`.execute(db)
+  const page = toPage(rows, limit, ({ id }) => String(id))
+  if (page.next !== undefined) return page
+  const edge = await sql<{ id: bigint }>`select e.id from audit_log e where ${indexed}
+    order by e.id desc offset ${MOST_SCANNED - 1} limit 1`.execute(db)
+  const [last] = edge.rows
+  return last === undefined ? page : { ...page, next: String(last.id) }
 }
 
 /** The id of the first entry whose hash does not follow from the entries before it; undefined = none. */

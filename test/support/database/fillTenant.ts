@@ -95,12 +95,17 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     userId,
     sessionId,
     invitationId: invitation.id,
-    userOpHash: await storeOperation(db, app_id),
+    userOpHash: await storeOperation(db, app_id, 'pooled'),
+    bundleId: '987654321987654321',
   }
 }
 
-/** A dropped operation; resolves to its hash. */
-export async function storeOperation(db: Database, app_id: string): Promise<string> {
+/** An operation that was dropped, or waits; resolves to its hash. */
+export async function storeOperation(
+  db: Database,
+  app_id: string,
+  state: 'dropped' | 'pooled' = 'dropped',
+): Promise<string> {
   const hash: Hex = `0x${randomBytes(32).toString('hex')}`
   await db
     .insertInto('operations')
@@ -110,16 +115,17 @@ export async function storeOperation(db: Database, app_id: string): Promise<stri
       entry_point: `0x${'e'.repeat(40)}`,
       app_id,
       sender: `0x${'5'.repeat(40)}`,
-      nonce: 7n,
+      // Two that wait must not have the same.
+      nonce: state === 'pooled' ? BigInt(`0x${randomBytes(16).toString('hex')}`) : 7n,
       paymaster: null,
       max_fee_per_gas: 1n,
       max_priority_fee_per_gas: 1n,
       prefund: 9n,
       valid_until: 0n,
       operation: toJson(exampleOperation),
-      state: 'dropped',
-      reason_code: 'EXPIRED',
-      reason: 'too late',
+      state,
+      reason_code: state === 'dropped' ? 'EXPIRED' : null,
+      reason: state === 'dropped' ? 'too late' : null,
     })
     .execute()
   return hash

@@ -88,6 +88,7 @@ export function createMemoryServices() {
       operations.set(hash, { op, entryPoint: entryPoint.address, included: false })
       return hash
     }),
+    check: recorded('check', (entryPoint, op) => entryPoint.hash(op, memoryChainId)),
     status: recorded('status', (hash) => {
       if (!operations.has(hash)) return undefined
       const found = receiptOf(hash)

@@ -9,6 +9,7 @@ import { type Api, startApi } from '../../../src/api/startApi.js'
 import { createMetrics } from '../../../src/metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../../src/outbound/networkGuard.js'
+import { createOverviews } from '../../../src/records/createOverviews.js'
 import { listCollected } from '../../../src/store/ledger/tokenPayments.js'
 import { audited } from '../../../src/store/tenants/audit.js'
 import { createAuthenticator } from '../../../src/tenancy/authenticate.js'
@@ -35,6 +36,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 export function useAdmin() {
   const database = useDatabase()
   const masterKey = randomBytes(32)
+  const { services } = createMemoryServices()
   let api: Api
   let client: OutboundClient
   let tenants: readonly [Tenant, Tenant]
@@ -61,6 +63,13 @@ export function useAdmin() {
       webhooks: (actor) => createWebhooks({ database: db, masterKey, guard, actor }),
       subscriptions: (actor) => createSubscriptions({ database: db, masterKey, guard, actor }),
       testWebhook: (webhook) => testWebhook({ masterKey, client }, webhook),
+      chains: services.chains,
+      readiness: services.readiness,
+      nodesOf: (chainId) =>
+        services.chains.has(chainId)
+          ? [{ host: 'node', behind: false, restsUntil: undefined, failing: [] }]
+          : undefined,
+      overview: createOverviews(db),
       depositOf: async (chainId) => (chainId === 31_337 ? 5n : undefined),
       tokenBooks: async (appId) =>
         (await listCollected(db, { appId })).map((book) => ({
@@ -72,7 +81,7 @@ export function useAdmin() {
     }
     tenants = [await makeTenant('one'), await makeTenant('two')]
     api = await startApi({
-      services: createMemoryServices().services,
+      services,
       host: '127.0.0.1',
       port: 0,
       metrics: createMetrics(),
@@ -99,7 +108,7 @@ export function useAdmin() {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    const isJson = response.headers.get('content-type')?.includes('json')
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
     return {
       status: response.status,
       headers: response.headers,
@@ -114,6 +123,8 @@ export function useAdmin() {
     database: () => database().database,
     masterKey,
     url: () => api.url,
+    /** The chains that are served, in memory. */
+    memoryChains: services.chains,
     one: () => tenants[0],
     two: () => tenants[1],
     call,

@@ -7,14 +7,14 @@ import {
   listDecisions,
   type StoredDecision,
 } from '../../../store/ledger/decisions.js'
-import { listWebhookCalls } from '../../../store/ledger/webhookCalls.js'
+import { listWebhookCalls, type StoredWebhookCall } from '../../../store/ledger/webhookCalls.js'
 import { isUuid } from '../../../store/uuid.js'
 import { address, appParams, id, pageOf, pageQuery, time, wei } from '../../adminSchemas.js'
 import { type Route, route } from '../route.js'
 
 const hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash')
 
-const decision = z.object({
+export const decision = z.object({
   decisionId: id,
   chainId: z.int(),
   entryPoint: address,
@@ -34,7 +34,7 @@ const decision = z.object({
   createdAt: time,
 })
 
-function encode(stored: StoredDecision) {
+export function encodeDecision(stored: StoredDecision) {
   return {
     decisionId: stored.id,
     chainId: Number(stored.chain_id),
@@ -54,7 +54,7 @@ function encode(stored: StoredDecision) {
   }
 }
 
-const call = z.object({
+export const webhookCall = z.object({
   webhookId: id,
   outcome: z.string(),
   httpStatus: z.int().nullable(),
@@ -64,7 +64,19 @@ const call = z.object({
   startedAt: time,
 })
 
-const query = pageQuery.extend({
+export function encodeCall(stored: StoredWebhookCall) {
+  return {
+    webhookId: stored.webhook_id,
+    outcome: stored.outcome,
+    httpStatus: stored.http_status,
+    reason: stored.reason,
+    attempts: stored.attempts,
+    durationMs: stored.duration_ms,
+    startedAt: stored.started_at,
+  }
+}
+
+export const decisionQuery = pageQuery.extend({
   sponsored: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
@@ -90,7 +102,7 @@ export const decisionRoutes: readonly Route[] = [
     who: 'account',
     role: 'viewer',
     params: appParams,
-    query,
+    query: decisionQuery,
     answer: pageOf(decision),
     async run({ context, app, query: { limit, before, sender, userOpHash, ...rest } }) {
       if (before !== undefined && !isUuid(before))
@@ -105,7 +117,7 @@ export const decisionRoutes: readonly Route[] = [
         until: until === undefined ? undefined : new Date(until),
       })
       const page = await listDecisions(context.database, filter, { limit, before })
-      return { items: page.items.map(encode), next: page.next }
+      return { items: page.items.map(encodeDecision), next: page.next }
     },
   }),
   route({
@@ -115,21 +127,13 @@ export const decisionRoutes: readonly Route[] = [
     who: 'account',
     role: 'viewer',
     params: appParams.extend({ decisionId: id }),
-    answer: decision.extend({ webhookCalls: z.array(call) }),
+    answer: decision.extend({ webhookCalls: z.array(webhookCall) }),
     async run({ context, app, params: { decisionId } }) {
       const stored = await findDecision(context.database, decisionId)
       if (stored === undefined || stored.app_id !== app.id) throw new NotFoundError('Decision')
       const calls = await listWebhookCalls(context.database, decisionId)
-      const webhookCalls = calls.map((each) => ({
-        webhookId: each.webhook_id,
-        outcome: each.outcome,
-        httpStatus: each.http_status,
-        reason: each.reason,
-        attempts: each.attempts,
-        durationMs: each.duration_ms,
-        startedAt: each.started_at,
-      }))
-      return { ...encode(stored), webhookCalls }
+      const webhookCalls = calls.map(encodeCall)
+      return { ...encodeDecision(stored), webhookCalls }
     },
   }),
 ]

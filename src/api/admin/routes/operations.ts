@@ -137,6 +137,7 @@ const query = pageQuery.extend({
   sender: address.optional(),
   paymaster: address.optional(),
   entryPoint: address.optional(),
+  policyId: id.optional(),
   from: time.optional(),
   until: time.optional(),
 })
