@@ -45,6 +45,10 @@ const entries: Readonly<Record<string, Entry>> = {
     description: "an app's gas tank: its deposit for sponsorship",
     load: async () => (await import('./commands/tankCommands.js')).defineTankCommand,
   },
+  contracts: {
+    description: 'our contracts on a chain: the tank factory and the code of tanks',
+    load: async () => (await import('./commands/contractsCommands.js')).defineContractsCommand,
+  },
   token: {
     description: 'tokens that were taken for gas',
     load: async () => (await import('./commands/tokenCommands.js')).defineTokenCommand,

@@ -123,7 +123,11 @@ async function tankFactory(
   const report = reporterOf('contracts', chainId)
   if ((await getCode(node, address)) !== '0x') return [report.ok(`tank factory at ${address}`)]
   if ((await getCode(node, DETERMINISTIC_DEPLOYER)) !== '0x')
-    return [report.ok('no tank factory yet; the first purser tank create makes it')]
+    return [
+      report.ok(
+        'no tank factory yet; purser contracts deploy makes it, and so does the first purser tank create',
+      ),
+    ]
   const text = `neither a tank factory nor the deterministic deployer ${DETERMINISTIC_DEPLOYER} is on the chain`
   const remedy = 'ask the chain to deploy it; without it there are no tanks, only mode native'
   return [report.warning(text, remedy)]

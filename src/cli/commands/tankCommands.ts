@@ -55,7 +55,7 @@ type Tools = {
 /** The part of a chain's definition that commands need; executors are not in it, as their keys may be elsewhere. */
 export type TankChain = Pick<
   ChainDefinition,
-  'chainId' | 'rpcUrls' | 'entryPoints' | 'tankFactory' | 'pollInterval' | 'tokens'
+  'chainId' | 'rpcUrls' | 'entryPoints' | 'tankFactory' | 'pollInterval' | 'tokens' | 'dataFee'
 >
 
 /** A configured chain, or the development chain of the data folder. */
