@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { adviseFees, requireFees } from '../../src/chain/fees.js'
+import type { NodeExchange } from '../../src/chain/node/nodePool.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
 import { FeeTooLowError } from '../../src/errors/operationErrors.js'
@@ -16,8 +17,9 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-function client(url: string, onCall?: (method: string) => void): NodeClient {
-  const created = createNodeClient({ urls: [url], logger: silent, ...(onCall ? { onCall } : {}) })
+function client(url: string, asked: (method: string) => void = () => {}): NodeClient {
+  const onExchange = ({ methods }: NodeExchange) => methods.forEach(asked)
+  const created = createNodeClient({ urls: [url], logger: silent, onExchange })
   cleanups.push(created.close)
   return created
 }

@@ -7,11 +7,11 @@ import { runChecks } from '../../src/check/runChecks.js'
 import { deployDevContracts } from '../../src/devnet/deployDevContracts.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { devTokens } from '../../src/devnet/devTokens.js'
-import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
 import { insertWebhook } from '../../src/store/tenants/webhooks.js'
 import { requireMasterKey } from '../../src/tenancy/masterKey.js'
 import { encryptSecret } from '../../src/tenancy/secrets.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
+import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
@@ -34,8 +34,9 @@ let other: Anvil
 
 beforeAll(async () => {
   folder = makeDataFolder()
-  other = await startAnvil({ chainId, logger: silent })
-  await deployDevContracts(other.rpcUrl)
+  // Another gas limit is another block 0, also where both chains begin in one second.
+  other = await startAnvil(['--chain-id', String(chainId), '--gas-limit', '29000000'])
+  await deployDevContracts(other.url)
   const { database } = postgres()
   const place = { configured: masterKey, dataFolder: folder }
   const key = await requireMasterKey(database, place)
@@ -163,9 +164,7 @@ describe('a broken configuration names its one fault', () => {
     'nodes of two chains with one id': () => ({
       group: 'nodes',
       fault: /have different blocks 0/,
-      found: check(
-        environmentOf({ rpcUrls: [chain().rpcUrl, other.rpcUrl], finalityDepth: 9_999 }),
-      ),
+      found: check(environmentOf({ rpcUrls: [chain().rpcUrl, other.url], finalityDepth: 9_999 })),
     }),
     'a node without state overrides': () => ({
       group: 'nodes',
