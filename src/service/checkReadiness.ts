@@ -50,7 +50,9 @@ export async function checkReadiness(
   const { database, chains, away, isDraining, masterKey, roles } = parts
   const reachable = await within(isReachable(database), false)
   const trouble = await within(storageTrouble(database), undefined)
-  const isKeyRight = await within(isRecordedKey(database, masterKey), undefined)
+  const isKeyRight = reachable
+    ? await within(isKeyRecorded(database, masterKey), undefined)
+    : undefined
   const own = {
     serving: !isDraining,
     [`role ${role}`]: roles.includes(role),
@@ -170,6 +172,11 @@ export function recently<Answer>(read: () => Promise<Answer>): () => Promise<Ans
 
 function executorsOf({ executors }: ChainHealth) {
   return executors().catch(() => undefined)
+}
+
+/** Undefined where the database cannot tell now, which is a reason of its own. */
+function isKeyRecorded(database: Database, masterKey: Buffer) {
+  return isRecordedKey(database, masterKey).catch(() => undefined)
 }
 
 function leaseOf(database: Database, chainId: number) {
