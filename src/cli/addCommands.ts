@@ -35,11 +35,12 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   user: {
     description: 'people who sign in to administer',
-    load: async () => (await import('./commands/userCommands.js')).defineUserCommand,
+    load: async () => (await import('./commands/people/userCommands.js')).defineUserCommand,
   },
   'auth-token': {
     description: 'tokens by which scripts act for an account',
-    load: async () => (await import('./commands/authTokenCommands.js')).defineAuthTokenCommand,
+    load: async () =>
+      (await import('./commands/people/authTokenCommands.js')).defineAuthTokenCommand,
   },
   tank: {
     description: "an app's gas tank: its deposit for sponsorship",

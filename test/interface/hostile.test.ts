@@ -80,8 +80,14 @@ test(`thousands of hostile requests leave the running service and its database a
   const made = Number(after.decisions! - before.decisions!)
   expect(made).toBeLessThanOrEqual(decisions)
   // Development blocks come and go by themselves; calls of webhooks belong to decisions. What was refused is
-  // recorded behind the answers.
-  const free = { decisions: 0n, webhook_calls: 0n, chain_blocks: 0n, refusals: 0n }
+  // recorded behind the answers, and so is the use of each key, in a row a day.
+  const free = {
+    decisions: 0n,
+    webhook_calls: 0n,
+    chain_blocks: 0n,
+    refusals: 0n,
+    key_usage: 0n,
+  }
   expect({ ...after, ...free }).toEqual({ ...before, ...free })
   // Warnings and errors would stand in its log.
   expect(output()).toBe(greeting)

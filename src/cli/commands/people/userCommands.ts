@@ -1,19 +1,24 @@
 import type { Command } from 'commander'
-import { invite, offerPassword, type ShownInvitation } from '../../access/invitations.js'
-import { changePassword, changeUser, createUser, requireEmail } from '../../access/manageUsers.js'
-import { createPasswords } from '../../access/passwords.js'
-import { requireGoodPassword } from '../../access/requireGoodPassword.js'
-import type { Config } from '../../config/options.js'
-import { ConfigError } from '../../errors/configError.js'
-import type { Database } from '../../store/database.js'
-import { findUserByEmail, listUsers, type User } from '../../store/people/users.js'
-import { findAccount } from '../../store/tenants/accounts.js'
-import { audited } from '../../store/tenants/audit.js'
-import { roles } from '../../tenancy/roles.js'
-import { commandActor } from '../commandActor.js'
-import { type Flags, onStore } from '../onStore.js'
-import { parseName, secretOfFlag } from '../parseFlags.js'
-import { printTable } from '../printTable.js'
+import { invite, offerPassword, type ShownInvitation } from '../../../access/invitations.js'
+import {
+  changePassword,
+  changeUser,
+  createUser,
+  requireEmail,
+} from '../../../access/manageUsers.js'
+import { createPasswords } from '../../../access/passwords.js'
+import { requireGoodPassword } from '../../../access/requireGoodPassword.js'
+import type { Config } from '../../../config/options.js'
+import { ConfigError } from '../../../errors/configError.js'
+import type { Database } from '../../../store/database.js'
+import { findUserByEmail, listUsers, type User } from '../../../store/people/users.js'
+import { findAccount } from '../../../store/tenants/accounts.js'
+import { audited } from '../../../store/tenants/audit.js'
+import { roles } from '../../../tenancy/roles.js'
+import { commandActor } from '../../commandActor.js'
+import { type Flags, onStore } from '../../onStore.js'
+import { parseName, secretOfFlag } from '../../parseFlags.js'
+import { printTable } from '../../printTable.js'
 import { parseRole } from './authTokenCommands.js'
 
 const passwordFlag = [
