@@ -68,9 +68,12 @@ export type DecisionEntry = StoredDecision & {
 const entryColumns = sql`d.*, r.state as reservation_state, r.user_op_hash as included_hash,
   case when r.user_op_hash = d.user_op_hash then r.actual_cost end as actual_cost`
 
+/** The codes of decisions that granted something; all others are refusals, which an index has apart. */
+const grantCodes: readonly string[] = ['SPONSORED', 'TOKEN_PAYMENT']
+
 /** Conditions by which an index gives the newest of an app in their order. */
 function indexedConditions({ sponsored, code, from, until }: DecisionFilter) {
-  const isRefused = sponsored === false || (code !== undefined && code !== 'SPONSORED')
+  const isRefused = sponsored === false || (code !== undefined && !grantCodes.includes(code))
   return [
     ...(isRefused ? [sql`not o.sponsored`] : []),
     ...(from === undefined ? [] : [sql`o.created_at >= ${from}`]),
