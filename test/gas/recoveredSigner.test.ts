@@ -6,11 +6,23 @@ import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import type { GasEstimate } from '../../src/gas/gasEstimate.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
 import { encodeTankData, stubSignature } from '../../src/paymaster/tank/tankData.js'
+import { createInProcessEngine } from '../../src/validation/inProcess/inProcessEngine.js'
+import { createSimulations } from '../../src/validation/simulations.js'
 import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
 import { signExecuting } from '../support/chain/executingAccount.js'
 import { ownersDraft } from '../support/chain/ownersAccount.js'
+import { silent } from '../support/logger.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
+import { program } from '../support/simulations.js'
 import { VERSIONS } from '../support/tanks/tankChain.js'
+
+/** No search is divided, however busy the machine is: each part reads what it missed. */
+const unhurried = createSimulations({
+  workers: 1,
+  logger: silent,
+  program,
+  inline: { runSteps: 10_000_000, milliseconds: 60_000 },
+})
 
 const payers = ['itself', 'a tank'] as const
 const range = { validUntil: 0, validAfter: 0 }
@@ -36,7 +48,8 @@ describe.each(VERSIONS)('state named by the hash or the signer, EntryPoint v%s:'
     }
     const advice = await adviseFees(node, head)
     const parts = { bundleSize: 1, beneficiaryGas: 0 }
-    const context = { node, engine: chain.engine, definition, advice, ...parts }
+    const engine = createInProcessEngine({ state: chain.engine.state, simulations: unhurried })
+    const context = { node, engine, definition, advice, ...parts }
     return estimateOperation(context, chain.entryPoint, draft)
   }
 
