@@ -165,12 +165,12 @@ const bundling: readonly Alert[] = [
   },
   {
     name: 'PurserTankRunsOut',
-    expr: `min by (app, chain) (${series('purser_tank_runway_days')}) < 1`,
+    expr: `min by (app, chain) (${series('purser_tank_runway_seconds')}) < 86400`,
     after: '10m',
     severity: 'warn',
     summary: 'The money of app {{ $labels.app }} on chain {{ $labels.chain }} ends within a day.',
-    firing: [samples(`purser_tank_runway_days{${CHAIN}, app="a"}`, '0.4x80')],
-    quiet: [samples(`purser_tank_runway_days{${CHAIN}, app="a"}`, '9x80')],
+    firing: [samples(`purser_tank_runway_seconds{${CHAIN}, app="a"}`, '34560x80')],
+    quiet: [samples(`purser_tank_runway_seconds{${CHAIN}, app="a"}`, '777600x80')],
     at: '15m',
   },
 ]

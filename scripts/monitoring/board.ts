@@ -5,7 +5,7 @@ type Query = { readonly expr: string; readonly legend: string }
 
 export type Panel = {
   readonly title: string
-  readonly unit: 's' | 'ops' | 'short' | 'bytes' | 'percentunit' | 'wei' | 'd'
+  readonly unit: 's' | 'ops' | 'short' | 'bytes' | 'percentunit' | 'wei'
   readonly queries: readonly Query[]
 }
 
@@ -164,11 +164,11 @@ export const rows: readonly Row[] = [
         ],
       },
       {
-        title: 'Tanks and credits: days left',
-        unit: 'd',
+        title: 'Tanks and credits: time left',
+        unit: 's',
         queries: [
           {
-            expr: `min by (chain, app) (${series('purser_tank_runway_days', { ...chain, app: '=~"$app"' })})`,
+            expr: `min by (chain, app) (${series('purser_tank_runway_seconds', { ...chain, app: '=~"$app"' })})`,
             legend: '{{chain}} {{app}}',
           },
         ],

@@ -186,9 +186,9 @@ export const catalogue = {
     meaning: 'The lowest of an app on a chain; of the funds with an alarm, those that end first.',
     labels: { chain: CHAIN, app: 'the id of an app, or `operator`; at most 100 on a chain' },
   },
-  purser_tank_runway_days: {
+  purser_tank_runway_seconds: {
     kind: 'gauge',
-    help: 'Days for which a tank or credit lasts at the pace of the last week.',
+    help: 'Seconds for which a tank or credit lasts at the pace of the last week.',
     meaning: 'Absent where nothing is spent: it lasts for ever.',
     labels: { chain: CHAIN, app: 'the id of an app, or `operator`; at most 100 on a chain' },
   },

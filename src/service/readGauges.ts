@@ -20,6 +20,8 @@ type GaugeSources = {
   readonly away: ReadonlyMap<number, unknown>
 }
 
+/** Seconds. */
+const DAY = 86_400
 /** Funds of one chain that have gauges: tenants make as many apps as they may. */
 const MOST_FUNDS = 100
 
@@ -141,6 +143,12 @@ function fundReadings(chain: string, levels: readonly FundLevel[]): Reading[] {
     { name: 'purser_tank_available_wei', labels: { chain, app }, value: Number(available) },
     ...(days === undefined
       ? []
-      : [{ name: 'purser_tank_runway_days' as const, labels: { chain, app }, value: days }]),
+      : [
+          {
+            name: 'purser_tank_runway_seconds' as const,
+            labels: { chain, app },
+            value: days * DAY,
+          },
+        ]),
   ])
 }

@@ -164,7 +164,9 @@ export async function startServer(options: ServerOptions): Promise<Service> {
       adminApi?.drain()
       const resigned = chains.settle().then(() => Promise.all(bundlersOf(chains).map(stopBundler)))
       await Promise.allSettled([delay(config.drainSeconds * 1000), resigned])
-      await stopAll(stops)
+      // The API answers what is under way before it closes; dear simulations could take minutes.
+      const late = setTimeout(() => void simulations.close(), SIMULATION_GRACE)
+      await stopAll(stops).finally(() => clearTimeout(late))
     }
     const adminUrl = adminApi?.url ?? api.url
     return { url: api.url, adminUrl, awayChains: chains.away, close }
@@ -173,6 +175,9 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     throw error
   }
 }
+
+/** Milliseconds that simulations have to end when the process stops; then they are refused. */
+const SIMULATION_GRACE = 5_000
 
 function retentionOf(config: ServerConfig) {
   return {
