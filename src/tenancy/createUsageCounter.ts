@@ -13,6 +13,7 @@ export function createUsageCounter(database: Database, logger: Logger) {
   let gathered = new Map<string, Usage>()
   let writing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
+  let isStopped = false
 
   function add(keyId: string, { requests, refused }: Usage): void {
     const known = gathered.get(keyId)
@@ -33,9 +34,9 @@ export function createUsageCounter(database: Database, logger: Logger) {
     }
   }
 
-  /** One batch at a time; the next gathers meanwhile. */
+  /** One batch at a time; the next gathers meanwhile. A request that is cut at the end of the process counts no more. */
   function schedule(): void {
-    if (timer !== undefined || writing !== undefined || gathered.size === 0) return
+    if (isStopped || timer !== undefined || writing !== undefined || gathered.size === 0) return
     timer = setTimeout(() => {
       timer = undefined
       writing = write().finally(() => {
@@ -53,10 +54,9 @@ export function createUsageCounter(database: Database, logger: Logger) {
     },
     /** Stores what was counted. */
     async stop(): Promise<void> {
+      isStopped = true
       clearTimeout(timer)
-      timer = undefined
       await writing
-      clearTimeout(timer)
       await write()
     },
   }
