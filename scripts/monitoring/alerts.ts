@@ -226,6 +226,19 @@ const surroundings: readonly Alert[] = [
     at: '7m',
   },
   {
+    name: 'PurserDataFeeDiffers',
+    expr: `sum by (chain) (increase(${series('purser_data_fee_compared_total', { outcome: '="differs"' })}[2h])) > 0`,
+    after: '5m',
+    severity: 'warn',
+    summary:
+      'The node of chain {{ $labels.chain }} estimates another data fee than Purser computes.',
+    firing: [
+      samples(`purser_data_fee_compared_total{${CHAIN}, outcome="differs"}`, '0+0x10 1+0x60'),
+    ],
+    quiet: [samples(`purser_data_fee_compared_total{${CHAIN}, outcome="agrees"}`, '0+1x70')],
+    at: '12m',
+  },
+  {
     name: 'PurserEngineDiffers',
     expr: `increase(${series('purser_validations_compared_total', { outcome: '="differs"' })}[1h]) > 0`,
     after: '0m',

@@ -200,6 +200,10 @@ export const rows: readonly Row[] = [
             expr: perSecond('chain, kind', series('purser_bundle_replacements_total', chain)),
             legend: '{{chain}} replaced: {{kind}}',
           },
+          {
+            expr: perSecond('chain, outcome', series('purser_relay_bundles_total', chain)),
+            legend: '{{chain}} relay: {{outcome}}',
+          },
         ],
       },
       {
@@ -260,6 +264,10 @@ export const rows: readonly Row[] = [
           {
             expr: perSecond('outcome', series('purser_bundle_gas_compared_total', chain)),
             legend: 'gas: {{outcome}}',
+          },
+          {
+            expr: perSecond('outcome', series('purser_data_fee_compared_total', chain)),
+            legend: 'data fee: {{outcome}}',
           },
         ],
       },
@@ -377,7 +385,10 @@ export const rows: readonly Row[] = [
         title: 'Version and hours since the start',
         unit: 'short',
         queries: [
-          { expr: series('purser_build_info'), legend: '{{instance}} {{version}}' },
+          {
+            expr: series('purser_build_info'),
+            legend: '{{instance}} {{version}} (schema {{schema}})',
+          },
           {
             expr: `(time() - ${series('process_start_time_seconds')}) / 3600`,
             legend: '{{instance}} hours',

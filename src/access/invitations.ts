@@ -1,3 +1,4 @@
+import type { Role } from '../base/vocabulary.js'
 import { TenantLimitError } from '../errors/limitErrors.js'
 import { TakenError, UnauthorizedError } from '../errors/restErrors.js'
 import {
@@ -9,7 +10,6 @@ import {
   takeInvitation,
 } from '../store/people/invitations.js'
 import { findUserByEmail, type User } from '../store/people/users.js'
-import type { Role } from '../store/schema.js'
 import { type Actor, type AuditChange, audited } from '../store/tenants/audit.js'
 import { generateInvitationToken, hashCredential } from '../tenancy/credential.js'
 import { type AccessContext, checkPassword, type Visitor } from './checkPassword.js'

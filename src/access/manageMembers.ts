@@ -1,3 +1,4 @@
+import type { Role } from '../base/vocabulary.js'
 import { TenantLimitError } from '../errors/limitErrors.js'
 import { LastAdminError } from '../errors/restErrors.js'
 import { deleteInvitationsOf } from '../store/people/invitations.js'
@@ -5,11 +6,10 @@ import {
   deleteMember,
   findMember,
   listMembers,
-  lockMembers,
   type Member,
   putMember,
 } from '../store/people/members.js'
-import type { Role } from '../store/schema.js'
+import { lockLiveAccount } from '../store/tenants/accounts.js'
 import type { AuditChange } from '../store/tenants/audit.js'
 import { mayAct } from '../tenancy/roles.js'
 
@@ -23,7 +23,7 @@ export async function addMember(
   userId: string,
   role: Role,
 ): Promise<boolean> {
-  if (!(await lockMembers(trx, accountId))) return false
+  if (!(await lockLiveAccount(trx, accountId))) return false
   const before = await findMember(trx, accountId, userId)
   if (before !== undefined && mayAct(before.role, role)) return true
   await putMember(trx, accountId, userId, role)
@@ -89,7 +89,7 @@ async function lockMember(
   accountId: string,
   userId: string,
 ): Promise<Member | undefined> {
-  await lockMembers(trx, accountId)
+  await lockLiveAccount(trx, accountId)
   return findMember(trx, accountId, userId)
 }
 

@@ -1,7 +1,7 @@
 import { WeakPasswordError } from '../errors/restErrors.js'
 
 /** The bounds of a password, in characters; the longest takes as long to hash as the shortest. */
-export const passwordLength = { least: 12, most: 128 } as const
+const passwordLength = { least: 12, most: 128 } as const
 
 /** Words that lists of stolen passwords are made of. */
 const commonWords =

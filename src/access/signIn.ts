@@ -1,10 +1,12 @@
 import { RateLimitError } from '../errors/limitErrors.js'
 import { UnauthorizedError } from '../errors/restErrors.js'
+import type { Transaction } from '../store/database.js'
 import { countSessionsOfDay, insertSession, type Session } from '../store/people/sessions.js'
-import { lockUserWithHash, type User } from '../store/people/users.js'
+import { lockLiveUser, lockUserWithHash, type User } from '../store/people/users.js'
 import { audited } from '../store/tenants/audit.js'
 import { generateSessionToken, hashCredential } from '../tenancy/credential.js'
 import { type AccessContext, checkPassword, type Visitor } from './checkPassword.js'
+import type { OfferedLink } from './createSignInLinks.js'
 import { normalEmail } from './email.js'
 
 /** The seconds after which a session ends however often it is used. */
@@ -34,20 +36,29 @@ export async function signIn(
   const email = normalEmail(credentials.email) ?? ''
   const hash = await checkPassword(context, email, credentials.password, visitor)
   if (hash === undefined) throw new UnauthorizedError(WRONG)
-  return beginSession(context, email, hash, visitor)
+  return beginSession(context, (trx) => lockUserWithHash(trx, email, hash), visitor)
+}
+
+/** Begins a session of the user whom a link named. @throws UnauthorizedError, RateLimitError */
+export function signInByLink(
+  context: AccessContext,
+  { userId }: OfferedLink,
+  visitor: Visitor,
+): Promise<BegunSession> {
+  return beginSession(context, (trx) => lockLiveUser(trx, userId), visitor)
 }
 
 const WRONG = 'The e-mail address or the password is wrong'
 
-function beginSession(
+/** Begins a session of the user whom `lockUser` finds. @throws UnauthorizedError, RateLimitError */
+export function beginSession(
   { database }: AccessContext,
-  email: string,
-  hash: string,
+  lockUser: (trx: Transaction) => Promise<User | undefined>,
   { ip, requestId, agent }: Visitor,
 ): Promise<BegunSession> {
   const token = generateSessionToken()
   return database.transaction().execute(async (trx) => {
-    const user = await lockUserWithHash(trx, email, hash)
+    const user = await lockUser(trx)
     if (user === undefined) throw new UnauthorizedError(WRONG)
     if ((await countSessionsOfDay(trx, user.id)) >= SESSIONS_PER_DAY)
       throw new RateLimitError('sessions', 86_400)

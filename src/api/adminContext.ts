@@ -1,16 +1,29 @@
 import type { Address } from 'viem'
 import type { AccessContext } from '../access/checkPassword.js'
+import type { SignInLinks } from '../access/createSignInLinks.js'
 import type { NodeState } from '../chain/nodeClient.js'
+import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { TankLevel } from '../paymaster/tankLevel.js'
+import type { TankStep } from '../paymaster/tankSteps.js'
 import type { TokenBook } from '../paymaster/tokenBooks.js'
+import type { Feeds } from '../records/createFeeds.js'
 import type { Overviews } from '../records/createOverviews.js'
 import type { Database } from '../store/database.js'
+import type { StoredTank } from '../store/ledger/tanks.js'
 import type { Actor } from '../store/tenants/audit.js'
 import type { TokenOwner } from '../store/tenants/authTokens.js'
 import type { StoredWebhook } from '../store/tenants/webhooks.js'
-import type { AnsweredCall } from '../webhook/callWebhook.js'
 import type { Webhooks } from '../webhook/manage.js'
 import type { Subscriptions } from '../webhook/subscriptions.js'
+import type { TestedCall } from '../webhook/testWebhook.js'
 import type { ChainServices, Readiness, ReadinessQuestion } from './services.js'
+
+export type NewAppTank = {
+  readonly appId: string
+  readonly entryPoint: EntryPoint
+  /** The address that may withdraw. */
+  readonly owner: Address
+}
 
 /** The parts of the service that the administration API works on. */
 export type AdminContext = {
@@ -22,20 +35,29 @@ export type AdminContext = {
   readonly chainIds: ReadonlySet<number>
   /** The parts by which users sign in. */
   readonly access: AccessContext
+  readonly signInLinks: SignInLinks
   /** The https address under which browsers reach the administration; absent = by localhost only. */
   readonly adminUrl: string | undefined
   webhooks(actor: Actor): Webhooks
   subscriptions(actor: Actor): Subscriptions
   /** Calls the webhook as for a sponsorship, with data that says that it is a test. */
-  testWebhook(webhook: StoredWebhook): Promise<AnsweredCall>
-  /** wei in the EntryPoint; undefined = the chain is not served. */
-  depositOf(chainId: number, entryPoint: Address, tank: Address): Promise<bigint | undefined>
+  testWebhook(webhook: StoredWebhook): Promise<TestedCall>
+  /** The money of a tank at a recent head, remembered; undefined = its chain is not served. */
+  levelOf(tank: StoredTank): Promise<TankLevel | undefined>
+  /** Registers a tank of an app that gives gas, or gives the one that is there; undefined = its chain is not served. */
+  registerTank(trx: Database, chainId: number, tank: NewAppTank): Promise<StoredTank | undefined>
+  /**
+   * The transactions that a tank is missing on the chain, remembered; undefined = its chain is not served. Throws
+   * TankError.
+   */
+  stepsOf(tank: StoredTank): Promise<readonly TankStep[] | undefined>
   /** The chains that are served now, by id. */
   readonly chains: ReadonlyMap<number, ChainServices>
   readiness(asked: ReadinessQuestion): Promise<Readiness>
   /** undefined = the chain is not served. */
   nodesOf(chainId: number): readonly NodeState[] | undefined
   readonly overview: Overviews
+  readonly feeds: Feeds
   /** The amounts that an app's operations paid in tokens on the chains that are served. */
   tokenBooks(appId: string): Promise<readonly TokenBook[]>
 }

@@ -12,7 +12,7 @@ export function asPurserError(error: unknown, logger: Logger): PurserError {
   if (error instanceof PurserError) return error
   if (error instanceof NodeRpcError) {
     logger.warn({ reason: error.message }, "the chain's node refused a request")
-    return new UnavailableError("The chain's node refused a request.", error)
+    return new UnavailableError("The chain's node refused a request.", error, 'NODE_UNAVAILABLE')
   }
   const reference = randomUUID()
   logger.error({ err: error, reference }, 'request failed inside')

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
-import { cors } from 'hono/cors'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
 import { HttpMethodNotAllowedError, RouteNotFoundError } from '../errors/restErrors.js'
 import type { Metrics } from '../metrics/createMetrics.js'
 import type { Caller } from './caller.js'
+import { selectDialect } from './dialects/selectDialect.js'
+import { allowAllOrigins } from './gate/allowAllOrigins.js'
 import { clientIp } from './gate/clientIp.js'
 import { createGate } from './gate/createGate.js'
 import type { ApiLimits } from './limits.js'
+import { documentFiles } from './openRpc/documents.js'
 import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
 import { answerWebhook } from './rest/answerWebhook.js'
+import { interfaceDocument } from './rest/interfaceDocument.js'
 import { restError } from './rest/restError.js'
 import type { RouteContext } from './routeContext.js'
 import { answerRpc } from './rpc/answerRpc.js'
@@ -28,6 +31,12 @@ const RPC_PATH = '/api/:version{v[123]}/:chainId/:key'
 /** The same without the key, which then comes in a header: paths stand in the logs of proxies. */
 const KEYLESS_PATH = '/api/:version{v[123]}/:chainId'
 const WEBHOOK_PATH = '/api/v2/public/sdk/webhook'
+const DOCUMENT_PATH = '/api/v2/public/sdk/openapi.json'
+
+/** Made once a process, in bytes: whoever asks for it needs no key. */
+const publicDocument = Buffer.from(JSON.stringify(interfaceDocument()))
+
+type UnderCaller = <Result>(traceparent: string | undefined, work: () => Result) => Result
 
 export type AppOptions = {
   /** undefined = neither JSON-RPC nor webhook API: the listener of the administration. */
@@ -35,27 +44,21 @@ export type AppOptions = {
   readonly limits: ApiLimits
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Does the work of a request whose header `traceparent` has the value; absent = nothing is traced. */
+  readonly underCaller?: UnderCaller | undefined
   /** Further routes. */
   readonly mounts: readonly Mount[]
 }
 
 /** Routes to answers. A trailing slash and unknown query parameters do no harm. */
-export function createApp({ services, mounts, ...options }: AppOptions): Hono<Env> {
+export function createApp({ services, underCaller, mounts, ...options }: AppOptions): Hono<Env> {
   const { limits } = options
   const gate = createGate(limits.gate)
   const shared: RouteContext = { ...options, gate }
 
   const app = new Hono<Env>({ strict: false })
   // Pages of other origins use the interface of apps; administration is for its own console and for scripts.
-  app.use(
-    '/api/*',
-    cors({
-      origin: '*',
-      maxAge: 86_400,
-      allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
-      exposeHeaders: ['retry-after', 'x-request-id'],
-    }),
-  )
+  app.use('/api/*', allowAllOrigins)
   app.use(async (c, next) => {
     const requestId = randomUUID()
     const peer = c.env.incoming.socket.remoteAddress
@@ -65,6 +68,7 @@ export function createApp({ services, mounts, ...options }: AppOptions): Hono<En
     await next()
   })
 
+  if (underCaller) app.use('/api/*', (c, next) => underCaller(c.req.header('traceparent'), next))
   if (services !== undefined) mountInterface(app, services, shared)
   for (const mount of mounts) mount(app, shared)
 
@@ -90,6 +94,11 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
     if (answer.body === undefined) return c.body(null, 204)
     return c.json(answer.body, answer.status as ContentfulStatusCode)
   }
+  app.get('/api/:version{v[123]}/openrpc.json', (c) => {
+    const { name } = selectDialect(c.req.param('version'), c.req.query('dialect'))
+    return c.body(documentFiles[name], 200, { 'content-type': 'application/json' })
+  })
+  app.get(DOCUMENT_PATH, (c) => c.body(publicDocument, 200, { 'content-type': 'application/json' }))
   app.post(RPC_PATH, (c) => answerCall(c, c.req.param('key')))
   app.post(KEYLESS_PATH, (c) => answerCall(c, keyOfHeaders(c)))
   for (const path of [RPC_PATH, KEYLESS_PATH])

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { errorCodes } from '../errors/errorCodes.js'
+import { errorCodes, requestCodes } from '../errors/errorCodes.js'
 import { refusalCodes, tokenRefusalCodes } from '../errors/refusal.js'
-import { dropCodes } from '../store/dropCode.js'
+import { dropCodes, historyCodes } from '../store/dropCode.js'
 import { methodList } from './methods/methodList.js'
 
 /** The cells of all tables of a section, without their heads. */
@@ -34,15 +34,23 @@ test('api.md documents every error code once', () => {
   expect(documented.sort()).toEqual(Object.keys(errorCodes).sort())
 })
 
-test('api.md documents every code with which an operation is dropped', () => {
+test('api.md documents every code with which an operation is dropped, and of its history', () => {
   const documented = rowsOf('api.md', '## Dropped operations').flatMap(([codes]) => codesIn(codes))
   const families = ['AAxx', ...['OP', 'STO', 'COD', 'AUTH', 'EREP', 'GREP', 'LIM'].map(ruleFamily)]
-  expect(documented.sort()).toEqual([...families, ...Object.keys(dropCodes)].sort())
+  const codes = [...families, ...Object.keys(dropCodes), ...Object.keys(historyCodes)]
+  expect(documented.sort()).toEqual(codes.sort())
 })
 
 function ruleFamily(rule: string): string {
   return `${rule}-…`
 }
+
+test('api.md documents every code of a refused request', () => {
+  const documented = rowsOf('api.md', '## Refused requests').flatMap(([codes]) => codesIn(codes))
+  expect(documented.filter((code) => !code.includes('.')).sort()).toEqual(
+    Object.keys(requestCodes).sort(),
+  )
+})
 
 test('api.md documents every refusal of a payment in tokens', () => {
   const documented = rowsOf('api.md', '## Gas in tokens').flatMap(([, codes]) => codesIn(codes))

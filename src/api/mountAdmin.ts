@@ -1,8 +1,5 @@
 import type { Context } from 'hono'
-import { setCookie } from 'hono/cookie'
 import type { z } from 'zod'
-import type { Visitor } from '../access/checkPassword.js'
-import { SESSION_SECONDS } from '../access/signIn.js'
 import {
   InvalidFieldError,
   NotFoundError,
@@ -10,14 +7,13 @@ import {
   UnauthorizedError,
 } from '../errors/restErrors.js'
 import { findApp } from '../store/tenants/apps.js'
-import { authenticateAdmin } from './admin/authenticate.js'
+import { authenticateAdmin, isStillLetIn } from './admin/authenticate.js'
 import { openApi } from './admin/openApi.js'
-import type { AdminCaller, Route, RouteRequest, SessionCookie } from './admin/route.js'
+import type { AdminCaller, Route, RouteConnection } from './admin/route.js'
 import { routes } from './admin/routeTable.js'
-import { requireSite } from './admin/site.js'
+import { cookieOf, visitorOf } from './admin/visitor.js'
 import type { AdminContext } from './adminContext.js'
 import type { Env, Mount } from './createApp.js'
-import { networkOf } from './gate/networkOf.js'
 import { parseJson } from './parseJson.js'
 import { readBody } from './readBody.js'
 import { restError } from './rest/restError.js'
@@ -62,7 +58,7 @@ async function answer(
       accountId,
       user: caller.user,
       visitor: visitorOf(c),
-      cookie: cookieOf(c, context),
+      cookie: cookieOf(c, context.adminUrl),
       params,
       app,
       query: check(route.query, c.req.query(), undefined),
@@ -71,11 +67,16 @@ async function answer(
       simulate: <Result>(appId: string, run: () => Promise<Result>) =>
         shared.gate.simulate(appId, 'eth_sendUserOperation', run),
       logger: shared.logger,
+      connection: connectionOf(c, route, context, caller),
     }
-    // The table's types hold: each row was typed with its own schemas.
-    const result = await (route.run as (request: unknown) => Promise<unknown>)(
-      request as RouteRequest<undefined, undefined, undefined>,
-    )
+    // The table's types hold: each handler was typed with its contract.
+    const result = await (route.run as (request: unknown) => Promise<unknown>)(request)
+    if (route.format === 'events')
+      return c.body(result as ReadableStream, 200, {
+        'content-type': 'text/event-stream',
+        // Without it, proxies such as nginx gather the events.
+        'x-accel-buffering': 'no',
+      })
     if (route.format === 'lines')
       return c.body(linesOf(route, result as AsyncIterable<unknown>, shared), 200, {
         'content-type': 'application/x-ndjson',
@@ -88,19 +89,30 @@ async function answer(
   }
 }
 
-function visitorOf(c: Context<Env>): Visitor {
-  const { ip, requestId } = c.get('caller')
-  return { ip, requestId, network: networkOf(ip), agent: c.req.header('user-agent') ?? null }
-}
-
-/** No script can read the cookie, and no other site can make a browser send it. */
-function cookieOf(c: Context<Env>, { adminUrl }: AdminContext): SessionCookie {
-  const write = (token: string, maxAge: number): void => {
-    const { cookieName, isSecure: secure } = requireSite(c, adminUrl)
-    const options = { httpOnly: true, secure, sameSite: 'Strict', path: '/', maxAge } as const
-    setCookie(c, cookieName, token, options)
+function connectionOf(
+  c: Context<Env>,
+  route: Route,
+  context: AdminContext,
+  caller: AdminCaller,
+): RouteConnection {
+  const appId = c.req.param('appId')
+  return {
+    lastEventId: c.req.header('last-event-id'),
+    isStillLetIn: async () => {
+      if (!(await isStillLetIn(c, route, context))) return false
+      const isGone = (error: unknown) => error instanceof NotFoundError
+      return findOwnApp(context, caller, appId).then(
+        (app) => app === undefined || app.revokedAt === null,
+        (error) => {
+          if (isGone(error)) return false
+          throw error
+        },
+      )
+    },
+    cut: () => {
+      c.env.outgoing.destroy()
+    },
   }
-  return { set: (token) => write(token, SESSION_SECONDS), clear: () => write('', 0) }
 }
 
 /** `keyId` → `Key` */

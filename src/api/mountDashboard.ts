@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { Role } from '../base/vocabulary.js'
 import {
   HttpMethodNotAllowedError,
   InvalidFieldError,
@@ -7,7 +8,6 @@ import {
 } from '../errors/restErrors.js'
 import { openDashboard } from '../policy/manageDashboard.js'
 import type { Database } from '../store/database.js'
-import type { Role } from '../store/schema.js'
 import { type Actor, audited } from '../store/tenants/audit.js'
 import { listDashboards, lockDashboard, setDashboard } from '../store/tenants/dashboard.js'
 import { createTenantApp } from '../tenancy/manageApps.js'

@@ -1,5 +1,5 @@
 import { ParseError } from '../errors/requestErrors.js'
-import { requireJsonSize } from './requireJsonSize.js'
+import { requireJsonSize } from './gate/requireJsonSize.js'
 
 /** JSON from bytes that must be UTF-8, nested at most `maxDepth` levels. */
 export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {

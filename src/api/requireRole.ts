@@ -1,5 +1,5 @@
+import type { Role } from '../base/vocabulary.js'
 import { ForbiddenError } from '../errors/restErrors.js'
-import type { Role } from '../store/schema.js'
 import { mayAct } from '../tenancy/roles.js'
 
 /** Throws ForbiddenError where the role does not suffice. */

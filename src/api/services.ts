@@ -19,6 +19,7 @@ import type {
   SponsorshipRequest,
   SponsorshipResult,
 } from '../paymaster/sponsorship.js'
+import type { TokenPrice } from '../prices/tokenPrices.js'
 import type { NewRefusal } from '../store/records/refusals.js'
 import type { AppSponsor, Quotas } from '../store/schema.js'
 import type { Actor } from '../store/tenants/audit.js'
@@ -61,6 +62,8 @@ export type ChainServices = {
   status(hash: Hex): Promise<OperationStatus | undefined>
   /** undefined = unknown or not included. */
   receipt(hash: Hex): Promise<OperationReceipt | undefined>
+  /** undefined = the sequencer has not promised its inclusion, or there is none that promises. */
+  preconfirmed(hash: Hex): Promise<OperationReceipt | undefined>
   byHash(hash: Hex): Promise<OperationByHash | undefined>
   /** Present only where the operator allows `debug_bundler_*`. */
   readonly debug: DebugBundler | undefined
@@ -77,6 +80,8 @@ export type ChainServices = {
   tanks(appId: string, entryPoint: EntryPoint): Promise<readonly Address[]>
   /** Gas paid with the sender's tokens; what is refused is thrown. */
   readonly tokens: TokenPaymaster
+  /** The tokens that gas can be paid with and their prices; the sources are asked now and then, whoever wants it. */
+  tokenPrices(): Promise<readonly TokenPrice[]>
   /** The decision that `sponsor` would make; asks, reserves and records nothing. */
   previewSponsorship(request: SponsorshipRequest): Promise<PolicyPreview>
 }

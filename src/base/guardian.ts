@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** The name of guardians in lists of processes. */
 const NAME = 'purser-guardian'
@@ -10,7 +11,8 @@ const GRACE = 10
 /**
  * The program of a guardian, in the shell that every system has. It waits until its input ends, which it does
  * when we end, however that happens. Then it ends process $1, unless that is another program than $3 by then,
- * or has children whose command line holds $4: sessions of others.
+ * or has children whose command line holds $4: sessions of others. $6, the process that it works for, is
+ * there to be read in its command line.
  */
 const PROGRAM = `
 cat >/dev/null
@@ -51,9 +53,12 @@ export type Guardian = {
   dismiss(): Promise<void>
 }
 
-/** Starts a guardian of the ward. */
+/**
+ * Starts a guardian of the ward, and ends those that killed processes left to it: after this only living
+ * ones may end it. Who connects to the ward afterwards and is let in will not lose it to them.
+ */
 export function guard({ pid, program, usedBy, signal }: Ward): Guardian {
-  const words = [String(pid), String(GRACE), program, usedBy, signal]
+  const words = [String(pid), String(GRACE), program, usedBy, signal, String(process.pid)]
   const child = spawn('sh', ['-c', PROGRAM, NAME, ...words], {
     cwd: '/',
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -65,6 +70,7 @@ export function guard({ pid, program, usedBy, signal }: Ward): Guardian {
   // Its end breaks the pipe, which must not break us. A pipe of a child is a socket, which has unref.
   child.stdin.on('error', () => {})
   ;(child.stdin as unknown as { unref(): void }).unref()
+  endOrphans(pid)
   return {
     pid: child.pid,
     dismiss: async () => {
@@ -77,7 +83,7 @@ export function guard({ pid, program, usedBy, signal }: Ward): Guardian {
 }
 
 /** Ends a guardian with the programs that it runs; whether it is one has been looked at. */
-export function endGuardian(pid: number | undefined): void {
+function endGuardian(pid: number | undefined): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, 'SIGKILL')
@@ -86,7 +92,38 @@ export function endGuardian(pid: number | undefined): void {
   }
 }
 
-/** Is this the command line of a guardian of process `pid`? */
-export function isGuardianOf(pid: number, commandLine: string | undefined): boolean {
-  return commandLine?.includes(` ${NAME} ${pid} `) === true
+/** Ends the guardians of process `ward` whose parents have ended: they have other parents now. */
+function endOrphans(ward: number): void {
+  const guardian = new RegExp(` ${NAME} ${ward} .* (\\d+)$`)
+  for (const { pid, parent, commandLine } of processes()) {
+    const owner = guardian.exec(commandLine)?.[1]
+    if (owner !== undefined && Number(owner) !== parent) endGuardian(pid)
+  }
+}
+
+type Process = { readonly pid: number; readonly parent: number; readonly commandLine: string }
+
+/** All processes that we may look at. */
+function processes(): Process[] {
+  if (process.platform !== 'linux')
+    return execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+      .split('\n')
+      .flatMap((line) => {
+        const [, pid, parent, commandLine = ''] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? []
+        return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), commandLine }]
+      })
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').replace(/\0$/, '')
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+        const parent = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]
+        const commandLine = words.replaceAll('\0', ' ')
+        return [{ pid: Number(name), parent: Number(parent), commandLine }]
+      } catch {
+        // It ended while we were looking.
+        return []
+      }
+    })
 }

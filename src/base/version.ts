@@ -16,8 +16,11 @@ function newestMigration(): string {
   return numbers.sort().at(-1) ?? '0000'
 }
 
+/** The number of the last migration that this build knows, such as `0166`. */
+export const schemaVersion = newestMigration()
+
 /**
  * The version in package.json and the schema that this build needs, as semantic versioning writes
  * what a build consists of: two builds that cannot share a database never call themselves the same.
  */
-export const buildVersion = `${version}+schema.${newestMigration()}`
+export const buildVersion = `${version}+schema.${schemaVersion}`

@@ -7,7 +7,9 @@ import type { Database } from '../store/database.js'
 import type { BundleState } from '../store/schema.js'
 import type { RuleSettings } from '../validation/checkRules.js'
 import type { Engine } from '../validation/engine.js'
+import type { DataFeeWatch } from './createDataFeeWatch.js'
 import type { GasWatch } from './createGasWatch.js'
+import type { Relay } from './createRelay.js'
 import type { SizeWatch } from './createSizeWatch.js'
 
 /** The parts that bundle on one chain. All state is in the database. */
@@ -22,6 +24,8 @@ export type BundlingContext = {
   readonly signers: readonly ExecutorSigner[]
   /** The key that refills them. */
   readonly treasury: ExecutorSigner | undefined
+  /** The receiver of bundles that are not sent publicly; absent where all are. */
+  readonly relay?: Relay | undefined
   readonly logger: Logger
   /** Called with the final state of each bundle, for the metrics. */
   readonly onBundleEnded?: (state: Exclude<BundleState, 'signed'>) => void
@@ -29,8 +33,12 @@ export type BundlingContext = {
   readonly onBundlePaid?: (cost: bigint, earned: bigint) => void
   /** Called when a further transaction takes the nonce of a bundle: at higher fees, or to take it back. */
   readonly onBundleReplaced?: (kind: 'raised' | 'cancel') => void
+  /** Called when a relayed bundle is taken back from the relay, or sent publicly after all. */
+  readonly onRelayed?: (outcome: 'withdrawn' | 'published') => void
   /** Called with the number of indexed blocks that were replaced. */
   readonly onReorg?: (depth: number) => void
+  /** Absent where receipts tell the data fee, or there is none. */
+  readonly dataFeeWatch?: DataFeeWatch | undefined
   /** Absent where the rules are off. */
   readonly gasWatch?: GasWatch | undefined
   /** Absent where the operator has set the size of bundles to reckon with. */

@@ -29,7 +29,8 @@ export type DebugBundler = {
   addOperations(entryPoint: EntryPoint, ops: readonly Operation[], appId: string): Promise<void>
   /** Sends one bundle and resolves when it is mined, or at once when there is nothing to send. */
   sendBundleNow(): Promise<void>
-  setBundlingMode(mode: 'manual' | 'auto'): void
+  /** Resolves when no round of the mode before is under way. */
+  setBundlingMode(mode: 'manual' | 'auto'): Promise<void>
   setReputation(entryPoint: EntryPoint, entities: readonly EntityReputation[]): Promise<void>
   dumpReputation(
     entryPoint: EntryPoint,

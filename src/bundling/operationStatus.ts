@@ -3,9 +3,11 @@ import { latestAttempt, minedTransaction } from '../store/outbox/bundles.js'
 import { findOperation, type StoredOperation } from '../store/pool/operations.js'
 import { operationReceipt } from './operationReceipt.js'
 import type { OperationReceipt, OperationStatus } from './operationViews.js'
+import { preconfirmedTransaction } from './preconfirmation.js'
 import type { ViewContext } from './viewContext.js'
 
 const CONFIRMED = 'Transaction is confirmed'
+const PRECONFIRMED = 'Transaction is preconfirmed'
 /** The spelling is what clients of this interface know. */
 const FRONT_RUN = 'Transaction was frontrunned, check the new transaction hash in receipt'
 
@@ -13,7 +15,7 @@ const FRONT_RUN = 'Transaction was frontrunned, check the new transaction hash i
  * The state of an operation; undefined when neither the database nor the recent chain has it. CONFIRMED
  * means that it is on the chain; `receipt.success` tells whether its call succeeded. FAILED means that
  * the bundles with it reverted until it was dropped. DROPPED_FROM_BUNDLER_MEMPOOL has the reason in
- * `message`.
+ * `message`. What the sequencer has only promised is SUBMITTED, and `preconfirmed`.
  */
 export async function operationStatus(
   context: ViewContext,
@@ -23,12 +25,16 @@ export async function operationStatus(
   const stored = await findOperation(database, definition.chainId, hash)
   if (stored?.state === 'pooled') return pending('BUNDLER_MEMPOOL', undefined)
   if (stored?.state === 'bundled' && stored.bundleId !== null) {
+    const promised = await preconfirmedTransaction(context, stored)
+    if (promised) return { ...pending('SUBMITTED', promised), ...preconfirmed }
     return pending('SUBMITTED', await latestAttempt(database, stored.bundleId))
   }
   const receipt = await operationReceipt(context, hash)
   if (receipt) return included(receipt, stored)
   return stored && dropped(context, stored)
 }
+
+const preconfirmed = { message: PRECONFIRMED, preconfirmed: true } as const
 
 function pending(
   state: 'BUNDLER_MEMPOOL' | 'SUBMITTED',

@@ -7,8 +7,10 @@ import type { Operation } from '../entrypoint/operation.js'
 export type OperationReceipt = OperationOutcome & {
   readonly entryPoint: Address
   readonly receipt: TransactionReceipt
-  /** Blocks on top of and including the bundle's block, at the current head. */
+  /** Blocks on top of and including the bundle's block, at the current head; 0 while preconfirmed. */
   readonly confirmations: number
+  /** The pending block shows the inclusion, and no block does: the sequencer may break its word. */
+  readonly preconfirmed?: true
 }
 
 /** The answer of eth_getUserOperationByHash, before a dialect writes it. Block fields are undefined while pending. */
@@ -31,4 +33,6 @@ export type OperationStatus = {
   readonly message: string | undefined
   readonly transactionHash: Hex | undefined
   readonly receipt: OperationReceipt | undefined
+  /** As in a receipt; the state stays SUBMITTED. */
+  readonly preconfirmed?: true
 }

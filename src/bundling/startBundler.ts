@@ -11,8 +11,8 @@ import { sendBundles } from './send/sendBundles.js'
 export type Bundler = {
   /** Lets a round begin soon; called when operations were announced. */
   wake(): void
-  /** `manual`: bundles are sent by `sendNow` only. */
-  setMode(mode: 'manual' | 'auto'): void
+  /** `manual`: bundles are sent by `sendNow` only. Resolves when no round of the mode before is under way. */
+  setMode(mode: 'manual' | 'auto'): Promise<void>
   /**
    * Sends one bundle of what is pooled, in either mode, and resolves when nothing is in flight any
    * more; at once when there is nothing to send. Throws SendingTimeoutError after a minute.
@@ -47,6 +47,8 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
 
   async function round(): Promise<void> {
     const follow = followWanted
+    // A round that began before it was asked for may know an older head.
+    const isForced = forced && follow
     followWanted = false
     try {
       if (follow) {
@@ -56,7 +58,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
         if (followed) watchBalances(followed)
       }
       if (!followed) followWanted = true
-      else if (forced && follow) {
+      else if (isForced) {
         const firstExecutor = { ...context, signers: context.signers.slice(0, 1) }
         await sendBundles(firstExecutor, followed, { turn: turn++, freshHead: false })
         forced = false
@@ -67,6 +69,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
       if (follow && followed) {
         await keepLanes(context, followed)
         await context.sizeWatch?.tell(followed.head)
+        await context.dataFeeWatch?.look(followed.head)
       }
     } catch (error) {
       followWanted ||= follow
@@ -84,14 +87,15 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
   wake()
   return {
     wake,
-    setMode(mode) {
+    async setMode(mode) {
       manual = mode === 'manual'
       wake()
+      await rounds.idle()
     },
     async sendNow() {
+      await heads.refresh()
       forced = true
       for (const deadline = Date.now() + SENDING_TIMEOUT; !stopped; ) {
-        await heads.refresh()
         wakeToFollow()
         await rounds.idle()
         const inFlight = (await openBundles(context.database, definition.chainId)).length
@@ -101,6 +105,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
           throw new SendingTimeoutError(SENDING_TIMEOUT, inFlight)
         }
         await nextHead(heads, definition.pollInterval)
+        await heads.refresh()
       }
     },
     async stop() {

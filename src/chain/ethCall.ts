@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { Fees } from '../entrypoint/fees.js'
+import type { pricedBy } from '../signing/transactionType.js'
 import type { BlockOverride } from './comingBlock.js'
 import { type BlockId, blockParameter } from './head.js'
 import type { NodeCall } from './jsonRpc.js'
@@ -15,7 +15,7 @@ export type CallRequest = {
   readonly gas?: bigint
   readonly value?: bigint
   /** wei per gas; absent = free gas, and base fee 0 on most nodes. The sender must be able to pay. */
-  readonly fees?: Fees
+  readonly price?: ReturnType<typeof pricedBy>
 }
 
 /** The outcome of a call that ran: its return data, or its revert data. */
@@ -45,7 +45,7 @@ export async function ethCall(
 
 /** The eth_call of `request` at `block`. */
 export function encodeEthCall(
-  { to, data, from, gas, value, fees }: CallRequest,
+  { to, data, from, gas, value, price }: CallRequest,
   block: BlockId,
   override?: StateOverride,
   pretended?: BlockOverride,
@@ -56,12 +56,7 @@ export function encodeEthCall(
     ...(from === undefined ? {} : { from }),
     ...(gas === undefined ? {} : { gas: quantity(gas) }),
     ...(value === undefined ? {} : { value: quantity(value) }),
-    ...(fees === undefined
-      ? {}
-      : {
-          maxFeePerGas: quantity(fees.maxFeePerGas),
-          maxPriorityFeePerGas: quantity(fees.maxPriorityFeePerGas),
-        }),
+    ...Object.fromEntries(Object.entries(price ?? {}).map(([name, wei]) => [name, quantity(wei)])),
   }
   const params = [transaction, blockParameter(block)]
   if (pretended) params.push(override ?? {}, pretended)

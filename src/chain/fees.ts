@@ -3,12 +3,20 @@ import { compareBigints, greatest, smallest } from '../base/bigints.js'
 import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { FeeTooLowError } from '../errors/operationErrors.js'
+import { noteAdvised } from './fees/advisedLately.js'
+import { readTipFloor, type TipFloor, type TipRules, usualTip } from './fees/tipFloor.js'
 import type { Head } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
 
+export { highestAdvised } from './fees/advisedLately.js'
+export { type TipFloor, tipOf } from './fees/tipFloor.js'
+
 /** Three levels of fees, the result of biconomy_getGasFeeValues before a dialect writes it. */
 export type FeeAdvice = { readonly slow: Fees; readonly standard: Fees; readonly fast: Fees }
+
+/** The advice at a head, and what the chain asks for at least. */
+export type AdvisedFees = FeeAdvice & { readonly tipFloor: TipFloor }
 
 const HISTORY_BLOCKS = 10
 const percentiles = [25, 50, 75]
@@ -25,7 +33,7 @@ const QUIET = 0.05
 const REMEMBERED_HEADS = 100
 
 /** One computation per node and head; a head is asked for many times. */
-const adviceByHead = new WeakMap<NodeClient, { hash: Hex; advice: Promise<FeeAdvice> }>()
+const adviceByHead = new WeakMap<NodeClient, { hash: Hex; advice: Promise<AdvisedFees> }>()
 /** Tips that a node suggested at the last heads. */
 const suggestedBefore = new WeakMap<NodeClient, readonly bigint[]>()
 
@@ -38,31 +46,41 @@ const suggestedBefore = new WeakMap<NodeClient, readonly bigint[]>()
  * Without any such block, or without eth_feeHistory, the tip is the one that the node suggests
  * (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Of several suggestions the lowest of the
  * last hundred heads counts. `fast` is at least that: it is what clients that ask a node offer.
- * Zero is a tip like any other. The lowest is at least the accepted tip, so that we take what we advise.
+ * Zero is a tip like any other. The lowest is at least the accepted tip, so that we take what we advise. No tip is
+ * below the chain's minimum, where it has one: of a bundle of usual size, where it depends on the size.
  * maxFeePerGas adds the coming block's base fee with room for it to grow: 5/4, 3/2 and 2 times, that
- * is 1, 3 and 5 full blocks. A chain without base fee counts as base fee 0; its tips are its prices.
+ * is 1, 3 and 5 full blocks, and is at least 3/2 of base fee and tip where nodes take nothing below a price: see `roomy`. A chain without base fee counts as base fee 0; its tips are its prices. Where
+ * nodes take legacy transactions only, each tip is what eth_gasPrice says: nodes there lack the other two methods, or answer
+ * them with something else.
  */
-export function adviseFees(node: NodeClient, head: Head): Promise<FeeAdvice> {
+export function adviseFees(node: NodeClient, head: Head, chain: TipRules): Promise<AdvisedFees> {
   const known = adviceByHead.get(node)
   if (known?.hash === head.hash) return known.advice
-  const advice = computeAdvice(node, head)
+  const isLegacy = chain.transactionType === 'legacy'
+  const advice = isLegacy ? priceAdvice(node, head, chain) : computeAdvice(node, head, chain)
   adviceByHead.set(node, { hash: head.hash, advice })
-  advice.catch(() => {
-    if (adviceByHead.get(node)?.advice === advice) adviceByHead.delete(node)
-  })
+  advice.then(
+    ({ fast }) => noteAdvised(node, head, fast),
+    () => {
+      if (adviceByHead.get(node)?.advice === advice) adviceByHead.delete(node)
+    },
+  )
   return advice
 }
 
 /**
  * The least tip (wei per gas) that is accepted: half of the advised `standard` one, so 0 where tips are
- * 0. An operation must offer it, and no bundle is sent with less while its operations can wait.
+ * 0, and what the chain asks for. An operation must offer it, and no bundle is sent with less while its operations can wait.
  */
-export function acceptedTip({ standard }: Pick<FeeAdvice, 'standard'>): bigint {
-  return leastTip(standard.maxPriorityFeePerGas)
+export function acceptedTip({
+  standard,
+  tipFloor,
+}: Pick<AdvisedFees, 'standard' | 'tipFloor'>): bigint {
+  return leastTip(standard.maxPriorityFeePerGas, tipFloor)
 }
 
-function leastTip(standardTip: bigint): bigint {
-  return standardTip / 2n
+function leastTip(standardTip: bigint, tipFloor: TipFloor): bigint {
+  return greatest(standardTip / 2n, usualTip(tipFloor))
 }
 
 /**
@@ -76,7 +94,7 @@ function leastTip(standardTip: bigint): bigint {
 export function requireFees(
   op: Pick<Operation, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
   head: Pick<Head, 'baseFee'>,
-  advice: FeeAdvice,
+  advice: AdvisedFees,
 ): void {
   const tip = acceptedTip(advice)
   if (op.maxPriorityFeePerGas < tip) {
@@ -88,27 +106,44 @@ export function requireFees(
   }
 }
 
-async function computeAdvice(node: NodeClient, head: Head): Promise<FeeAdvice> {
+/** The advice on a chain without base fee and without tips: one price for all. */
+async function priceAdvice(node: NodeClient, head: Head, chain: TipRules): Promise<AdvisedFees> {
+  const [price, tipFloor] = await Promise.all([
+    priceTip(node, head),
+    readTipFloor(node, head, chain),
+  ])
+  const advised = roomy(fees(greatest(price, usualTip(tipFloor)), 0n), 0n)
+  return { slow: advised, standard: advised, fast: advised, tipFloor }
+}
+
+async function computeAdvice(node: NodeClient, head: Head, chain: TipRules): Promise<AdvisedFees> {
   const block = `0x${head.number.toString(16)}`
-  const [history, suggestion] = await Promise.all([
+  const [history, suggestion, tipFloor] = await Promise.all([
     optional<FeeHistory>(node, 'eth_feeHistory', [
       `0x${HISTORY_BLOCKS.toString(16)}`,
       block,
       percentiles,
     ]),
     optional<Hex>(node, 'eth_maxPriorityFeePerGas', []),
+    readTipFloor(node, head, chain),
   ])
   const nextBaseFee = BigInt(history?.baseFeePerGas?.at(-1) ?? head.baseFee)
   const suggested = suggestion === undefined ? undefined : lowestSuggested(node, BigInt(suggestion))
   const tips = (history && paidTips(history, suggested)) ?? [
     suggested ?? (await priceTip(node, head)),
   ]
-  const [lowest = 0n, standard = lowest, fast = standard] = tips
-  const slow = greatest(lowest, leastTip(standard))
+  const [lowest = 0n, middle = lowest, highest = middle] = tips
+  const standard = greatest(middle, usualTip(tipFloor))
+  const slow = greatest(lowest, leastTip(standard, tipFloor))
+  const fast = greatest(highest, suggested ?? 0n, standard)
+  const hasFloor = usualTip(tipFloor) > 0n
+  const advise = (tip: bigint, baseFee: bigint) =>
+    hasFloor ? roomy(fees(tip, baseFee), nextBaseFee) : fees(tip, baseFee)
   return {
-    slow: fees(slow, (nextBaseFee * 5n) / 4n),
-    standard: fees(standard, (nextBaseFee * 3n) / 2n),
-    fast: fees(greatest(fast, suggested ?? 0n), nextBaseFee * 2n),
+    slow: advise(slow, (nextBaseFee * 5n) / 4n),
+    standard: advise(standard, (nextBaseFee * 3n) / 2n),
+    fast: advise(fast, nextBaseFee * 2n),
+    tipFloor,
   }
 }
 
@@ -121,6 +156,15 @@ function lowestSuggested(node: NodeClient, suggestion: bigint): bigint {
 
 function fees(tip: bigint, baseFee: bigint): Fees {
   return { maxFeePerGas: baseFee + tip, maxPriorityFeePerGas: tip }
+}
+
+/**
+ * The fees with a maximum of at least 3/2 of what the coming block asks for. A bundle offers less than the maximum of its
+ * operations, by up to a third for small ones (`highestPrice`): where nothing cheaper is taken, they would wait for ever.
+ */
+function roomy({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFee: bigint): Fees {
+  const asked = ((baseFee + maxPriorityFeePerGas) * 3n + 1n) / 2n
+  return { maxFeePerGas: greatest(maxFeePerGas, asked), maxPriorityFeePerGas }
 }
 
 /** Tips in wei per gas, ascending, one per percentile; undefined when every block was empty. */

@@ -4,7 +4,7 @@ import { decodeHead, type Head, headRequest } from './head.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
 import { agreedHead, askEach } from './node/agreedHead.js'
 import { quorumOf } from './node/agreeOnHead.js'
-import { createEndpoint } from './node/endpoint.js'
+import { type BodyHeaders, createEndpoint } from './node/endpoint.js'
 import { exchange } from './node/exchange.js'
 import type { NodeExchange, NodePool } from './node/nodePool.js'
 import { NodeUnavailableError } from './nodeErrors.js'
@@ -50,11 +50,14 @@ export type NodeClientOptions = {
   readonly deadline?: number
   /** Bytes that one answer may have. */
   readonly maxAnswerBytes?: number
+  /** Headers that depend on what is asked, such as a signature. */
+  readonly bodyHeaders?: BodyHeaders | undefined
   /** Called after each exchange, for the metrics. */
   readonly onExchange?: (exchange: NodeExchange) => void
 }
 
-const MAX_CALLS_PER_BATCH = 100
+/** Requests that travel in one body at most. */
+export const MAX_CALLS_PER_BATCH = 100
 
 /**
  * A client of the nodes of one chain. Reads are tried again on transport trouble, on the next endpoint
@@ -109,11 +112,12 @@ function createPool({
   logger,
   deadline = 10_000,
   maxAnswerBytes = 64 * 1024 * 1024,
+  bodyHeaders,
   onExchange,
 }: NodeClientOptions): NodePool {
   if (urls.length === 0) throw new Error('a chain needs at least one RPC URL')
   const nodes = urls.map((url) => ({
-    endpoint: createEndpoint(url, maxAnswerBytes),
+    endpoint: createEndpoint(url, maxAnswerBytes, bodyHeaders),
     rest: awake,
     failing: new Map(),
     behind: false,

@@ -8,6 +8,7 @@ export class NodeUnavailableError extends PurserError {
     super(`The chain's node is not available (${request}). Try again shortly.`, {
       code: -32005,
       status: 503,
+      rule: 'NODE_UNAVAILABLE',
       retryAfter: 1,
       cause,
     })
@@ -63,6 +64,9 @@ export class NodeRpcError extends Error {
     this.revertData = findRevertData(data) ?? revertDataInText(message)
   }
 }
+
+/** The words of a geth that has started lately: it does not know yet whether it has a transaction. */
+export const indexing = /transaction indexing is in progress/
 
 const hexPattern = /^0x(?:[0-9a-fA-F]{2})*$/
 

@@ -1,11 +1,12 @@
 import type { Address, Hex } from 'viem'
 import type { Log } from '../entrypoint/entryPoint.js'
 import { type BlockId, blockParameter, decodeHead, type Head, headRequest } from './head.js'
+import { decodeReceipts } from './node/decodeReceipts.js'
+import { halveLogSpan, logSpan, widenLogSpan } from './node/logSpan.js'
 import type { NodeClient } from './nodeClient.js'
-import { NodeRpcError } from './nodeErrors.js'
+import { indexing, NodeRpcError, NodeUnavailableError } from './nodeErrors.js'
 import {
   decodeLog,
-  decodeReceipt,
   type RawLog,
   type RawReceipt,
   type TransactionReceipt,
@@ -50,13 +51,37 @@ export function sendRawTransaction(node: NodeClient, signed: Hex): Promise<Hex> 
   return node.request('eth_sendRawTransaction', [signed])
 }
 
-/** Undefined while the transaction is not in a block. */
+/**
+ * Undefined while the transaction is not in a block.
+ * @throws NodeUnavailableError also where the node does not know yet which transactions it has
+ */
 export async function getTransactionReceipt(
   node: NodeClient,
   hash: Hex,
 ): Promise<TransactionReceipt | undefined> {
-  const raw = await node.request<RawReceipt | null>('eth_getTransactionReceipt', [hash])
-  return raw ? decodeReceipt(raw) : undefined
+  try {
+    const raw = await node.request<RawReceipt | null>('eth_getTransactionReceipt', [hash])
+    const [receipt] = await decodeReceipts(node, raw ? [raw] : [])
+    return receipt
+  } catch (error) {
+    if (error instanceof NodeRpcError && indexing.test(error.message))
+      throw new NodeUnavailableError('eth_getTransactionReceipt', error)
+    throw error
+  }
+}
+
+/** The receipts of those transactions that are in a block, in one batch. */
+export async function getTransactionReceipts(
+  node: NodeClient,
+  hashes: readonly Hex[],
+): Promise<TransactionReceipt[]> {
+  if (hashes.length === 0) return []
+  const calls = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
+  const raws = (await node.batch(calls)).flatMap((answer) => {
+    if (!answer.ok) throw answer.error
+    return answer.result ? [answer.result as RawReceipt] : []
+  })
+  return decodeReceipts(node, raws)
 }
 
 export type LogFilter = {
@@ -103,6 +128,63 @@ export async function getLogs(node: NodeClient, filter: LogFilter): Promise<read
         }
   const raw = await node.request<RawLog[]>('eth_getLogs', [{ address, topics, ...range }])
   return raw.map(decodeLog)
+}
+
+type LogsWanted = Pick<LogFilter, 'address' | 'topics'>
+
+/**
+ * The logs of a range of blocks, in as many requests as the node asks for by its refusals: providers bound the blocks of one
+ * eth_getLogs, and the logs in its answer.
+ * @throws NodeRpcError when it refuses a single block
+ */
+export async function getLogsOfRange(
+  node: NodeClient,
+  { address, topics }: LogsWanted,
+  fromBlock: bigint,
+  toBlock: bigint,
+): Promise<readonly Log[]> {
+  const logs: Log[] = []
+  let next = fromBlock
+  while (next <= toBlock) {
+    const span = logSpan(node, toBlock - next + 1n)
+    const range = { fromBlock: next, toBlock: next + span - 1n }
+    const answer = await unlessRefused(node, span, getLogs(node, { address, topics, ...range }))
+    if (answer === undefined) continue
+    logs.push(...answer)
+    next += span
+  }
+  return logs
+}
+
+/** The logs of the last `most` blocks up to `toBlock`, or of as many of them as the node gives at once. */
+export async function getNewestLogs(
+  node: NodeClient,
+  { address, topics }: LogsWanted,
+  toBlock: bigint,
+  most: bigint,
+): Promise<readonly Log[]> {
+  for (;;) {
+    const span = logSpan(node, most < toBlock + 1n ? most : toBlock + 1n)
+    const range = { fromBlock: toBlock - span + 1n, toBlock }
+    const answer = await unlessRefused(node, span, getLogs(node, { address, topics, ...range }))
+    if (answer !== undefined) return answer
+  }
+}
+
+/** The answer to a request for logs of `span` blocks; undefined where the node may give those of fewer blocks. */
+async function unlessRefused(
+  node: NodeClient,
+  span: bigint,
+  asked: Promise<readonly Log[]>,
+): Promise<readonly Log[] | undefined> {
+  try {
+    const answer = await asked
+    widenLogSpan(node, span)
+    return answer
+  } catch (error) {
+    if (error instanceof NodeRpcError && halveLogSpan(node, span)) return undefined
+    throw error
+  }
 }
 
 /** JSON-RPC: the parameters are invalid. Nodes answer so that cannot read by block hash (EIP-1898). */

@@ -3,6 +3,8 @@ import { canonicalAddresses } from '../entrypoint/canonicalAddresses.js'
 import { versions } from '../entrypoint/versionFacts.js'
 import { ConfigError } from '../errors/configError.js'
 import type { ChainDefinition } from './definition/chainDefinition.js'
+import { decodeLineaFloor } from './fees/tipFloor.js'
+import type { NodeAnswer } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 import { getCode } from './nodeReads.js'
@@ -49,6 +51,70 @@ export async function requireEntryPoints(
       `Chain ${chainId} has none of the canonical EntryPoints: name its own in entryPoints.`,
     )
   return present
+}
+
+type RawBlock = {
+  readonly gasLimit?: Hex
+  readonly extraData?: Hex
+  readonly baseFeePerGas?: Hex | null
+}
+
+/**
+ * Checks that the chain's blocks are as its definition says.
+ * @throws ConfigError when a bundle may be larger than a block, headers do not tell the tip that they are to tell, or there is
+ * no base fee where transactions are to pay one, or the other way round; node trouble
+ */
+export async function requireBlocks(
+  node: NodeClient,
+  {
+    chainId,
+    maxBundleGas,
+    minimumTip,
+    transactionType,
+  }: Pick<ChainDefinition, 'chainId' | 'maxBundleGas' | 'minimumTip' | 'transactionType'>,
+): Promise<void> {
+  const block = await node.request<RawBlock | null>('eth_getBlockByNumber', ['latest', false])
+  const gasLimit = BigInt(block?.gasLimit ?? 0)
+  if (gasLimit > 0n && gasLimit < maxBundleGas)
+    throw new ConfigError(
+      `Chain ${chainId} has blocks of ${gasLimit} gas, less than maxBundleGas ${maxBundleGas}: set maxBundleGas to ${gasLimit} or less.`,
+    )
+  if (minimumTip === 'linea' && decodeLineaFloor(block?.extraData ?? '0x') === undefined)
+    throw new ConfigError(
+      `The blocks of chain ${chainId} tell no minimum tip as Linea's do: correct minimumTip.`,
+    )
+  const baseFee = block?.baseFeePerGas ?? undefined
+  if (transactionType !== 'legacy' && baseFee === undefined)
+    throw new ConfigError(
+      `The blocks of chain ${chainId} have no base fee, so its nodes take no transactions of EIP-1559: set transactionType to legacy.`,
+    )
+  if (transactionType === 'legacy' && BigInt(baseFee ?? 0) > 0n)
+    throw new ConfigError(
+      `The blocks of chain ${chainId} have a base fee, which legacy transactions would not follow: leave transactionType out.`,
+    )
+}
+
+/**
+ * What speaks against the definition's `finalityDepth`, as a sentence without its full stop: a chain that counts blocks as
+ * final much later. Undefined where nothing does, or the node does not tell.
+ */
+export async function doubtFinality(
+  node: NodeClient,
+  { finalityDepth }: Pick<ChainDefinition, 'finalityDepth'>,
+): Promise<string | undefined> {
+  const [latest, finalized] = await node.batch(
+    ['latest', 'finalized'].map((block) => ({
+      method: 'eth_getBlockByNumber',
+      params: [block, false],
+    })),
+  )
+  const numberIn = (answer: NodeAnswer | undefined) =>
+    answer?.ok ? (answer.result as { number?: Hex } | null)?.number : undefined
+  const [newest, final] = [numberIn(latest), numberIn(finalized)]
+  if (newest === undefined || final === undefined) return undefined
+  const depth = Number(newest) - Number(final)
+  if (depth <= 2 * finalityDepth) return undefined
+  return `the chain's own finality is ${depth} blocks behind its head, and finalityDepth is ${finalityDepth}`
 }
 
 const canonical = versions.map((version) => ({ version, address: canonicalAddresses[version] }))

@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Address, Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { TransactionFailedError } from '../errors/tankErrors.js'
+import { pricedBy } from '../signing/transactionType.js'
 import type { ChainDefinition } from './definition/chainDefinition.js'
 import { adviseFees } from './fees.js'
 import type { NodeClient } from './nodeClient.js'
+import { NodeUnavailableError } from './nodeErrors.js'
 import {
   getBlock,
   getTransactionCount,
@@ -15,7 +17,10 @@ import type { TransactionReceipt } from './transactionReceipt.js'
 
 export type SenderContext = {
   readonly node: NodeClient
-  readonly definition: Pick<ChainDefinition, 'chainId' | 'pollInterval'>
+  readonly definition: Pick<
+    ChainDefinition,
+    'chainId' | 'pollInterval' | 'minimumTip' | 'transactionType'
+  >
   /** Milliseconds to wait for the receipt. */
   readonly patience?: number
 }
@@ -63,13 +68,26 @@ export async function sendTransaction(
   const hash = await inTurn(node, account.address, () => signAndSend(context, account, request))
   const deadline = Date.now() + patience
   for (;;) {
-    const receipt = await getTransactionReceipt(node, hash)
+    const receipt = await receiptIfKnown(node, hash)
     if (receipt?.status === 1) return receipt
     if (receipt !== undefined) throw new TransactionFailedError('The transaction reverted', hash)
     if (Date.now() > deadline) {
       throw new TransactionFailedError(`The transaction is not mined after ${patience} ms`, hash)
     }
     await delay(definition.pollInterval)
+  }
+}
+
+/** The transaction is on its way, whether the node answers or not. */
+async function receiptIfKnown(
+  node: NodeClient,
+  hash: Hex,
+): Promise<TransactionReceipt | undefined> {
+  try {
+    return await getTransactionReceipt(node, hash)
+  } catch (error) {
+    if (error instanceof NodeUnavailableError) return undefined
+    throw error
   }
 }
 
@@ -85,16 +103,10 @@ async function signAndSend(
     node.request<Hex>('eth_estimateGas', [call]),
   ])
   if (head === undefined) throw new Error('the node has no latest block')
-  const { fast } = await adviseFees(node, head)
-  const signed = await account.signTransaction({
-    type: 'eip1559',
-    chainId: definition.chainId,
-    nonce,
-    to,
-    data,
-    value,
-    gas: BigInt(gas),
-    ...fast,
-  })
+  const { fast } = await adviseFees(node, head, definition)
+  const price = pricedBy(definition.transactionType, fast)
+  const { chainId } = definition
+  const transaction = { chainId, nonce, to, data, value, gas: BigInt(gas) }
+  const signed = await account.signTransaction({ ...transaction, ...price })
   return sendRawTransaction(node, signed)
 }

@@ -1,5 +1,5 @@
-import { CannotSimulateError, TooCostlyError } from '../errors/simulationErrors.js'
-import type { Miss, Outcome, State } from '../evm/index.js'
+import type { Hex } from 'viem'
+import { CannotSimulateError } from '../errors/simulationErrors.js'
 import type { AccessHints } from './accessHints.js'
 import { BlockGone } from './blockReads.js'
 import type { ChainRules } from './chainRules.js'
@@ -17,21 +17,12 @@ import {
   sharedView,
 } from './state/chainViews.js'
 import { type AccessMemory, expectedReads, rememberTouched } from './state/expectedReads.js'
+import { openStateBefore } from './state/stateBefore.js'
 import { TouchMemory, type Traces } from './state/touchMemory.js'
+import { type KnownBlock, type StateAttempt, untilKnown } from './state/untilKnown.js'
 
 export type { Traces } from './state/touchMemory.js'
-
-/** An execution that did not come to its end. */
-export type Unfinished = Exclude<Outcome, { readonly kind: 'done' }>
-
-/** The known state of a block. */
-export type KnownBlock = State & Pick<BlockView, 'head' | 'block'>
-
-/**
- * One execution in our EVM, with 'guess', on state that may still be incomplete; it may wait for its turn.
- * `reads` is the state that has been read for it.
- */
-type Attempt<Done> = (known: KnownBlock, reads: readonly Miss[]) => Promise<Done | Unfinished>
+export type { KnownBlock, Unfinished } from './state/untilKnown.js'
 
 /** An execution on complete state, and the block whose state it was. */
 export type ResolvedCall<Done> = { readonly result: Done; readonly known: KnownBlock }
@@ -42,10 +33,20 @@ export type ResolvedCall<Done> = { readonly result: Done; readonly known: KnownB
  */
 export type WithState = <Done extends Traces & { readonly kind: 'done' }>(
   hints: AccessHints,
-  attempt: Attempt<Done>,
+  attempt: StateAttempt<Done>,
 ) => Promise<ResolvedCall<Done>>
 
-/** State of the latest block for our EVM, read from a node as needed. */
+/**
+ * The same on the state before block `hash`, with what `hints` foresee of it. Nothing is learnt from it.
+ * Throws CannotSimulateError also where the node does not have the block or its state.
+ */
+export type WithStateBefore = <Done extends { readonly kind: 'done' }>(
+  hash: Hex,
+  hints: readonly AccessHints[],
+  attempt: StateAttempt<Done>,
+) => Promise<ResolvedCall<Done>>
+
+/** State for our EVM, read from a node as needed. */
 export type StateProvider = {
   /** On the known head, together with all state that earlier executions on it have read. */
   withState: WithState
@@ -54,6 +55,8 @@ export type StateProvider = {
    * changed without a block.
    */
   withNewestState: WithState
+  /** On the state in which a mined block begins, in that block's own environment. */
+  withStateBefore: WithStateBefore
   /** The rules by which contracts run in a block. */
   rulesOf(head: Head): Promise<ChainRules>
   stop(): void
@@ -69,11 +72,6 @@ export type StateProviderContext = {
 
 /** Blocks that are tried one after the other when the node has left each of them. */
 const MAX_BLOCKS = 4
-/** Rounds of guessing; an execution that needs more follows its state from slot to slot. */
-const MAX_ROUNDS = 24
-/** Accounts and slots that one execution may ask for. */
-const MAX_READS = 4_000
-
 /** The parts of one provider. */
 type Provider = ChainViews & AccessMemory
 
@@ -96,6 +94,7 @@ export async function createStateProvider(context: StateProviderContext): Promis
       executeFrom(provider, heads.current(), sharedView, hints, attempt),
     withNewestState: async (hints, attempt) =>
       executeFrom(provider, await heads.refresh(), newView, hints, attempt),
+    withStateBefore: (hash, hints, attempt) => executeBefore(provider, hash, hints, attempt),
     async rulesOf(head) {
       await renewRules(provider, head)
       return provider.dated.rules
@@ -110,7 +109,7 @@ async function executeFrom<Done extends Traces & { readonly kind: 'done' }>(
   first: Head,
   openView: (provider: Provider, head: Head) => Promise<BlockView>,
   hints: AccessHints,
-  attempt: Attempt<Done>,
+  attempt: StateAttempt<Done>,
 ): Promise<ResolvedCall<Done>> {
   let head = first
   for (let tried = 1; ; tried++) {
@@ -133,40 +132,39 @@ async function executeOn<Done extends Traces & { readonly kind: 'done' }>(
   provider: Provider,
   view: BlockView,
   hints: AccessHints,
-  attempt: Attempt<Done>,
+  attempt: StateAttempt<Done>,
 ): Promise<ResolvedCall<Done>> {
   const { reads, isLearnt } = expectedReads(provider, hints, view)
-  let hasRead = await view.fetch(reads)
-  let missed = 0
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const end = await attempt(view, reads)
-    if (end.kind === 'missing') {
-      missed += end.misses.length
-      if (missed > MAX_READS) throw new CannotSimulateError('it touches too much state')
-      hasRead = (await view.fetch(end.misses)) || hasRead
-      continue
-    }
-    const result = requireDone(end)
-    if (hasRead && !provider.dated.rules.readsByHash) await requireCanonical(provider, view.head)
-    const isNews = !isLearnt || missed > 0
-    if (hasRead && isNews) rememberTouched(provider, hints, view, result)
-    return { result, known: view }
-  }
-  throw new CannotSimulateError(`its state is not known after ${MAX_ROUNDS} rounds of reading`)
+  const hadRead = await view.fetch(reads)
+  const { result, missed, ...run } = await untilKnown(
+    view,
+    reads,
+    (misses) => view.fetch(misses),
+    attempt,
+  )
+  const hasRead = hadRead || run.hasRead
+  if (hasRead && !provider.dated.rules.readsByHash) await requireCanonical(provider, view.head)
+  if (hasRead && (!isLearnt || missed)) rememberTouched(provider, hints, view, result)
+  return { result, known: view }
 }
 
-function requireDone<Done extends { readonly kind: 'done' }>(
-  end: Done | Exclude<Unfinished, { readonly kind: 'missing' }>,
-): Done {
-  switch (end.kind) {
-    case 'done':
-      return end
-    case 'invalid':
-      throw new Error(`no node would run it: ${end.reason}`)
-    case 'exhausted':
-      throw new TooCostlyError(end.reason)
-    default:
-      throw new CannotSimulateError(end.reason)
+/** Executes on the state before a mined block. */
+async function executeBefore<Done extends { readonly kind: 'done' }>(
+  provider: Provider,
+  hash: Hex,
+  hints: readonly AccessHints[],
+  attempt: StateAttempt<Done>,
+): Promise<ResolvedCall<Done>> {
+  try {
+    const { parent, known, fetch } = await openStateBefore(provider, hash)
+    const reads = hints.flatMap((each) => expectedReads(provider, each, known).reads)
+    await fetch(reads)
+    const { result } = await untilKnown(known, reads, fetch, attempt)
+    if (!provider.dated.rules.readsByHash) await requireCanonical(provider, parent)
+    return { result, known }
+  } catch (error) {
+    if (!(error instanceof BlockGone)) throw error
+    throw new CannotSimulateError(`the node does not have its state: ${error.message}`)
   }
 }
 

@@ -37,7 +37,7 @@ export type RawLog = {
   readonly logIndex: Hex
 }
 
-/** A receipt as JSON-RPC carries it. `effectiveGasPrice` is missing before EIP-1559, `type` before EIP-2718. */
+/** A receipt as JSON-RPC carries it. Nodes without EIP-1559 give no `effectiveGasPrice`, those without EIP-2718 no `type`. */
 export type RawReceipt = {
   readonly transactionHash: Hex
   readonly transactionIndex: Hex
@@ -48,7 +48,7 @@ export type RawReceipt = {
   readonly contractAddress?: Address | null
   readonly cumulativeGasUsed: Hex
   readonly gasUsed: Hex
-  readonly effectiveGasPrice?: Hex
+  readonly effectiveGasPrice?: Hex | null
   readonly logs: readonly RawLog[]
   readonly logsBloom: Hex
   readonly status?: Hex
@@ -73,7 +73,10 @@ export function decodeLog(raw: RawLog): Log {
   }
 }
 
-export function decodeReceipt(raw: RawReceipt): TransactionReceipt {
+/** @param raw with the price, see `decodeReceipts` */
+export function decodeReceipt(
+  raw: RawReceipt & { readonly effectiveGasPrice: Hex },
+): TransactionReceipt {
   return {
     transactionHash: lower(raw.transactionHash),
     transactionIndex: Number(raw.transactionIndex),
@@ -84,7 +87,7 @@ export function decodeReceipt(raw: RawReceipt): TransactionReceipt {
     contractAddress: raw.contractAddress ? lower(raw.contractAddress) : null,
     cumulativeGasUsed: BigInt(raw.cumulativeGasUsed),
     gasUsed: BigInt(raw.gasUsed),
-    effectiveGasPrice: BigInt(raw.effectiveGasPrice ?? 0),
+    effectiveGasPrice: BigInt(raw.effectiveGasPrice),
     logs: raw.logs.map(decodeLog),
     logsBloom: lower(raw.logsBloom),
     status: Number(raw.status ?? 1),

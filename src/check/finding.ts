@@ -8,6 +8,7 @@ export type CheckGroup =
   | 'money'
   | 'prices'
   | 'webhooks'
+  | 'sign-in'
 
 /** One thing that was looked at. */
 export type Finding = {

@@ -16,6 +16,8 @@ import { checkKeys } from './parts/checkKeys.js'
 import { checkMoney } from './parts/checkMoney.js'
 import { checkNodes, NODE_DEADLINE } from './parts/checkNodes.js'
 import { checkPrices } from './parts/checkPrices.js'
+import { checkProvider } from './parts/checkProvider.js'
+import { checkSending } from './parts/checkSending.js'
 import { checkWebhooks } from './parts/checkWebhooks.js'
 import { reasonOf } from './parts/reasonOf.js'
 
@@ -46,6 +48,7 @@ export async function runChecks({
   try {
     const checks = await Promise.all([
       checkWebhooks(config, store.database),
+      checkProvider(config),
       ...chains.map((chain) =>
         checkOneChain(chain, { config, sources, logger, client, database: store.database }),
       ),
@@ -83,7 +86,11 @@ async function checkOneChain(
     checkKeys(chain, sources.environment, config.role),
     checkNodes(definition, logger),
   ])
-  const known = [...keys.findings, ...nodes.findings]
+  const sending = await checkSending({ ...definition, sending: keys.sending }, keys, {
+    urls: nodes.usable,
+    logger,
+  })
+  const known = [...keys.findings, ...nodes.findings, ...sending]
   if (nodes.usable.length === 0) return known
   const node = createNodeClient({ urls: nodes.usable, logger, deadline: NODE_DEADLINE })
   try {

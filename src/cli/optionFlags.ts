@@ -30,6 +30,8 @@ export const serviceOptions: readonly OptionName[] = [
   'adminUrl',
   'adminEmail',
   'adminPassword',
+  'oidc',
+  'oidcClientSecret',
   'trustedProxies',
   'keyRate',
   'ipRate',

@@ -1,5 +1,5 @@
-import { quotas } from '../api/adminSchemas.js'
-import { keyLimits } from '../api/keyLimits.js'
+import { keyLimits } from '../admin/keyLimits.js'
+import { quotas } from '../admin/schemas.js'
 import { defined } from '../base/defined.js'
 import { ConfigError } from '../errors/configError.js'
 import type { Quotas } from '../store/schema.js'

@@ -5,11 +5,16 @@ import { ConfigError } from '../errors/configError.js'
 /** A policy has 1 MB of terms at most; what is larger is no policy and is not read. */
 const MAX_BYTES = 2 * 2 ** 20
 
-/**
- * The object in the file that --file names, as the administration API takes it: YAML where the name
- * ends in .yaml or .yml, else JSON. Throws ConfigError.
- */
+/** The object in the file that --file names, as the administration API takes it. Throws ConfigError. */
 export function readPolicyFile(file = ''): Readonly<Record<string, unknown>> {
+  return readObjectFile(file, '--file')
+}
+
+/**
+ * The object in a file: YAML where its name ends in .yaml or .yml, else JSON. Throws ConfigError, which begins with
+ * the `option` that names the file.
+ */
+export function readObjectFile(file: string, option: string): Readonly<Record<string, unknown>> {
   const isYaml = /\.ya?ml$/i.test(file)
   let parsed: unknown
   try {
@@ -19,11 +24,11 @@ export function readPolicyFile(file = ''): Readonly<Record<string, unknown>> {
   } catch (cause) {
     const [reason] = (cause as Error).message.split('\n')
     const form = isYaml ? 'YAML' : 'JSON'
-    throw new ConfigError(`--file: ${file} is no ${form}: ${reason}.`, { cause })
+    throw new ConfigError(`${option}: ${file} is no ${form}: ${reason}.`, { cause })
   }
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
     return parsed as Readonly<Record<string, unknown>>
-  throw new ConfigError(`--file: ${file} must hold one ${isYaml ? 'YAML' : 'JSON'} object.`)
+  throw new ConfigError(`${option}: ${file} must hold one ${isYaml ? 'YAML' : 'JSON'} object.`)
 }
 
 /** Addresses need no quotes: what begins with 0x is text and no number. */

@@ -6,10 +6,12 @@ import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'
 import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
+import type { Siblings } from '../metrics/createMetrics.js'
 import { loopback } from '../outbound/networkGuard.js'
 import { type Service, startServer } from '../service/startServer.js'
 import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock.js'
 import { tryMasterKey } from '../tenancy/masterKey.js'
+import { openTraces } from '../traces/openTraces.js'
 import { boundHeapGrowth } from './boundHeapGrowth.js'
 import { createServiceLogger, type ServiceLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
@@ -36,6 +38,7 @@ async function startService(
   config: Config,
   withDevChain: boolean,
   logger: Logger,
+  siblings: Siblings | undefined,
 ): Promise<RunningService> {
   boundHeapGrowth()
   const undo: (() => Promise<void>)[] = []
@@ -48,6 +51,8 @@ async function startService(
       )
     await requireFreePort(config.host, config.port)
     if (config.adminListen) await requireFreePort(config.adminListen.host, config.adminListen.port)
+    const traces = await openTraces(process.env, logger)
+    if (traces) undo.push(traces.close)
     const store = await openStore(config, logger)
     undo.push(store.close)
     await nameLostSecrets(store, logger)
@@ -65,6 +70,8 @@ async function startService(
       alone: lock !== undefined,
       chains: [...(devChain ? [devChain.definition] : []), ...configured],
       webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
+      siblings,
+      traces,
     })
     undo.push(server.close)
     const lockLost = lock?.lost ?? new Promise<void>(() => {})
@@ -143,8 +150,10 @@ function toggleOnSignal({ logger, toggle }: ServiceLogger): () => void {
   return () => process.off('SIGUSR2', onSignal)
 }
 
-/** Resolves at the first SIGTERM or SIGINT, or when npm ends; a second signal ends the process at once. */
-function untilAskedToStop(): Promise<NodeJS.Signals> {
+/** Resolves at the first of these signals, or when npm ends; a second signal ends the process at once. */
+export function untilAskedToStop(
+  signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'],
+): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let isStopping = false
     const onSignal = (signal: NodeJS.Signals) => {
@@ -152,8 +161,7 @@ function untilAskedToStop(): Promise<NodeJS.Signals> {
       isStopping = true
       resolve(signal)
     }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
+    for (const signal of signals) process.on(signal, onSignal)
     onEndOfNpm(() => onSignal('SIGTERM'))
   })
 }
@@ -167,12 +175,14 @@ export async function serve(
   config: Config,
   withDevChain: boolean,
   announce: (service: RunningService) => void | Promise<void>,
+  siblings?: Siblings,
 ): Promise<void> {
   const serviceLogger = createServiceLogger(config.logLevel)
   const { logger } = serviceLogger
   const keepLevel = toggleOnSignal(serviceLogger)
-  const stopSignal = untilAskedToStop()
-  const service = await startService(config, withDevChain, logger)
+  // In a group a terminal's interrupt is for the parent.
+  const stopSignal = untilAskedToStop(siblings && ['SIGTERM'])
+  const service = await startService(config, withDevChain, logger, siblings)
   try {
     await announce(service)
     const lockLost = service.lockLost.then(() => {

@@ -1,6 +1,7 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import { chargedGasKinds } from '../chain/definition/chargedGas.js'
 import { dataFeeKinds } from '../chain/definition/dataFee.js'
 import {
   engineChoices,
@@ -10,16 +11,12 @@ import {
 import { tankFactoryAddress } from '../contracts/deployments.js'
 import { versions } from '../entrypoint/versionFacts.js'
 import type { KeySource } from '../signing/openSigner.js'
+import { transactionTypes } from '../signing/transactionType.js'
 import { address } from './address.js'
 import { chainPresets, presetNames, withPreset } from './chainPresets.js'
+import { privateKey } from './privateKey.js'
+import { sendingSchema, toSending } from './sendingSchema.js'
 import { sequencerSchema, tokenSchema, toTokenDefinition } from './tokenSchema.js'
-
-const privateKey = z
-  .string()
-  .regex(
-    /^(0x[0-9a-fA-F]{64}|env:\w+)$/,
-    'must be a private key (0x and 64 hex digits) or env:NAME',
-  )
 
 /** Too large for a JSON number. */
 const wei = z
@@ -89,8 +86,16 @@ export const chainSchema = z.strictObject({
   maxBundleWait: z.int().nonnegative().default(10_000),
   maxVerificationGas: z.int().positive().default(5_000_000),
   resubmitAfter: z.int().min(100).default(15_000),
+  sending: sendingSchema.default({ way: 'public' }),
   finalityDepth: z.int().nonnegative().default(64),
+  nativeCoin: z.string().min(1).max(12).default('ETH'),
+  transactionType: z.enum(transactionTypes).default('eip1559'),
+  minimumTip: z
+    .union([z.literal('linea'), wei], 'must be "linea", or wei in digits, as a string')
+    .optional(),
+  chargedGas: z.enum(chargedGasKinds).default('used'),
   dataFee: z.enum(dataFeeKinds).default('none'),
+  preconfirmations: z.boolean().default(false),
   logRange: z.int().positive().default(2_000),
   nodeMethods: z.boolean().default(true),
   maxOperationsPerSender: z.int().positive().default(16),
@@ -122,11 +127,12 @@ export type ChainInput = z.input<typeof chainSchema>
 
 /** @param resolveKey looks up what a reference to a key names. */
 export function toChainDefinition(
-  { preset: _, ...chain }: z.output<typeof chainSchema>,
+  { preset: _, sending, ...chain }: z.output<typeof chainSchema>,
   resolveKey: (reference: KeyReference) => KeySource,
 ): ChainDefinition {
   return {
     ...chain,
+    sending: toSending(sending, resolveKey),
     name: chain.name ?? `chain ${chain.chainId}`,
     entryPoints: chain.entryPoints ?? [],
     beneficiary: chain.beneficiary,

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { chainEntry } from './chainSchema.js'
+import { oidcSchema } from './oidcSchema.js'
 
 /**
  * Every setting of Purser, declared once: its key in the configuration file, its flag, its
@@ -106,6 +107,17 @@ export const options = {
     schema: text.optional(),
     isSecret: true,
   }),
+  oidc: option({
+    argument: '<json>',
+    help: 'identity provider (OpenID Connect) by which users sign in, see docs/console.md',
+    schema: json(oidcSchema).optional(),
+  }),
+  oidcClientSecret: option({
+    argument: '<secret>',
+    help: 'secret of the client at that provider; absent = a public client',
+    schema: text.optional(),
+    isSecret: true,
+  }),
   databaseUrl: option({
     argument: '<url>',
     help: 'PostgreSQL server to use; absent = the embedded one in the data folder',
@@ -152,6 +164,11 @@ export const options = {
   rpcUrl: option({
     argument: '<url>',
     help: 'node to use as development chain instead of the embedded one',
+    schema: z.url({ protocol: /^https?$/ }).optional(),
+  }),
+  forkUrl: option({
+    argument: '<url>',
+    help: 'node of a chain that the embedded chain begins as a copy of, at its newest block',
     schema: z.url({ protocol: /^https?$/ }).optional(),
   }),
   blockTime: option({
@@ -216,6 +233,11 @@ export const options = {
     argument: '<number>',
     help: 'operations that are simulated at the same time; 0 = no limit',
     schema: number.pipe(z.int().min(0)).default(1_024),
+  }),
+  processes: option({
+    argument: '<number>',
+    help: 'processes that serve one listener together; they need --database-url',
+    schema: number.pipe(z.int().min(1).max(64)).default(1),
   }),
   simulationWorkers: option({
     argument: '<number>',

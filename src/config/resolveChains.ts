@@ -31,7 +31,11 @@ export function resolveChains(
     throw new ConfigError(
       `Chain ${keyless.chainId} has no executorKeys, which a process that bundles needs: add some, or start it with --role api.`,
     )
-  const noKeys = { executorKeys: [], treasury: undefined }
+  const noKeys = {
+    executorKeys: [],
+    treasury: undefined,
+    sending: { way: 'public' as const },
+  }
   return chains.map((chain) =>
     toChainDefinition(bundles ? chain : { ...chain, ...noKeys }, (key) =>
       resolveKey(key, environment),
@@ -55,7 +59,7 @@ function resolvePrivateKey(reference: string, environment: Environment): Hex {
   const key = environment[name]
   if (key === undefined || !privateKey.test(key))
     throw new ConfigError(
-      `${name} must hold the private key of an executor (0x and 64 hex digits).`,
+      `${name} must hold a private key (0x and 64 hex digits), as the configuration of a chain says.`,
     )
   return key as Hex
 }

@@ -8,18 +8,16 @@ export type AnvilRecord = {
   readonly port: number | undefined
   /** What it was started with that cannot be changed while it runs. */
   readonly settings: string
-  /** The process that ends it after its owner. */
-  readonly guardian: number | undefined
 }
 
 /** undefined when there is none, or none that can be read: then there is nothing to adopt. */
 export function readRecord(file: string): AnvilRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(file, 'utf8')) as Partial<AnvilRecord>
-    const { pid, commandLine, port, settings, guardian } = record
+    const { pid, commandLine, port, settings } = record
     const isWhole = Number.isInteger(pid) && typeof commandLine === 'string'
     return isWhole && typeof settings === 'string'
-      ? { pid: pid!, commandLine: commandLine!, port, settings, guardian }
+      ? { pid: pid!, commandLine: commandLine!, port, settings }
       : undefined
   } catch {
     return undefined

@@ -1,4 +1,13 @@
-import { type Address, type Hash, type Hex, RpcError, size } from 'viem'
+import {
+  type Address,
+  createTestClient,
+  type Hash,
+  type Hex,
+  http,
+  publicActions,
+  RpcError,
+  size,
+} from 'viem'
 import {
   DETERMINISTIC_DEPLOYER,
   type Deployment,
@@ -10,7 +19,6 @@ import {
   tokenTank08,
 } from '../contracts/deployments.js'
 import type { Version } from '../entrypoint/entryPoint.js'
-import { anvilClient } from './anvilClient.js'
 import { DevChainError } from './devChainError.js'
 import {
   type DevContracts,
@@ -96,12 +104,18 @@ function byVersion(
   )
 }
 
+/** Hardhat's node places code by a name of its own, which anvil knows too. */
+function placingClient(rpcUrl: string) {
+  const transport = http(rpcUrl, { retryCount: 0 })
+  return createTestClient({ mode: 'hardhat', transport }).extend(publicActions)
+}
+
 /** Why the node does not place what is missing; undefined when all is in its place. */
 async function placeMissing(
   rpcUrl: string,
   placements: readonly Placement[],
 ): Promise<string | undefined> {
-  const client = anvilClient(rpcUrl)
+  const client = placingClient(rpcUrl)
   const missing = await withoutCode(client, placements)
   if (missing.length === 0) return undefined
   const chainId = await client.getChainId()

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 
 /** anvil's accounts. Everybody knows these keys: never send them anything of worth. */
-const keys: readonly Hex[] = [
+export const devKeys: readonly Hex[] = [
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
   '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
@@ -16,7 +16,7 @@ const keys: readonly Hex[] = [
 
 /** Private key of anvil's account `index` (0 to 9); each starts with 10,000 ETH. */
 export function devKey(index: number): Hex {
-  const key = keys[index]
+  const key = devKeys[index]
   if (key === undefined) throw new RangeError(`anvil has no account ${index}.`)
   return key
 }

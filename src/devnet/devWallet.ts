@@ -39,12 +39,18 @@ export async function devWallet(rpcUrl: string) {
       try {
         return await wallet.getTransactionReceipt({ hash })
       } catch (error) {
-        if (!(error instanceof TransactionReceiptNotFoundError) || Date.now() > end) throw error
+        if (!isUnknownYet(error) || Date.now() > end) throw error
       }
       await delay(wallet.pollingInterval)
     }
   }
   return { ...wallet, waitForTransactionReceipt }
+}
+
+/** A geth that has started lately does not say at first whether it has a transaction. */
+function isUnknownYet(error: unknown): boolean {
+  if (error instanceof TransactionReceiptNotFoundError) return true
+  return error instanceof Error && /transaction indexing is in progress/.test(error.message)
 }
 
 export type DevWallet = Awaited<ReturnType<typeof devWallet>>

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { endGuardian, isGuardianOf } from '../base/guardian.js'
 import { anvilClient } from './anvilClient.js'
 import { type AnvilProcess, guardAnvil, launchAnvil, PortTakenError } from './anvilProcess.js'
 import { type AnvilRecord, readRecord, writeRecord } from './anvilRecord.js'
@@ -17,6 +16,8 @@ export type AnvilOptions = {
   readonly dataDir?: string | undefined
   /** Seconds between blocks; absent = a block per transaction. */
   readonly blockTime?: number | undefined
+  /** A node whose chain, at its newest block, is the beginning of this one; absent = an empty chain. */
+  readonly forkUrl?: string | undefined
   /** Absent = anvil's newest. */
   readonly hardfork?: string | undefined
   readonly logger: Logger
@@ -52,13 +53,12 @@ async function startKept(options: AnvilOptions, dataDir: string): Promise<Anvil>
 
   const previous = readRecord(recordFile)
   const survivor = previous && (await adoptSurvivor(previous, chainId))
-  const save = ({ pid, commandLine, guardian }: AnvilProcess, port: number | undefined): void =>
+  const save = ({ pid, commandLine }: AnvilProcess, port: number | undefined): void =>
     writeRecord(recordFile, {
       pid,
       commandLine,
       port,
       settings: settings.join(' '),
-      guardian: guardian.pid,
     })
   if (survivor && previous.settings === settings.join(' ')) {
     logger.info({ pid: survivor.pid }, 'adopted the development chain, which was still running')
@@ -80,29 +80,31 @@ async function startKept(options: AnvilOptions, dataDir: string): Promise<Anvil>
   return manage(anvil, stateFile, logger)
 }
 
-function settingsOf({ chainId, blockTime, hardfork }: AnvilOptions): string[] {
+function settingsOf({ chainId, blockTime, forkUrl, hardfork }: AnvilOptions): string[] {
   return [
     '--chain-id',
     String(chainId),
     ...(blockTime === undefined ? [] : ['--block-time', String(blockTime)]),
     ...(hardfork === undefined ? [] : ['--hardfork', hardfork]),
+    // Each start forks a newer block, for which nothing that was kept is of use.
+    ...(forkUrl === undefined ? [] : ['--fork-url', forkUrl, '--no-storage-caching']),
   ]
 }
 
 /** The recorded anvil, under a guardian of ours, if it still runs and serves the chain. */
 async function adoptSurvivor(
-  { pid, commandLine, port, guardian }: AnvilRecord,
+  { pid, commandLine, port }: AnvilRecord,
   chainId: number,
 ): Promise<Running | undefined> {
   if (port === undefined || commandLineOf(pid) !== commandLine) return undefined
+  // Before it is asked, so that the guardian that the former owner left does not end it afterwards.
+  const guardian = guardAnvil(pid)
   const served = await anvilClient(urlOf(port))
     .getChainId()
     .catch(() => undefined)
-  if (served !== chainId) return undefined
-  const own = guardAnvil(pid)
-  // The guardian that the former owner left would end it.
-  if (guardian !== undefined && isGuardianOf(pid, commandLineOf(guardian))) endGuardian(guardian)
-  return { pid, commandLine, port, guardian: own }
+  if (served === chainId) return { pid, commandLine, port, guardian }
+  await guardian.dismiss()
+  return undefined
 }
 
 function manage(anvil: Running, stateFile: string | undefined, logger: Logger): Anvil {

@@ -121,6 +121,11 @@ export type EntryPointContract = {
    * reverts (AA51). Undefined where the version takes no more than the prefund instead.
    */
   mostCharged(op: Operation, validated: ValidationUse): bigint | undefined
+  /**
+   * The least gas that the EntryPoint charges for the operation's call and its paymaster's postOp beside validation,
+   * whatever they use: 0 where unused gas is free.
+   */
+  leastExecutionCharge(op: Operation): bigint
   /** Gas one operation may use inside handleOps, for the bundle's gas limit. */
   bundleGas(op: Operation): bigint
   /** Storage slots of the EntryPoint that hold the stake of `account`, for `readStake`. */

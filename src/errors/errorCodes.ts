@@ -27,3 +27,27 @@ export const errorCodes = {
 } as const
 
 export type ErrorCode = keyof typeof errorCodes
+
+/**
+ * Codes of refused requests whose JSON-RPC code has other reasons too, each with its meaning. An error names
+ * its code as `rule`, so that callers, records and `explain` tell the reasons apart.
+ */
+export const requestCodes = {
+  KEY_UNKNOWN: 'The API key of the request is unknown or revoked.',
+  KEY_RESTRICTED: 'The API key may not be used from this place, or not for this method.',
+  CHAIN_NOT_SERVED: 'The service does not serve the chain that the URL names.',
+  ENTRY_POINT_NOT_SERVED: 'The service does not serve this EntryPoint on this chain.',
+  NODE_UNAVAILABLE:
+    'The service has no usable node of the chain now. The operation was not judged, stored or sent.',
+  OVERLOADED: 'The service admits as many operations as it can at this moment.',
+  POOL_FULL: 'There is no room for the operation among the pending ones.',
+  CANNOT_SIMULATE: 'The operation cannot be run in advance, so it cannot be judged.',
+  PRE_VERIFICATION_GAS_TOO_LOW:
+    'preVerificationGas does not pay for the share of its bundle that the operation causes.',
+  REPLACEMENT_UNDERPRICED:
+    'An operation of the same sender and nonce is pending, and the fees of this one are not 10 % higher.',
+  ALREADY_BUNDLED: 'An operation of the same sender and nonce is in a signed bundle already.',
+} as const
+
+/** The code of a refused request, in `error.data.rule`. */
+export type RequestCode = keyof typeof requestCodes

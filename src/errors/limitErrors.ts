@@ -9,6 +9,8 @@ export type LimitName =
   | 'authentication'
   | 'webhookTest'
   | 'changes'
+  | 'trials'
+  | 'watchers'
   | 'keyQuota'
   | 'appQuota'
   | 'signIn'
@@ -50,6 +52,9 @@ const sentences: Record<LimitName, string> = {
     'This API key has as many operations simulated as it may that take more than 500,000 steps.',
   webhookTest: 'A webhook of this app was tested a moment ago.',
   changes: 'This account was changed as often as it may be within a day: 1,000 times, or by 16 MB.',
+  trials: 'Another trial of a policy of this account, or too many of others, are under way.',
+  watchers:
+    'Too many streams are open: 20 of one account, 500 in one process. Close one, or try again soon.',
   signIn: 'Too many attempts to sign in as this user failed.',
   passwords: 'Too many passwords are being checked.',
   sessions: 'This user signed in as often as anybody may within a day: 100 times.',
@@ -60,7 +65,12 @@ const sentences: Record<LimitName, string> = {
 export class KeyRestrictedError extends PurserError {
   override readonly name = 'KeyRestrictedError'
   constructor(reason: string, restriction: 'origin' | 'ip' | 'method') {
-    super(`This API key ${reason}`, { code: -32001, status: 403, data: { restriction } })
+    super(`This API key ${reason}`, {
+      code: -32001,
+      status: 403,
+      rule: 'KEY_RESTRICTED',
+      data: { restriction },
+    })
   }
 }
 

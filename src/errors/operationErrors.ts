@@ -39,8 +39,13 @@ export class TimeRangeError extends PurserError {
     message: string,
     range: { validAfter: number; validUntil: number; paymaster?: Address },
   ) {
-    super(message, { code: -32503, status: 400, data: range })
+    super(message, { code: -32503, status: 400, rule: timeCode(message), data: range })
   }
+}
+
+/** AA22, AA27, AA32 or AA37, with which the sentence begins. */
+function timeCode(message: string): string | undefined {
+  return /^AA\d\d/.exec(message)?.[0]
 }
 
 /**
@@ -104,6 +109,7 @@ export class PreVerificationGasTooLowError extends PurserError {
     super(`preVerificationGas in userOp: ${given} is lower than expected: ${required}`, {
       code: -32602,
       status: 400,
+      rule: 'PRE_VERIFICATION_GAS_TOO_LOW',
       data: { field: 'preVerificationGas', given: given.toString(), required: required.toString() },
     })
   }
@@ -126,6 +132,7 @@ export class ReplacementUnderpricedError extends PurserError {
       {
         code: -32602,
         status: 400,
+        rule: 'REPLACEMENT_UNDERPRICED',
         data: {
           existing,
           requiredMaxFeePerGas: requiredMaxFee.toString(),
@@ -142,7 +149,7 @@ export class AlreadyBundledError extends PurserError {
   constructor(existing: Hex) {
     super(
       `operation ${existing} with the same sender and nonce is already being bundled; wait for its receipt`,
-      { code: -32602, status: 400, data: { existing } },
+      { code: -32602, status: 400, rule: 'ALREADY_BUNDLED', data: { existing } },
     )
   }
 }
@@ -150,8 +157,8 @@ export class AlreadyBundledError extends PurserError {
 /** The mempool is full: too many pending operations of one entity, or in total. */
 export class MempoolFullError extends PurserError {
   override readonly name = 'MempoolFullError'
-  constructor(message: string, rule?: string) {
-    super(message, { code: -32005, status: 429, retryAfter: 2, rule })
+  constructor(message: string) {
+    super(message, { code: -32005, status: 429, retryAfter: 2, rule: 'POOL_FULL' })
   }
 }
 

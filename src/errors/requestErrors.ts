@@ -1,3 +1,4 @@
+import type { RequestCode } from './errorCodes.js'
 import { PurserError } from './purserError.js'
 
 /** The body is not JSON. */
@@ -38,7 +39,7 @@ export class UnsupportedEntryPointError extends PurserError {
   constructor(entryPoint: string, supported: readonly string[]) {
     super(
       `Entry point not supported by Bundler: ${entryPoint}. Supported: ${supported.join(', ')}`,
-      { code: -32602, status: 400, data: { supported } },
+      { code: -32602, status: 400, rule: 'ENTRY_POINT_NOT_SERVED', data: { supported } },
     )
   }
 }
@@ -49,7 +50,7 @@ export class UnsupportedChainError extends PurserError {
   constructor(chainId: string, supported: readonly number[]) {
     super(
       `chainId: ${chainId.slice(0, 40)} not supported by the Bundler. Supported: ${supported.join(', ')}`,
-      { code: -32602, status: 400, data: { supported } },
+      { code: -32602, status: 400, rule: 'CHAIN_NOT_SERVED', data: { supported } },
     )
   }
 }
@@ -63,6 +64,7 @@ export class UnknownKeyError extends PurserError {
       {
         code: -32001,
         status: 401,
+        rule: 'KEY_UNKNOWN',
       },
     )
   }
@@ -92,8 +94,8 @@ export class InternalError extends PurserError {
 /** A node, the database or a limit does not let us answer now; the caller may try again. */
 export class UnavailableError extends PurserError {
   override readonly name = 'UnavailableError'
-  constructor(what: string, cause?: unknown) {
-    super(`${what} Try again shortly.`, { code: -32005, status: 503, retryAfter: 1, cause })
+  constructor(what: string, cause?: unknown, rule?: RequestCode) {
+    super(`${what} Try again shortly.`, { code: -32005, status: 503, retryAfter: 1, rule, cause })
   }
 }
 
@@ -105,6 +107,7 @@ export class OverloadedError extends PurserError {
       code: -32005,
       status: 503,
       retryAfter: 1,
+      rule: 'OVERLOADED',
       data: { underWay },
     })
   }
@@ -113,7 +116,8 @@ export class OverloadedError extends PurserError {
 /** The chain is configured, and cannot be served yet: its node did not answer when the service started. */
 export class ChainNotStartedError extends UnavailableError {
   constructor(chainId: number) {
-    super(`Chain ${chainId} is not served yet: its node does not answer.`)
+    const what = `Chain ${chainId} is not served yet: its node does not answer.`
+    super(what, undefined, 'NODE_UNAVAILABLE')
   }
 }
 

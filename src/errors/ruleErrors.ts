@@ -81,7 +81,7 @@ export class UnstakedEntityFullError extends PurserError {
   override readonly name = 'UnstakedEntityFullError'
   constructor({ role, address }: NamedEntity, rule: 'UREP-010' | 'UREP-020', most: number) {
     super(
-      `${role} ${address} has ${most} pending operations, max allowed ops without stake. Wait until one is included. (${rule})`,
+      `unstaked ${role} ${address} has ${most} pending operations, max allowed ops without stake. Wait until one is included. (${rule})`,
       { code: -32505, status: 400, rule, data: { [role]: address, limit: most } },
     )
   }
@@ -93,7 +93,7 @@ export class CannotCheckRulesError extends PurserError {
   constructor() {
     super(
       'This operation cannot be judged by the rules of ERC-7562: it could be run on the node only. The operator can allow such operations with "rules": "partial".',
-      { code: -32500, status: 400 },
+      { code: -32500, status: 400, rule: 'CANNOT_SIMULATE' },
     )
   }
 }

@@ -11,6 +11,7 @@ export class CannotSimulateError extends PurserError {
     super(`This operation cannot be simulated in-process: ${reason}.`, {
       code: -32500,
       status: 400,
+      rule: 'CANNOT_SIMULATE',
     })
   }
 }

@@ -11,6 +11,7 @@ export class SponsorshipRefusedError extends PurserError {
     super(decision.message, {
       code: -32501,
       status: 400,
+      rule: decision.code,
       data: {
         code: decision.code,
         ...(decision.decisionId && { decisionId: decision.decisionId }),

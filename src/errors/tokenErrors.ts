@@ -57,6 +57,6 @@ export class TokenPriceError extends PurserError {
 export class TokenPaymentError extends PurserError {
   override readonly name = 'TokenPaymentError'
   constructor(code: TokenRefusalCode, message: string, token: Address) {
-    super(message, { code: -32501, status: 400, data: { code, token } })
+    super(message, { code: -32501, status: 400, rule: code, data: { code, token } })
   }
 }

@@ -40,7 +40,7 @@ export const dropRemedies: Readonly<Record<keyof typeof dropCodes, Remedy>> = {
     culprit: 'user',
     steps: ['Leave enough tokens in the account to pay for the gas after the call.'],
   },
-  CANCELLED: { culprit: 'operator', steps: ['Ask the operator why, and send it again.'] },
+  CANCELLED: { culprit: 'operator', steps: ['Ask whoever cancelled it why, and send it again.'] },
   CLEARED: { culprit: 'operator', steps: ['Send it again.'] },
   CHAIN_RESET: { culprit: 'chain', steps: ['Send it again: the development chain began anew.'] },
 }

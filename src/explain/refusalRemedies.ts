@@ -18,7 +18,9 @@ const DEPOSIT = 'Deposit with `purser tank deposit`.'
 
 /** Refused sponsorships and payments in tokens. */
 export const refusalRemedies: Readonly<Record<RefusalCode | TokenRefusalCode, Remedy>> = {
-  NO_TANK: app('Make a tank for the app, the chain and the EntryPoint: `purser tank create`.'),
+  NO_TANK: app(
+    'Make a tank for the app, the chain and the EntryPoint: `purser tank create`, or the screen Tanks of the console.',
+  ),
   TANK_NOT_DEPLOYED: app('Deposit for the tank: the first deposit deploys it.'),
   TANK_SIGNER_LOST: operator(
     'Bring the master key back with which the tank was made.',
@@ -35,10 +37,15 @@ export const refusalRemedies: Readonly<Record<RefusalCode | TokenRefusalCode, Re
   GAS_TOO_LOW: app('Estimate with the stub, and let the account sign those limits.'),
   COMMITMENT_CHANGED: app('Take the paymaster data from the stub with signingPhase "commit".'),
   COMMITMENT_EXPIRED: app('Ask for a new stub, and let the account sign again.'),
-  WEBHOOK_DENIED: app('Ask the service behind the webhook: its reason is in the message.'),
+  WEBHOOK_DENIED: app(
+    'Read the reason in the message: it comes from the service behind the webhook.',
+    'Compare the `webhookData` of the request with what that service expects.',
+  ),
   WEBHOOK_FAILED: app(
-    'Test the webhook: `purser webhook test`.',
-    'Look at the calls of the decision.',
+    'Read `webhookCalls` of the decision: each call has its outcome, HTTP status, time and reason.',
+    'For `timeout`: answer sooner, or raise `deadlineMs` of the webhook (5,000 at most).',
+    'For `circuit_open`: it failed five times in a row and is asked again after ten seconds; mend it first.',
+    'Try it with POST /admin/v1/apps/APP/webhooks/WEBHOOK/test; `onFailure: approve` sponsors while it is away.',
   ),
   NO_ACTIVE_WEBHOOK: app('Register a webhook, or switch one on.'),
   NONCE_USED: app('Use the next nonce of the account.'),
@@ -61,8 +68,9 @@ export const refusalRemedies: Readonly<Record<RefusalCode | TokenRefusalCode, Re
     'Configure a price of the native coin (nativePrices), or mend its source.',
   ),
   BUDGET_EXCEEDED: app(
-    'Wait until the window of the budget ends; the message says when.',
-    EDIT_POLICY,
+    'Wait until the window of the budget ends, which the message names; a rolling one gives room back bit by bit.',
+    'Raise the limit in the policy (PATCH /admin/v1/policies/POLICY), if the operation should be paid for.',
+    'Let the sender pay for this one: send it without a paymaster, and with native coin in the account.',
   ),
   NO_TOKEN_TANK: operator(
     'Make a token tank for this EntryPoint: `purser tank create --kind token`.',

@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import { greatest } from '../base/bigints.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Fees } from '../entrypoint/fees.js'
@@ -41,6 +41,11 @@ export function unsignedSize(
   transaction: ExecutorTransaction,
 ): number {
   return price.sizeOf(encodeTransaction(transaction, anySignature)) + SIZE_SLACK
+}
+
+/** The size of a signed transaction with this call data whose other fields are as wide as they get. */
+export function sizeOfCall(price: Pick<DataPrice, 'sizeOf'>, to: Address, data: Hex): number {
+  return price.sizeOf(encodeTransaction({ ...envelope, to, data }, anySignature))
 }
 
 /** Gas that repays a data fee, for an operation that pays for so much unmetered gas besides. */

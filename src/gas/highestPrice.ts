@@ -15,6 +15,12 @@ export function maxChargedGas(entryPoint: EntryPoint, op: Operation): bigint {
   return entryPoint.chargeableGas(op) + BEYOND_LIMITS + postOp
 }
 
+/** The least maxFeePerGas with which an operation of these limits has `price` as its highest one, at least. */
+export function leastMaxFee(entryPoint: EntryPoint, op: Operation, price: bigint): bigint {
+  const paid = entryPoint.chargeableGas(op)
+  return (price * maxChargedGas(entryPoint, op) + paid - 1n) / paid
+}
+
 /**
  * The highest price (wei per gas) at which the operation's prefund pays for all the gas that it may
  * cause, whatever its contracts do.

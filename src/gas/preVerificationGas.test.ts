@@ -64,6 +64,29 @@ describe('preVerificationGas', () => {
   })
 })
 
+test('where the gas limit is charged it pays for that, and for storage whose clearing gives nothing back', () => {
+  fc.assert(
+    fc.property(arbitraryOperation('0.6'), fc.bigInt({ min: 0n, max: 50_000n }), (any, used) => {
+      const [callGasLimit, verificationGasLimit] = [any.callGasLimit, any.verificationGasLimit].map(
+        (limit) => limit % 2n ** 24n,
+      ) as [bigint, bigint]
+      const op = { ...any, callGasLimit, verificationGasLimit }
+      const known = { verificationGasUsed: used }
+      const [half, whole] = (['halfLimit', 'limit'] as const).map((chargedGas) =>
+        gasOf(op, { ...known, chargedGas }),
+      )
+      const limit = 21_000n + entryPoint.bundleGas(op)
+      expect(half! + used).toBeGreaterThanOrEqual(limit / 2n)
+      expect(whole! + used).toBeGreaterThanOrEqual(limit)
+      expect(whole!).toBeGreaterThanOrEqual(half!)
+      const refund = op.paymaster === undefined ? 19_900n : 0n
+      const ample = { verificationGasUsed: 10n ** 12n }
+      const standard = gasOf(op, ample)
+      expect(gasOf(op, { ...ample, chargedGas: 'halfLimit' })).toBe(standard + refund)
+    }),
+  )
+})
+
 describe('widestOperation', () => {
   test('needs at least what any operation needs that comes of the draft, also of one with a short dummy', () => {
     const gasLimit = fc.bigInt({ min: 0n, max: 2n ** 24n - 1n })

@@ -1,11 +1,13 @@
 import type { Hex } from 'viem'
 import { greatest, smallest } from '../base/bigints.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import type { ChargedGas } from '../chain/definition/chargedGas.js'
 import { COLD_BENEFICIARY } from '../entrypoint/bundleGas.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { type CarriedOperation, copyingGas } from './copyingGas.js'
+import { type CarriedOperation, contextGas, copyingGas } from './copyingGas.js'
 import type { DataGas } from './dataGas.js'
+import { leastCharged } from './leastCharged.js'
 
 const TRANSACTION_GAS = 21_000
 /** EIP-2028 and EIP-7623: a byte is one token when zero and four when not. */
@@ -29,51 +31,68 @@ const DEPOSIT_REFUND = 19_900n
 /** Gas that is metered at least with such a refund: the deposit from nothing to the prefund, the rest. */
 export const METERED_WITH_REFUND = 35_000n
 
-/** The part of a bundle's fixed costs that operations of a chain owe. */
-export type ExpectedShare = {
-  /** The number of operations that share a bundle's fixed costs, at least 1. */
-  readonly bundleSize: number
+/** What a chain charges for a bundle beside the work of its operations. */
+export type BundleCharges = {
   /** Gas by which it costs more to pay the beneficiary than the executor. */
   readonly beneficiaryGas: number
+  /** Absent = the gas used. */
+  readonly chargedGas?: ChargedGas | undefined
+}
+
+/** The part of a bundle's fixed costs that operations of a chain owe. */
+export type ExpectedShare = BundleCharges & {
+  /** The number of operations that share a bundle's fixed costs, at least 1. */
+  readonly bundleSize: number
 }
 
 export type BundleShare = ExpectedShare & {
   /** Gas that validation is known to use, which counts towards the EIP-7623 floor; 0 is always safe. */
   readonly verificationGasUsed: bigint
+  /** Gas that is charged for execution whatever it uses (`leastExecutionCharge`), which counts as well; absent = 0. */
+  readonly executionCharge?: bigint | undefined
   /** Bytes of the context that the paymaster returned; 0 without paymaster. */
   readonly contextSize: number
+  /** The operation with the limits that it will have; absent = as it is. */
+  readonly limited?: Operation | undefined
   /** Gas that repays the chain's data fee beside the gas given (`dataGas`); absent where there is none. */
   readonly dataGas?: DataGas | undefined
 }
 
-/** Gas by which a bundle to the configured beneficiary costs more; 0 where bundles pay their executor. */
-export function beneficiaryGas({ beneficiary }: Pick<ChainDefinition, 'beneficiary'>): number {
-  return beneficiary === undefined ? 0 : COLD_BENEFICIARY
+/** What a bundle costs more where a beneficiary is configured, and what the chain charges it for. */
+export function bundleCharges({
+  beneficiary,
+  chargedGas,
+}: Pick<ChainDefinition, 'beneficiary' | 'chargedGas'>): BundleCharges {
+  return { beneficiaryGas: beneficiary === undefined ? 0 : COLD_BENEFICIARY, chargedGas }
 }
 
 /** The share that operations of this chain owe of a bundle of so many. */
 export function expectedShare(
-  definition: Pick<ChainDefinition, 'beneficiary'>,
+  definition: Pick<ChainDefinition, 'beneficiary' | 'chargedGas'>,
   bundleSize: number,
 ): ExpectedShare {
-  return { bundleSize, beneficiaryGas: beneficiaryGas(definition) }
+  return { bundleSize, ...bundleCharges(definition) }
 }
 
-type OperationEncoder = Pick<EntryPoint, 'overhead' | 'encodeOperation'>
+type OperationEncoder = Pick<EntryPoint, 'overhead' | 'encodeOperation' | 'bundleGas'>
 
 /**
  * Gas that `op` causes in a bundle of `bundleSize` operations and that the EntryPoint cannot meter:
  * its calldata, the EntryPoint's own work on it, and its share of what a bundle costs anyway (21,000,
  * fixed work, envelope). Where the transaction would fall to the calldata floor of EIP-7623 it is
- * the share of that, less the validation gas that the operation pays for as well. Where refunds would
- * exceed the cap of EIP-3529 it is the share of four fifths of the gas before refunds (`cappedGas`). What the
+ * the share of that, less the gas that the operation is sure to pay for as well: that of validation, and the part of its
+ * call's limit that is charged even if the call uses nothing. Where refunds would
+ * exceed the cap of EIP-3529 it is the share of four fifths of the gas before refunds (`cappedGas`). Where the chain
+ * charges for a part of the gas limit at least, it is the share of that, less the same gas. What the
  * chain takes for data beside all gas comes on top.
  */
 export function preVerificationGas(
   entryPoint: OperationEncoder,
   op: Operation,
-  { bundleSize, beneficiaryGas, verificationGasUsed, contextSize, dataGas }: BundleShare,
+  share: BundleShare,
 ): bigint {
+  const { bundleSize, beneficiaryGas, chargedGas = 'used', limited = op } = share
+  const { verificationGasUsed, executionCharge = 0n, contextSize, dataGas } = share
   const encoded = entryPoint.encodeOperation(op)
   const tokens = countTokens(encoded) + OFFSET_TOKENS
 
@@ -81,16 +100,27 @@ export function preVerificationGas(
   const shared = TRANSACTION_GAS + fixed + ENVELOPE_TOKENS * GAS_PER_TOKEN
   const copied = { op, contextSize, encoded }
   const perOperation =
-    workGas(entryPoint, op) + copyingGas(entryPoint.overhead, [copied]) + tokens * GAS_PER_TOKEN
+    workGas(entryPoint, op, chargedGas) +
+    copyingGas(entryPoint.overhead, [copied]) +
+    tokens * GAS_PER_TOKEN
   const standard = Math.ceil(shared / bundleSize) + perOperation
 
   const sharedFloor = TRANSACTION_GAS + ENVELOPE_TOKENS * FLOOR_GAS_PER_TOKEN
-  const floor =
-    Math.ceil(sharedFloor / bundleSize) + tokens * FLOOR_GAS_PER_TOKEN - Number(verificationGasUsed)
+  const certain = verificationGasUsed + executionCharge
+  const floor = Math.ceil(sharedFloor / bundleSize) + tokens * FLOOR_GAS_PER_TOKEN - Number(certain)
 
   const capped = Math.ceil((4 * standard - Number(cappedGas(op, verificationGasUsed))) / 5)
 
-  const gas = BigInt(Math.max(standard, floor, capped))
+  const least = leastCharged(
+    chargedGas,
+    BigInt(Math.ceil((shared + COLD_BENEFICIARY) / bundleSize) + tokens * GAS_PER_TOKEN) +
+      entryPoint.bundleGas(limited) +
+      contextGas(entryPoint, [{ op, contextSize }]) +
+      BigInt(op.authorization === undefined ? 0 : AUTHORIZATION_GAS),
+  )
+  const charged = Number(least - certain)
+
+  const gas = BigInt(Math.max(standard, floor, capped, charged))
   return dataGas ? gas + dataGas(gas) : gas
 }
 
@@ -102,12 +132,12 @@ export type BundleCost = {
   readonly floor: bigint
 }
 
-/** The cost of a whole bundle with `data` as its calldata. */
+/** The cost of a whole bundle with `data` as its calldata, apart from the least that the chain charges by its gas limit. */
 export function bundleCost(
   entryPoint: OperationEncoder,
   carried: readonly CarriedOperation[],
   data: Hex,
-  beneficiaryGas: number,
+  { beneficiaryGas, chargedGas = 'used' }: BundleCharges,
 ): BundleCost {
   const { overhead } = entryPoint
   const tokens = countTokens(data)
@@ -115,7 +145,7 @@ export function bundleCost(
     return { ...each, encoded: entryPoint.encodeOperation(each.op) }
   })
   const work = carried.reduce(
-    (sum, { op }) => sum + workGas(entryPoint, op),
+    (sum, { op }) => sum + workGas(entryPoint, op, chargedGas),
     overhead.fixed + beneficiaryGas + copyingGas(overhead, copied),
   )
   return {
@@ -140,11 +170,12 @@ export function refundOf({ paymaster }: Pick<Operation, 'paymaster'>): bigint {
 }
 
 /** Gas for the EntryPoint's work on one operation that no limit meters, without calldata and copying. */
-function workGas({ overhead }: OperationEncoder, op: Operation): number {
+function workGas({ overhead }: OperationEncoder, op: Operation, chargedGas: ChargedGas): number {
   const authorization = op.authorization === undefined ? 0 : AUTHORIZATION_GAS
   // Whether an account or a paymaster returns a range is theirs to decide with each validation.
   const ranges = overhead.range * (op.paymaster === undefined ? 1 : 2)
-  return overhead.perOp + ranges + authorization
+  const refund = chargedGas === 'used' ? 0 : Number(refundOf(op))
+  return overhead.perOp + ranges + authorization + refund
 }
 
 function countTokens(hex: Hex): number {

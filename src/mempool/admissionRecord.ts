@@ -20,8 +20,7 @@ export function entitiesOf(
     factory: factoryOf(op, observed),
     paymaster: op.paymaster,
     staked: {
-      // Where the policy asks for no stake, an account without one does not count as staked.
-      account: isStaked(account, policy) && account!.stake > 0n,
+      account: isStaked(account, policy),
       factory: isStaked(factory, policy),
       paymaster: isStaked(paymaster, policy),
     },

@@ -2,55 +2,28 @@ import type { Hex } from 'viem'
 import { createGroup } from '../base/createGroup.js'
 import { faultPoint } from '../base/faults.js'
 import { unixNow } from '../base/unixNow.js'
-import { admissionHorizon } from '../chain/comingBlock.js'
-import { delegateToHash, readDelegables } from '../chain/delegations.js'
-import { readDeposit } from '../chain/entryPointReads.js'
-import { adviseFees, requireFees } from '../chain/fees.js'
-import type { Head } from '../chain/head.js'
-import { getTransactionCount } from '../chain/nodeReads.js'
+import { delegateToHash } from '../chain/delegations.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
-import { describeRevert } from '../entrypoint/revertReason.js'
-import {
-  ExecutionRevertedError,
-  PaymasterDepositError,
-  PreVerificationGasTooLowError,
-  SignatureRejectedError,
-} from '../errors/operationErrors.js'
+import { PaymasterDepositError } from '../errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
-import { dataGas, dataSteps, estimatedDataGas } from '../gas/dataGas.js'
-import { afterSteps } from '../gas/dataPrice.js'
-import { dataPriceAt } from '../gas/dataPriceAt.js'
 import { highestPrice } from '../gas/highestPrice.js'
-import { beneficiaryGas, preVerificationGas } from '../gas/preVerificationGas.js'
-import { widestOperation } from '../gas/widestOperation.js'
 import { findGrant } from '../store/ledger/grants.js'
 import { isReserved } from '../store/ledger/reservations.js'
 import { acceptedHashes } from '../store/pool/operations.js'
 import { type RevertSubject, type Reverts, readReverts } from '../store/pool/reverts.js'
-import {
-  requireAuthorizationApplies,
-  requireAuthorizationSigner,
-  requireDelegation,
-} from '../validation/authorization.js'
-import { checkRules, type RuleCheck, type RuleSettings } from '../validation/checkRules.js'
-import type { StateOverride, Validation } from '../validation/engine.js'
-import { requireValidity, toOperationError } from '../validation/operationFailure.js'
-import { requireRules } from '../validation/requireRules.js'
+import { requireAuthorizationSigner, requireDelegation } from '../validation/authorization.js'
 import { ruleSettings } from '../validation/ruleSettings.js'
-import { entitiesOf, factoryOf, firstValidation } from './admissionRecord.js'
 import { checkReverts } from './checkReverts.js'
 import { commitAdmissions } from './commitAdmissions.js'
 import { createAnnouncer } from './createAnnouncer.js'
 import { createTurnstile } from './createTurnstile.js'
 import type { AdmissionDecision } from './decideAdmission.js'
-import { inSequence } from './inSequence.js'
 import type { MempoolContext } from './mempoolContext.js'
 import type { Admission } from './poolView.js'
-import { requireCoverage } from './requireCoverage.js'
 import { requireLimits } from './requireLimits.js'
-import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTankUse.js'
+import { requireValid } from './requireValid.js'
 
 export type AdmissionOptions = {
   /** The app whose key sent the operation. */
@@ -121,7 +94,7 @@ export function createMempool(context: MempoolContext): Mempool {
     const grant = isFree(op)
       ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
       : undefined
-    const simulation = { simulateExecution, grant }
+    const simulation = { simulateExecution, grant, userOpHash }
     const facts = await requireValid({ ...context, rules }, entryPoint, op, simulation)
     return { grant, facts }
   }
@@ -189,11 +162,12 @@ export function createMempool(context: MempoolContext): Mempool {
 
 /** The hash of an operation whose delegation fits. Throws where it does not. */
 async function hashToAdmit(
-  { node, definition: { chainId } }: MempoolContext,
+  { node, definition }: MempoolContext,
   entryPoint: EntryPoint,
   op: Operation,
 ): Promise<Hex> {
-  requireDelegation(entryPoint.version, op, chainId)
+  const { chainId } = definition
+  requireDelegation(entryPoint.version, op, definition)
   requireAuthorizationSigner(op)
   return entryPoint.hash(op, chainId, await delegateToHash(node, op))
 }
@@ -248,159 +222,4 @@ function priced(op: Operation, { maxFeePerGas, maxPriorityFeePerGas }: Fees): Op
 /** The earlier of two ends in Unix seconds, of which the first may be 0 = no end. */
 function earlierEnd(validUntil: number, end: number): number {
   return validUntil === 0 || validUntil > end ? end : validUntil
-}
-
-type AdmissionChecks = { readonly simulateExecution: boolean; readonly grant: Fees | undefined }
-
-type RuledContext = MempoolContext & { readonly rules: RuleSettings }
-
-/** The facts of an operation that the chain and the rules accept; throws its refusal. */
-async function requireValid(
-  context: RuledContext,
-  entryPoint: EntryPoint,
-  sent: Operation,
-  { simulateExecution, grant }: AdmissionChecks,
-) {
-  const { node, heads, rules } = context
-  const head = heads.current()
-  if (!grant) requireFees(sent, head, await adviseFees(node, head))
-  const op = await withoutAppliedAuthorization(context, sent)
-  const tank = await tokenTankUse(context.database, context.definition.chainId, entryPoint, op)
-  const { validation, ruleCheck, override } = await checkedValidation(context, entryPoint, op, tank)
-  requireSignatures(validation)
-  requireRules(context, op, ruleCheck)
-  const next = {
-    number: head.number + 1n,
-    timestamp: Math.max(head.timestamp, unixNow()),
-  }
-  requireValidity(validation, op, next, await admissionHorizon(node, head, context.definition))
-  const paid = { op, fees: grant ?? op }
-  const sharedBy = await requirePreVerificationGas(context, entryPoint, paid, validation, head)
-  const mostCharged = requireCoverage(entryPoint, op, validation, head.baseFee)
-  if (simulateExecution || tank?.chargesAfterwards === true)
-    await requireExecution(context, entryPoint, op, override)
-  const { observed, validUntil, blocks } = validation
-  const isRecorded = observed.kind === 'record'
-  const { address } = entryPoint
-  return {
-    validUntil,
-    baseFee: head.baseFee,
-    deposit: isRecorded
-      ? observed.deposit
-      : op.paymaster && (await readDeposit(node, address, op.paymaster)),
-    entities:
-      rules.mode === 'off' ? undefined : entitiesOf(entryPoint, op, observed, rules.stakePolicy),
-    record: {
-      factory: factoryOf(op, observed),
-      seenBlock: head.number,
-      mostCharged,
-      sharedBy,
-      validUntilBlock: blocks.until,
-      firstValidation: firstValidation(validation, ruleCheck.verdict),
-    },
-  }
-}
-
-/** The operation as a bundle would carry it now: an authorization that is in place is left out. */
-async function withoutAppliedAuthorization(
-  { node }: MempoolContext,
-  op: Operation,
-): Promise<Operation> {
-  const { sender, authorization } = op
-  if (authorization === undefined) return op
-  const [[account], pending] = await Promise.all([
-    readDelegables(node, [sender]),
-    getTransactionCount(node, sender, 'pending'),
-  ])
-  if (account === undefined) throw new Error('one account was asked for')
-  const effect = requireAuthorizationApplies(authorization, account, BigInt(pending))
-  return effect === 'inPlace' ? { ...op, authorization: undefined } : op
-}
-
-/**
- * The validation with the check of its rules. A broken rule is checked again on a newer block, if there
- * is one: the sender may have seen a stake or a contract there that was not read yet.
- */
-async function checkedValidation(
-  context: RuledContext,
-  entryPoint: EntryPoint,
-  op: Operation,
-  tank: TokenTankUse | undefined,
-): Promise<{ validation: Validation; ruleCheck: RuleCheck; override?: StateOverride }> {
-  const { engine, heads, rules } = context
-  for (let isRetry = false; ; isRetry = true) {
-    const { hash } = heads.current()
-    const { result: validated, ...sequence } = await inSequence(context, entryPoint, op, (state) =>
-      engine.validate(entryPoint, op, state),
-    )
-    if (!validated.ok) throw toOperationError(validated.failure, op)
-    const observed = withStakedTank(validated.validation.observed, tank, rules.stakePolicy)
-    const validation = { ...validated.validation, observed }
-    const ruleCheck = checkRules(entryPoint, op, observed, rules)
-    const isFinal = isRetry || ruleCheck.violations.length === 0
-    if (isFinal || (await heads.refresh()).hash === hash)
-      return { validation, ruleCheck, ...sequence }
-  }
-}
-
-function requireSignatures(validation: Validation): void {
-  if (validation.accountSignatureFailed) {
-    throw new SignatureRejectedError('AA24 signature error', 'AA24')
-  }
-  if (validation.paymasterSignatureFailed) {
-    throw new SignatureRejectedError('AA34 signature error', 'AA34')
-  }
-}
-
-/**
- * The number of operations of a bundle of which the operation pays its full share: the expected one, or, where that has
- * fallen since its estimate, the largest of the last minutes. `fees` are those that are paid for it.
- * @throws PreVerificationGasTooLowError when it pays for none of them
- */
-async function requirePreVerificationGas(
-  { node, definition, sizes }: MempoolContext,
-  entryPoint: EntryPoint,
-  { op, fees }: { readonly op: Operation; readonly fees: Fees },
-  { verificationGasUsed, contextSize }: Validation,
-  head: Head,
-): Promise<number> {
-  const price = await dataPriceAt(node, definition.dataFee, head)
-  const admissible = price && afterSteps(price, dataSteps.admission)
-  const facts = { beneficiaryGas: beneficiaryGas(definition), verificationGasUsed, contextSize }
-  const requiredBy = (bundleSize: number): bigint =>
-    preVerificationGas(entryPoint, op, {
-      ...facts,
-      bundleSize,
-      dataGas: dataGas(entryPoint, { op, fees, bundleSize }, admissible),
-    })
-  const { current } = await sizes.of(entryPoint.address)
-  const required = requiredBy(current)
-  if (op.preVerificationGas >= required) return current
-  // Another process may have told another size a moment ago.
-  const { most } = await sizes.newest(entryPoint.address)
-  if (most > current && op.preVerificationGas >= requiredBy(most)) return most
-  const share = { ...facts, bundleSize: current }
-  const data = { op, fees, bundleSize: current }
-  // The operation that comes next has other bytes and meets another price of data: the figure is enough for both.
-  const enough =
-    price &&
-    preVerificationGas(entryPoint, widestOperation(op), {
-      ...share,
-      dataGas: estimatedDataGas(entryPoint, data, price),
-    })
-  throw new PreVerificationGasTooLowError(op.preVerificationGas, enough ?? required)
-}
-
-async function requireExecution(
-  { engine }: MempoolContext,
-  entryPoint: EntryPoint,
-  op: Operation,
-  override: StateOverride | undefined,
-): Promise<void> {
-  const executed = await engine.execute(entryPoint, op, override)
-  if (!executed.ok) throw toOperationError(executed.failure, op)
-  if (!executed.success) {
-    const reason = describeRevert(executed.revertData) ?? 'no reason given'
-    throw new ExecutionRevertedError(reason, executed.revertData)
-  }
 }

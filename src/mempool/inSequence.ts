@@ -7,6 +7,7 @@ import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
 import type { AaCode, EntryPoint, Failure } from '../entrypoint/entryPoint.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { type Pending, pendingOfSender } from '../store/pool/successors.js'
+import { describeFailure, describeNonce } from '../validation/describeFailure.js'
 import type { MempoolContext } from './mempoolContext.js'
 
 type SequenceAttempt = { readonly ok: true } | { readonly ok: false; readonly failure: Failure }
@@ -16,7 +17,8 @@ type SequenceAttempt = { readonly ok: true } | { readonly ok: false; readonly fa
  * the account's pending operations with the lower nonces of that key were included: with its nonce
  * raised, and its money reduced by all that its pending operations may take. Their other effects on the
  * account are not known before: an operation that depends on those is refused now, or dropped with a
- * reason when its turn comes. Each nonce from the chain's next one on must be pending.
+ * reason when its turn comes. Each nonce from the chain's next one on must be pending. A failure names the numbers
+ * behind it.
  */
 export async function inSequence<R extends SequenceAttempt>(
   context: Pick<MempoolContext, 'definition' | 'database' | 'node'>,
@@ -26,8 +28,12 @@ export async function inSequence<R extends SequenceAttempt>(
 ): Promise<{ readonly result: R | { ok: false; failure: Failure }; override?: StateOverride }> {
   const { definition, database, node } = context
   const { sender, nonce } = op
+  const described = async (failure: Failure) => ({
+    result: { ok: false as const, failure: await describeFailure(node, entryPoint, op, failure) },
+  })
   const result = await attempt()
-  if (result.ok || result.failure.code !== 'AA25') return { result }
+  if (result.ok) return { result }
+  if (result.failure.code !== 'AA25') return described(result.failure)
 
   const refuse = (code: AaCode, message: string) => ({
     result: { ok: false as const, failure: { ...result.failure, code, message } },
@@ -37,11 +43,11 @@ export async function inSequence<R extends SequenceAttempt>(
     pendingOfSender(database, definition.chainId, entryPoint.address, sender),
   ])
   const missing = firstMissing(pending, next, nonce)
-  if (next >= nonce) return { result }
+  if (next >= nonce) return described(result.failure)
   if (missing !== undefined)
     return refuse(
       'AA25',
-      `${result.failure.message}: the operation has nonce ${nonce}, the account is at ${next}, and ${missing} is not pending`,
+      `${result.failure.message}: ${describeNonce(nonce, next)}, and ${missing} is not pending`,
     )
   if (op.factory !== undefined && op.factory !== DELEGATION_MARKER)
     return refuse(
@@ -53,10 +59,12 @@ export async function inSequence<R extends SequenceAttempt>(
   const owed = sum(selfPaid.map(({ prefund }) => prefund))
   const override = await stateAfter(context, entryPoint, op, owed)
   const again = await attempt(override)
-  if (again.ok || again.failure.code !== 'AA21') return { result: again, override }
+  if (again.ok) return { result: again, override }
+  const { result: refused } = await described(again.failure)
+  if (again.failure.code !== 'AA21') return { result: refused, override }
   return refuse(
     'AA21',
-    `${again.failure.message}: pending operations of the account may take ${owed} wei before`,
+    `${refused.failure.message}; pending operations of the account may take ${owed} wei before`,
   )
 }
 

@@ -39,7 +39,11 @@ export function withStakedTank(
   { minimumStake, minimumUnstakeDelay }: StakePolicy,
 ): Observed {
   if (use === undefined) return observed
-  const paymaster = { stake: minimumStake, unstakeDelay: minimumUnstakeDelay }
+  // Where a chain asks for no stake, the tank has one all the same.
+  const paymaster = {
+    stake: minimumStake > 0n ? minimumStake : 1n,
+    unstakeDelay: minimumUnstakeDelay,
+  }
   const stakes = { ...observed.stakes, paymaster }
   return observed.kind === 'record'
     ? { ...observed, stakes, paymentToken: use.token }

@@ -34,8 +34,12 @@ export const catalogue = {
   purser_build_info: {
     kind: 'gauge',
     help: 'The version that runs; always 1.',
-    meaning: 'Two versions at once are an upgrade under way, or one that stopped half-way.',
-    labels: { version: 'the version of the package' },
+    meaning:
+      'Two versions or schemas at once are an upgrade under way, or one that stopped half-way: a process of the smaller schema does not start again.',
+    labels: {
+      version: 'the version of the package',
+      schema: 'the number of the last migration that it knows',
+    },
   },
   purser_operation_inclusion_seconds: {
     kind: 'histogram',
@@ -105,6 +109,8 @@ export const catalogue = {
         'appQuota',
         'signIn',
         'passwords',
+        'trials',
+        'watchers',
         'sessions',
       ],
     },
@@ -160,6 +166,16 @@ export const catalogue = {
     help: 'Further transactions for the nonce of a stuck bundle.',
     meaning: '`raised` fees follow a rising base fee; `cancel` takes a bundle back.',
     labels: { chain: CHAIN, kind: ['raised', 'cancel'] },
+  },
+  purser_relay_bundles_total: {
+    kind: 'counter',
+    help: 'Answers of the relay to bundles, and what became of bundles that it had.',
+    meaning:
+      '`silent` is no answer or nonsense; `withdrawn` was taken back free of charge; `published` went to the public because the relay did not include it in time.',
+    labels: {
+      chain: CHAIN,
+      outcome: ['taken', 'refused', 'silent', 'withdrawn', 'published'],
+    },
   },
   purser_bundle_cost_wei_total: {
     kind: 'counter',
@@ -299,6 +315,13 @@ export const catalogue = {
     help: 'Mined bundles by how the gas of their staked entities compares with its validation.',
     meaning: '`saved`: an entity used less gas in the bundle and was throttled (EREP-070).',
     labels: { chain: CHAIN, outcome: ['fair', 'saved', 'unanswered', 'skipped'] },
+  },
+  purser_data_fee_compared_total: {
+    kind: 'counter',
+    help: 'Hourly comparisons of our data fee with the estimate of the node (Arbitrum), by outcome.',
+    meaning:
+      '`differs`: the chain may have changed its formula, and operations pay too little or too much.',
+    labels: { chain: CHAIN, outcome: ['agrees', 'differs', 'unanswered'] },
   },
   purser_db_pool_used: {
     kind: 'gauge',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { schemaVersion, version } from '../base/version.js'
 import { createMetrics } from './createMetrics.js'
 
 type Described = { readonly name: string; readonly help: string; readonly type: string }
@@ -46,4 +47,10 @@ test('the rules find what they are for', () => {
     'purser_wait_ms_total is no counter and ends in _total',
     'purser_wait_ms_total is not in base units',
   ])
+})
+
+test('a process says its version and the schema that it knows, also before its gauges are read', async () => {
+  expect(await createMetrics().text()).toContain(
+    `purser_build_info{version="${version}",schema="${schemaVersion}"} 1`,
+  )
 })

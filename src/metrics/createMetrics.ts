@@ -1,5 +1,6 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
-import { version } from '../base/version.js'
+import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
+import { schemaVersion, version } from '../base/version.js'
+import type { DataFeeCompared } from '../bundling/createDataFeeWatch.js'
 import type { GasCompared } from '../bundling/createGasWatch.js'
 import type { LimitName } from '../errors/limitErrors.js'
 import type { ValidatedBy } from '../validation/chainEngine.js'
@@ -40,6 +41,8 @@ export type Metrics = {
   /** A bundle was mined: wei that it cost the executor, and that it earned. */
   bundlePaid(chainId: number, cost: bigint, earned: bigint): void
   bundleReplaced(chainId: number, kind: 'raised' | 'cancel'): void
+  /** A relay answered to a bundle, or the bundle was taken back from it or sent publicly after all. */
+  relayed(chainId: number, outcome: RelayOutcome): void
   /** Another process has taken the bundling over. */
   leaseLost(chainId: number): void
   /** Indexed blocks were replaced. */
@@ -54,6 +57,8 @@ export type Metrics = {
   compared(chainId: number, outcome: Compared): void
   /** A mined bundle with staked entities was compared with its validation (EREP-070). */
   gasCompared(chainId: number, outcome: GasCompared): void
+  /** Our data fee was compared with the node's estimate. */
+  dataFeeCompared(chainId: number, outcome: DataFeeCompared): void
   /** Sets the source of the gauges, which is read at each scrape. */
   readWith(read: () => Promise<readonly Reading[]>): void
   /** The text format of Prometheus. */
@@ -61,6 +66,7 @@ export type Metrics = {
   readonly contentType: string
 }
 
+type RelayOutcome = 'taken' | 'refused' | 'silent' | 'withdrawn' | 'published'
 type BundleEnd = 'included' | 'reverted' | 'abandoned' | 'cancelled'
 type OperationOutcomeName = 'included' | 'failed' | 'dropped' | 'replaced'
 type SpendMode = 'tank' | 'shared' | 'native' | 'token'
@@ -83,13 +89,37 @@ const misnamedGauges = ['resources', 'handles', 'requests'].map(
   (kind) => `nodejs_active_${kind}_total`,
 )
 
-export function createMetrics(): Metrics {
+/** The other processes of a group that shares one listener, as one of them sees them. */
+export type Siblings = {
+  /** Of this process; its metrics have the label `process` with it. */
+  readonly number: number
+  /** Their metrics, one list for each. */
+  readOthers(): Promise<readonly object[]>
+  /** Sets what this process answers when another one asks. */
+  answerWith(read: () => Promise<readonly object[]>): void
+}
+
+const buildInfo: Reading = {
+  name: 'purser_build_info',
+  labels: { version, schema: schemaVersion },
+  value: 1,
+}
+
+/** @param siblings whose metrics are on the same page */
+export function createMetrics(siblings?: Siblings): Metrics {
   const registry = new Registry()
+  if (siblings) registry.setDefaultLabels({ process: String(siblings.number) })
   collectDefaultMetrics({ register: registry })
   for (const name of misnamedGauges) registry.removeSingleMetric(name)
   const { count, observe, set, startChain } = createInstruments(registry)
   let readGauges = async (): Promise<readonly Reading[]> => []
-  set([{ name: 'purser_build_info', labels: { version }, value: 1 }])
+  const readAll = async (): Promise<void> => set([...(await readGauges()), buildInfo])
+  const readOwn = async (): Promise<readonly object[]> => {
+    await readAll()
+    return registry.getMetricsAsJSON()
+  }
+  set([buildInfo])
+  siblings?.answerWith(readOwn)
 
   return {
     startChain,
@@ -131,6 +161,8 @@ export function createMetrics(): Metrics {
     },
     bundleReplaced: (chainId, kind) =>
       count('purser_bundle_replacements_total', { chain: String(chainId), kind }),
+    relayed: (chainId, outcome) =>
+      count('purser_relay_bundles_total', { chain: String(chainId), outcome }),
     leaseLost: (chainId) => count('purser_lease_lost_total', { chain: String(chainId) }),
     reorganised: (chainId, depth) =>
       observe('purser_reorg_depth_blocks', { chain: String(chainId) }, depth),
@@ -148,12 +180,18 @@ export function createMetrics(): Metrics {
       count('purser_validations_compared_total', { chain: String(chainId), outcome }),
     gasCompared: (chainId, outcome) =>
       count('purser_bundle_gas_compared_total', { chain: String(chainId), outcome }),
+    dataFeeCompared: (chainId, outcome) =>
+      count('purser_data_fee_compared_total', { chain: String(chainId), outcome }),
     readWith: (read) => {
       readGauges = read
     },
     async text() {
-      set([...(await readGauges()), { name: 'purser_build_info', labels: { version }, value: 1 }])
-      return registry.metrics()
+      if (siblings === undefined) {
+        await readAll()
+        return registry.metrics()
+      }
+      const [own, others] = await Promise.all([readOwn(), siblings.readOthers()])
+      return AggregatorRegistry.aggregate([own, ...others]).metrics()
     },
     contentType: registry.contentType,
   }

@@ -33,7 +33,13 @@ export type OutboundFailure = {
 }
 
 export type OutboundResponse =
-  | { readonly ok: true; readonly status: number; readonly body: string }
+  | {
+      readonly ok: true
+      readonly status: number
+      /** The header Content-Type. */
+      readonly type: string
+      readonly body: string
+    }
   | OutboundFailure
 
 type Means = {
@@ -41,9 +47,9 @@ type Means = {
   readonly agent: Agent | false
   readonly lookup: LookupFunction
   readonly signal: AbortSignal
+  /** Bytes of the longest response that is read. */
+  readonly maxBytes: number
 }
-
-const MAX_RESPONSE_BYTES = 16_384
 
 /**
  * One HTTP request and its response, never a rejection. `isUnhandled` says that the connection
@@ -52,7 +58,7 @@ const MAX_RESPONSE_BYTES = 16_384
  */
 export function exchange(
   { url, method, headers, body }: OutboundRequest,
-  { agent, lookup, signal }: Means,
+  { agent, lookup, signal, maxBytes }: Means,
 ): Promise<{ readonly response: OutboundResponse; readonly isUnhandled: boolean }> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:'
@@ -109,12 +115,13 @@ export function exchange(
       incoming.on('data', (chunk: Buffer) => {
         chunks.push(chunk)
         size += chunk.length
-        if (size > MAX_RESPONSE_BYTES) refuse(tooLarge)
+        if (size > maxBytes) refuse(tooLarge(maxBytes))
       })
       incoming.on('end', () =>
         settle({
           ok: true,
           status: incoming.statusCode ?? 0,
+          type: incoming.headers['content-type'] ?? '',
           body: Buffer.concat(chunks).toString(),
         }),
       )
@@ -142,9 +149,8 @@ const timeout: Cause = {
   reason: 'no complete answer within the time limit.',
 }
 
-const tooLarge: Cause = {
-  outcome: 'too_large',
-  reason: `the answer is longer than ${MAX_RESPONSE_BYTES} bytes.`,
+function tooLarge(maxBytes: number): Cause {
+  return { outcome: 'too_large', reason: `the answer is longer than ${maxBytes} bytes.` }
 }
 
 /**

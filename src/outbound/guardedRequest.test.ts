@@ -103,7 +103,7 @@ describe('a healthy endpoint', () => {
   test('may answer any 2xx', async () => {
     const url = await startHttp((_, response) => response.writeHead(201).end('{}'))
     const { response } = await development().request(get(url), never)
-    expect(response).toEqual({ ok: true, status: 201, body: '{}' })
+    expect(response).toEqual({ ok: true, status: 201, type: '', body: '{}' })
   })
 })
 
@@ -192,7 +192,7 @@ describe('the time limit', () => {
   })
 
   test('ends a resolver that never answers', async () => {
-    const client = open(createNetworkGuard([]), () => new Promise(() => undefined))
+    const client = open(createNetworkGuard([]), { resolve: () => new Promise(() => undefined) })
     const { response } = await limited(client, 'https://slow.example/')
     expect(response).toMatchObject({ ok: false, outcome: 'timeout' })
   })
@@ -206,9 +206,10 @@ describe('the time limit', () => {
 
 describe('addresses', () => {
   const answering = (...addresses: string[]) =>
-    open(createNetworkGuard([]), async () =>
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    )
+    open(createNetworkGuard([]), {
+      resolve: async () =>
+        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    })
 
   test.each([
     ['loopback', ['127.0.0.1']],
@@ -224,10 +225,11 @@ describe('addresses', () => {
   test('the socket goes to the answer that was checked: one resolution for each connection', async () => {
     let calls = 0
     const url = await startHttp((_, response) => response.end('{}'))
-    const client = open(createNetworkGuard(['127.0.0.0/8', 'app.example']), async () => {
+    const resolve = async () => {
       calls++
       return [{ address: '127.0.0.1', family: 4 }]
-    })
+    }
+    const client = open(createNetworkGuard(['127.0.0.0/8', 'app.example']), { resolve })
     const { response } = await client.request(get(url.replace('127.0.0.1', 'app.example')), never)
     expect(response).toMatchObject({ ok: true })
     expect(calls).toBe(1)
@@ -254,7 +256,9 @@ describe('addresses', () => {
   test('a name without answer is a DNS error', async () => {
     const { response } = await answering().request(get('https://a.example/'), never)
     expect(response).toMatchObject({ ok: false, outcome: 'dns_error' })
-    const failing = open(createNetworkGuard([]), () => Promise.reject(new Error('EAI_AGAIN')))
+    const failing = open(createNetworkGuard([]), {
+      resolve: () => Promise.reject(new Error('EAI_AGAIN')),
+    })
     const second = await failing.request(get('https://a.example/'), never)
     expect(second.response).toMatchObject({ ok: false, outcome: 'dns_error' })
   })

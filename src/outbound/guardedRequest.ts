@@ -22,10 +22,14 @@ export type OutboundClient = {
  * Makes the client. The guard sees the URL and every address that it resolves to. No redirect is
  * followed, no proxy or cookie used. Connections are kept for 30 s; a request whose connection
  * failed before anybody handled it is sent once more, on a new connection.
+ * @param maxBytes of the longest response that is read
  */
 export function createOutboundClient(
   guard: NetworkGuard,
-  resolve: Resolve = resolveBySystem,
+  {
+    resolve = resolveBySystem,
+    maxBytes = 16_384,
+  }: { readonly resolve?: Resolve; readonly maxBytes?: number } = {},
 ): OutboundClient {
   const lookup = createVettedLookup(guard, resolve)
   const connections = { keepAlive: true, maxSockets: 20, timeout: 30_000 }
@@ -40,9 +44,9 @@ export function createOutboundClient(
         return { attempts: 0, response: { ok: false, outcome, reason: refusal, status: undefined } }
       }
       const agent = request.url.protocol === 'https:' ? secure : plain
-      const first = await exchange(request, { agent, lookup, signal })
+      const first = await exchange(request, { agent, lookup, signal, maxBytes })
       if (!first.isUnhandled) return { attempts: 1, response: first.response }
-      const second = await exchange(request, { agent: false, lookup, signal })
+      const second = await exchange(request, { agent: false, lookup, signal, maxBytes })
       return { attempts: 2, response: second.response }
     },
     close() {

@@ -19,7 +19,7 @@ type Advice = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly node: NodeClient
-  readonly definition: Pick<ChainDefinition, 'chainId' | 'tokens' | 'beneficiary'>
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'tokens' | 'beneficiary' | 'chargedGas'>
   /** The size of bundle that estimates for the EntryPoint reckon with. */
   bundleSize(entryPoint: EntryPoint): Promise<number>
   /** The advice of the chain. */

@@ -45,7 +45,7 @@ const deployments: Readonly<Record<string, Deployment>> = {
 
 type PlanContext = {
   readonly node: NodeClient
-  readonly definition: Pick<ChainDefinition, 'chainId' | 'dataFee'>
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'dataFee' | 'minimumTip'>
 }
 
 /**
@@ -60,7 +60,7 @@ export async function planContracts({ node, definition }: PlanContext): Promise<
     )
   const head = await node.head()
   const [{ fast }, price] = await Promise.all([
-    adviseFees(node, head),
+    adviseFees(node, head, definition),
     dataPriceAt(node, dataFee, head),
   ])
   const contracts: PlannedContract[] = []

@@ -44,6 +44,14 @@ export type SponsorshipResult = {
   readonly paymasterAndData: Hex
 }
 
+/** A sponsorship that was granted, asked for at `begin` (Unix milliseconds). */
+export type SponsoredStep = {
+  readonly userOpHash: Hex
+  readonly appId: string
+  readonly decisionId: string
+  readonly begin: number
+}
+
 /** The answer of one policy to a request. */
 export type PolicyVerdict = {
   readonly policyId: string

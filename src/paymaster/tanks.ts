@@ -5,11 +5,6 @@ import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getCode } from '../chain/nodeReads.js'
 import { sendTransaction } from '../chain/sendTransaction.js'
-import {
-  DETERMINISTIC_DEPLOYER,
-  type Deployment,
-  tankFactoryAddress,
-} from '../contracts/deployments.js'
 import { abi as tankAbi } from '../contracts/generated/Tank06.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { SignerLostError, TankError } from '../errors/tankErrors.js'
@@ -21,14 +16,10 @@ import { encryptSecret } from '../tenancy/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
 import type { Runway } from './runway.js'
 import { canSign, SIGNER_PURPOSE } from './tank/signForTank.js'
-import {
-  type TankParts,
-  tankAddress,
-  tankCreation,
-  tankImplementation,
-} from './tank/tankAddress.js'
-import { tankLevel } from './tank/tankLevel.js'
+import { type TankParts, tankAddress } from './tank/tankAddress.js'
 import { NEWEST_TANK } from './tank/tankTypedData.js'
+import { tankLevel } from './tankLevel.js'
+import { createTankSteps } from './tankSteps.js'
 
 export type Tank = {
   /** null = the operator's, shared by apps with credit. */
@@ -109,61 +100,29 @@ export type Tanks = {
 
 export function createTanks(context: TanksContext): Tanks {
   const { database, masterKey, node, definition } = context
-  const { chainId, tankFactory } = definition
+  const { chainId } = definition
 
   const has = async (address: Address): Promise<boolean> => (await getCode(node, address)) !== '0x'
-
-  /** Deploys a contract of ours at the address that follows from its code. */
-  const place = async ({ address, deployData }: Deployment, key: Hex): Promise<void> => {
-    if (await has(address)) return
-    if (!(await has(DETERMINISTIC_DEPLOYER))) {
-      throw new TankError(`Chain ${chainId} lacks the deployer ${DETERMINISTIC_DEPLOYER}.`)
-    }
-    await sendTransaction(context, key, { to: DETERMINISTIC_DEPLOYER, data: deployData })
-  }
-
-  const placeFactory = async (key: Hex): Promise<void> => {
-    if (tankFactory === tankFactoryAddress.address) return place(tankFactoryAddress, key)
-    if (!(await has(tankFactory))) throw new TankError(`There is no TankFactory at ${tankFactory}.`)
-  }
-
-  const signedBy = (entryPoint: EntryPoint, owner: Address, kind: TankKind) =>
-    newSigner(context, entryPoint, owner, kind)
+  const steps = createTankSteps(context)
 
   return {
     async ensure(appId, entryPoint, owner, kind = 'gas') {
       const known = await findTank(database, appId, chainId, entryPoint.address, kind)
       if (known !== undefined && !canSign(masterKey, known)) throw new SignerLostError(known)
-      if (known !== undefined) return toTank(known)
-      const made = signedBy(entryPoint, owner, kind)
-      const stored = await insertTank(database, {
-        app_id: appId,
-        chain_id: BigInt(chainId),
-        entry_point: entryPoint.address,
-        kind,
-        ...made,
-      })
-      return toTank(stored)
+      return toTank(known ?? (await registerTank(context, { appId, entryPoint, owner, kind })))
     },
 
     async replace(tank, entryPoint) {
       requireReplaceable(tank)
-      const made = signedBy(entryPoint, tank.owner, tank.kind)
+      const made = newSigner(context, entryPoint, tank.owner, tank.kind)
       return toTank(await replaceTank(database, tank, made))
     },
 
     async deploy(tank, entryPoint, key) {
-      if (await has(tank.address)) return undefined
-      const parts = { ...tank, version: entryPoint.version }
-      if (tankAddress(tankFactory, parts) !== tank.address) {
-        throw new TankError(
-          `Tank ${tank.address} was made for another TankFactory than ${tankFactory}; configure that one.`,
-        )
-      }
-      await placeFactory(key)
-      await place(tankImplementation(tank.kind, entryPoint.version, tank.contract), key)
-      const request = { to: tankFactory, data: tankCreation(parts) }
-      return (await sendTransaction(context, key, request)).transactionHash
+      let hash: Hex | undefined
+      for (const { to, data } of await steps({ ...tank, version: entryPoint.version }))
+        hash = (await sendTransaction(context, key, { to, data })).transactionHash
+      return hash
     },
 
     async show(appId, entryPoint, kind = 'gas') {
@@ -196,6 +155,28 @@ export function createTanks(context: TanksContext): Tanks {
   }
 }
 
+type NewTankOf = {
+  /** null = the operator's */
+  readonly appId: string | null
+  readonly entryPoint: EntryPoint
+  readonly owner: Address
+  readonly kind: TankKind
+}
+
+/** Registers a tank with a new signer, or gives the one that is there: its address can be funded from now on. */
+export function registerTank(
+  context: Omit<TanksContext, 'node'>,
+  { appId, entryPoint, owner, kind }: NewTankOf,
+): Promise<StoredTank> {
+  return insertTank(context.database, {
+    app_id: appId,
+    chain_id: BigInt(context.definition.chainId),
+    entry_point: entryPoint.address,
+    kind,
+    ...newSigner(context, entryPoint, owner, kind),
+  })
+}
+
 /** Throws TankError for a tank that works, or whose deposit would be left behind. */
 function requireReplaceable({ address, owner, deposit, isSignerLost }: TankState): void {
   if (!isSignerLost)
@@ -220,7 +201,7 @@ function requireFree(wei: bigint, deposit: bigint, kept: bigint): void {
 
 /** Contract, address, owner and signer of a new tank. */
 function newSigner(
-  { masterKey, definition: { tankFactory } }: TanksContext,
+  { masterKey, definition: { tankFactory } }: Omit<TanksContext, 'node' | 'database'>,
   entryPoint: EntryPoint,
   owner: Address,
   kind: TankKind,

@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
+import { createRecent } from '../base/createRecent.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getBlock } from '../chain/nodeReads.js'
@@ -35,6 +36,17 @@ export type TokenBooks = {
   list(appId?: string): Promise<readonly TokenBook[]>
   /** Moves `amount` units to `to` and waits for it. `key` must be the owner's. Throws TankError. */
   withdraw(tank: Tank, token: Address, to: Address, amount: bigint, key: Hex): Promise<Hex>
+}
+
+/** Milliseconds for which the books of an app stand, however often they are asked for. */
+const BOOKS_AGE = 2_000
+
+/** A reader of the books of one app, for callers whose number nobody bounds: each line is a question to the node. */
+export function createAppBooks(
+  books: Pick<TokenBooks, 'list'>,
+): (appId: string) => Promise<readonly TokenBook[]> {
+  const recent = createRecent<readonly TokenBook[]>(BOOKS_AGE)
+  return (appId) => recent(appId, () => books.list(appId))
 }
 
 export function createTokenBooks(context: BooksContext): TokenBooks {

@@ -7,7 +7,7 @@ import { findFund, listFunds } from '../store/ledger/funds.js'
 import { listTanks } from '../store/ledger/tanks.js'
 import { alarmOf, creditOf } from './funds.js'
 import { type AlarmTerms, isLow, type Runway } from './runway.js'
-import { tankLevel } from './tank/tankLevel.js'
+import { tankLevel } from './tankLevel.js'
 
 type WatchContext = {
   readonly database: Database

@@ -3,15 +3,8 @@ import { type BudgetSpending, claimBudgets } from './budget/budget.js'
 import type { PolicyClaim, ReservationClaim } from './decideReservation.js'
 import type { AppPolicies } from './loadPolicies.js'
 import type { Policy } from './policy.js'
-import { callRule } from './rules/callRule.js'
-import { chainRule } from './rules/chainRule.js'
-import { deploymentRule } from './rules/deploymentRule.js'
-import { factoryRule } from './rules/factoryRule.js'
-import { maxFeeRule } from './rules/maxFeeRule.js'
+import { estimateRules, naming, requestRules, scopeRules } from './rules/policyRules.js'
 import type { EstimateFacts, PolicyRule, RequestFacts } from './rules/rule.js'
-import { senderRule } from './rules/senderRule.js'
-import { timeRule } from './rules/timeRule.js'
-import { webhookRule } from './rules/webhookRule.js'
 
 /** The answer of one policy; without a refusal it would pay. */
 export type PolicyAnswer = { readonly policy: Policy; readonly refusal: Refusal | undefined }
@@ -30,25 +23,20 @@ export type PolicyEvaluation<Passed> = { readonly verdicts: readonly PolicyAnswe
   | { readonly passed: undefined; readonly refusal: Refusal; readonly policyId: string }
 )
 
-/** Rules on where and when a policy applies at all. */
-const scopeRules: readonly PolicyRule[] = [timeRule, chainRule]
-const requestRules: readonly PolicyRule[] = [senderRule, deploymentRule, factoryRule, callRule]
-const estimateRules: readonly PolicyRule<EstimateFacts>[] = [webhookRule, maxFeeRule]
-
 /** Applies the rules that need no estimate, no webhook and no money. */
 export function evaluateRequest(
   policies: AppPolicies,
   facts: RequestFacts,
 ): PolicyEvaluation<RemainingPolicies> {
   const inScope = ({ active, terms }: Policy) =>
-    active && scopeRules.every((rule) => rule(terms, facts) === undefined)
+    active && Object.values(scopeRules).every((rule) => rule(terms, facts) === undefined)
   const ofAccount = policies.ofAccount
     .filter(inScope)
     .map((policy) => ({ policy, refusal: firstOf(requestRules, policy, facts) }))
   const ofApp = policies.ofApp.map((policy) => ({
     policy,
     refusal: policy.active
-      ? firstOf([...scopeRules, ...requestRules], policy, facts)
+      ? firstOf({ ...scopeRules, ...requestRules }, policy, facts)
       : inactive(policy),
   }))
   const isRemaining = ({ refusal }: PolicyAnswer) => refusal === undefined
@@ -126,22 +114,15 @@ function mostTelling(verdicts: readonly PolicyAnswer[]): PolicyAnswer | undefine
 }
 
 function firstOf<Facts>(
-  rules: readonly PolicyRule<Facts>[],
+  rules: Readonly<Record<string, PolicyRule<Facts>>>,
   policy: Policy,
   facts: Facts,
 ): Refusal | undefined {
-  for (const rule of rules) {
+  for (const rule of Object.values(rules)) {
     const refusal = rule(policy.terms, facts)
     if (refusal !== undefined) return naming(policy, refusal)
   }
   return undefined
-}
-
-function naming({ name }: Policy, { code, message }: Refusal): Refusal {
-  return {
-    code,
-    message: `Policy ${name}: ${message}`,
-  }
 }
 
 function inactive(policy: Policy): Refusal {

@@ -14,7 +14,7 @@ import {
   updatePolicy,
 } from '../store/tenants/policies.js'
 import { type BudgetInUse, budgetsInUse } from './budget/budgetsInUse.js'
-import { type TermsInput, termsSchema } from './policySchema.js'
+import { type TermsInput, termsMistakes, termsSchema } from './policySchema.js'
 
 const name = z.string().min(1).max(100)
 const position = z.int().min(0).max(1_000_000)
@@ -69,7 +69,7 @@ export type Policies = {
 export function createPolicies(database: Database): Policies {
   return {
     async create(accountId, input) {
-      const { position, terms, ...fields } = parse(newPolicySchema, input, '')
+      const { position, terms, ...fields } = parse(newPolicySchema, input)
       if (fields.appId !== null) {
         const app = await findApp(database, fields.appId)
         if (app?.accountId !== accountId)
@@ -97,7 +97,7 @@ export function createPolicies(database: Database): Policies {
     },
 
     async update(accountId, policyId, input) {
-      const { terms, name, active, position } = parse(changeSchema, input, '')
+      const { terms, name, active, position } = parse(changeSchema, input)
       const { app_id } = required(await findPolicy(database, accountId, policyId))
       const change = {
         ...(name !== undefined && { name }),
@@ -146,29 +146,20 @@ async function requireRoom(
     )
 }
 
-/** The terms as the user wrote them, which is how they are stored, once they were parsed. */
+/** The terms as the user wrote them, which is how they are stored, once they were found without mistake. */
 function checkTerms(terms: unknown, appId: string | null): unknown {
   const written = terms ?? {}
-  const { budgets } = parse(termsSchema, written, 'terms')
-  const ofAccount = budgets.findIndex(({ per }) => per === 'account')
-  if (ofAccount >= 0 && appId !== null)
-    throw new InvalidPolicyError(
-      `terms.budgets.${ofAccount}.per`,
-      'account belongs in a policy of the account (appId null).',
-    )
-  return written
+  const [mistake] = termsMistakes(written, { isOfApp: appId !== null })
+  if (mistake === undefined) return written
+  const path = ['terms', mistake.path].filter((part) => part !== '').join('.')
+  throw new InvalidPolicyError(path, `${mistake.message}.`)
 }
 
-function parse<Schema extends z.ZodType>(
-  schema: Schema,
-  input: unknown,
-  root: string,
-): z.output<Schema> {
+function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = schema.safeParse(input)
   if (result.success) return result.data
   const [issue] = result.error.issues
-  const path = [...(root === '' ? [] : [root]), ...(issue?.path ?? [])].join('.')
-  throw new InvalidPolicyError(path, `${issue?.message ?? 'is malformed'}.`)
+  throw new InvalidPolicyError(issue?.path.join('.') ?? '', `${issue?.message ?? 'is malformed'}.`)
 }
 
 function required(policy: StoredPolicy | undefined): StoredPolicy {

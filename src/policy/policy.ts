@@ -1,5 +1,5 @@
 import type { AbiParameter, Address, Hex } from 'viem'
-import type { BudgetUnit } from '../store/schema.js'
+import type { BudgetUnit } from '../base/vocabulary.js'
 
 /**
  * The time over which a budget adds up. Aligned windows begin in UTC: full hour, midnight, Monday,

@@ -6,6 +6,8 @@ import { constraintMistake } from './calls/constraint.js'
 import type { AllowedCall, Budget, PolicyTerms, ValueComparison } from './policy.js'
 import { parseUsd } from './price.js'
 
+export { termsWarnings } from './terms/termsWarnings.js'
+
 const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address (0x and 40 hex digits)')
@@ -23,21 +25,27 @@ const usd = z
 
 const seconds = z.int().min(0).max(0xffff_ffff_ffff)
 
-const limit = z.union([
-  z.strictObject({ wei }).transform(({ wei }) => ({ unit: 'wei' as const, limit: wei })),
-  z.strictObject({ usd }).transform(({ usd }) => ({ unit: 'usd' as const, limit: usd })),
-  z
-    .strictObject({ count: z.int().min(0).max(1_000_000_000) })
-    .transform(({ count }) => ({ unit: 'count' as const, limit: BigInt(count) })),
-])
+const limit = z.union(
+  [
+    z.strictObject({ wei }).transform(({ wei }) => ({ unit: 'wei' as const, limit: wei })),
+    z.strictObject({ usd }).transform(({ usd }) => ({ unit: 'usd' as const, limit: usd })),
+    z
+      .strictObject({ count: z.int().min(0).max(1_000_000_000) })
+      .transform(({ count }) => ({ unit: 'count' as const, limit: BigInt(count) })),
+  ],
+  'must be {"wei"}, {"usd"} or {"count"} with an amount that is not negative',
+)
 
 /** 31 days in seconds: older counters are neither counted nor kept. */
 const LONGEST_ROLLING = 2_678_400
 
-const window = z.union([
-  z.enum(['never', 'hour', 'day', 'week', 'month']),
-  z.strictObject({ rollingSeconds: z.int().min(60).max(LONGEST_ROLLING) }),
-])
+const window = z.union(
+  [
+    z.enum(['never', 'hour', 'day', 'week', 'month']),
+    z.strictObject({ rollingSeconds: z.int().min(60).max(LONGEST_ROLLING) }),
+  ],
+  'must be never, hour, day, week, month or {"rollingSeconds"} from 60 to 2678400',
+)
 
 const budget = z
   .strictObject({
@@ -96,7 +104,7 @@ const calledFunction = z.string().transform((text, context) => {
 
 const allowedCall = z
   .strictObject({
-    target: z.union([z.enum(['any', 'sender']), address]),
+    target: z.union([z.enum(['any', 'sender']), address], 'must be an address, any or sender'),
     function: calledFunction.nullable().optional(),
     maxValue: wei.optional(),
     where: z.record(path, comparisons).default({}),
@@ -161,3 +169,21 @@ export const termsSchema = z
   )
 
 export type TermsInput = z.input<typeof termsSchema>
+
+/** A mistake in terms, and the path of the member that has it, such as `calls.allow.0.target`. */
+export type TermsMistake = { readonly path: string; readonly message: string }
+
+/** Every mistake in terms as a user wrote them; none = they can be stored. */
+export function termsMistakes(terms: unknown, { isOfApp }: { readonly isOfApp: boolean }) {
+  const { data, error } = termsSchema.safeParse(terms)
+  const mistakes = (error?.issues ?? []).map(
+    ({ path, message }): TermsMistake => ({ path: path.join('.'), message }),
+  )
+  const ofAccount = isOfApp ? (data?.budgets.findIndex(({ per }) => per === 'account') ?? -1) : -1
+  if (ofAccount >= 0)
+    mistakes.push({
+      path: `budgets.${ofAccount}.per`,
+      message: 'account belongs in a policy of the account (appId null)',
+    })
+  return mistakes
+}

@@ -30,9 +30,28 @@ export type Prices = {
    * when the sources give no price that can be relied on; an older price never takes its place.
    */
   rate(token: TokenDefinition): Promise<bigint>
+  /**
+   * The look at the sources that `rate` goes by, also a look that found no price: it is not repeated within `maxAge`
+   * seconds. Throws errors of the node.
+   */
+  look(token: TokenDefinition): Promise<PriceLook>
 }
 
-type Known = { readonly until: number; readonly rate: Promise<bigint> }
+/** The answers of a token's sources at one time, and what follows from them. */
+export type PriceLook = {
+  /** Unix seconds */
+  readonly at: number
+  /** Smallest token units per 10^18 wei, or the reason why there is no price. */
+  readonly rate: RateOrReason
+  /** In the order of the token's sources; empty where they were not asked. */
+  readonly sources: readonly PriceOrReason[]
+}
+
+export type RateOrReason =
+  | { readonly units: bigint; readonly reason?: undefined }
+  | { readonly units?: undefined; readonly reason: string }
+
+type Known = { readonly until: number; readonly look: Promise<PriceLook>; isGood: boolean }
 
 /** Makes the prices of a chain's tokens, from the sources that each token names. */
 export function createPrices({ node, client, sequencer, maxAge, now }: PricesContext): Prices {
@@ -46,40 +65,56 @@ export function createPrices({ node, client, sequencer, maxAge, now }: PricesCon
   }
 
   /** An amount in other decimals than the contract's would be wrong by powers of ten. */
-  const requireDecimals = async (token: TokenDefinition): Promise<void> => {
-    if (checked.has(token.address)) return
-    const decimals = await readDecimals(node, token.address)
-    if (decimals !== token.decimals)
-      throw new TokenPriceError(
-        token,
-        `its contract has ${decimals ?? 'no'} decimals, ${token.decimals} are configured`,
-      )
-    checked.add(token.address)
+  const decimalsTrouble = async ({ address, decimals }: TokenDefinition) => {
+    if (checked.has(address)) return undefined
+    const actual = await readDecimals(node, address)
+    if (actual !== decimals)
+      return `its contract has ${actual ?? 'no'} decimals, ${decimals} are configured`
+    checked.add(address)
+    return undefined
   }
 
-  const find = async (token: TokenDefinition): Promise<bigint> => {
-    await requireDecimals(token)
+  const find = async (token: TokenDefinition): Promise<PriceLook> => {
+    const at = now()
+    const wrong = await decimalsTrouble(token)
+    if (wrong !== undefined) return { at, rate: { reason: wrong }, sources: [] }
     const usesFeeds = token.sources.some(({ kind }) => kind === 'feeds')
-    const [trouble, ...answers] = await Promise.all([
-      sequencer && usesFeeds ? sequencerTrouble(node, sequencer, now()) : undefined,
+    const [trouble, ...sources] = await Promise.all([
+      sequencer && usesFeeds ? sequencerTrouble(node, sequencer, at) : undefined,
       ...token.sources.map(ask),
     ])
-    const { price, reason } = trouble === undefined ? agree(answers, token) : { reason: trouble }
-    if (price === undefined) throw new TokenPriceError(token, reason)
-    return rateOf(price, token.decimals)
+    const { price, reason } = trouble === undefined ? agree(sources, token) : { reason: trouble }
+    const rate = price === undefined ? { reason } : { units: rateOf(price, token.decimals) }
+    return { at, rate, sources }
+  }
+
+  const begin = (token: TokenDefinition): Known => {
+    const look = find(token)
+    const begun: Known = { until: performance.now() + maxAge * 1_000, look, isGood: true }
+    known.set(token.address, begun)
+    look.then(
+      ({ rate }) => {
+        begun.isGood = rate.units !== undefined
+      },
+      () => {
+        begun.isGood = false
+      },
+    )
+    return begun
+  }
+
+  const lastOf = ({ address }: TokenDefinition): Known | undefined => {
+    const last = known.get(address)
+    return last !== undefined && last.until > performance.now() ? last : undefined
   }
 
   return {
-    rate: (token) => {
-      const at = performance.now()
-      const last = known.get(token.address)
-      if (last !== undefined && last.until > at) return last.rate
-      const rate = find(token)
-      known.set(token.address, { until: at + maxAge * 1_000, rate })
-      rate.catch(() => {
-        if (known.get(token.address)?.rate === rate) known.delete(token.address)
-      })
-      return rate
+    async rate(token) {
+      const last = lastOf(token)
+      const { rate } = await (last?.isGood ? last : begin(token)).look
+      if (rate.units === undefined) throw new TokenPriceError(token, rate.reason)
+      return rate.units
     },
+    look: (token) => (lastOf(token) ?? begin(token)).look,
   }
 }

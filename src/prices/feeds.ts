@@ -63,11 +63,12 @@ export async function perNativeByFeeds(
 ): Promise<PriceOrReason> {
   const [ofToken, ofNative] = await Promise.all([
     readFeed(node, token, at),
-    native === undefined ? { price: ONE } : readFeed(node, native, at),
+    native === undefined ? { price: ONE, updatedAt: at } : readFeed(node, native, at),
   ])
   if (ofToken.price === undefined) return ofToken
   if (ofNative.price === undefined) return ofNative
-  return { price: perNativeOf(ofNative.price, ofToken.price) }
+  const updatedAt = Math.min(ofToken.updatedAt ?? at, ofNative.updatedAt ?? at)
+  return { price: perNativeOf(ofNative.price, ofToken.price), updatedAt }
 }
 
 /** The reason why feeds of this chain cannot be used now; undefined = they can. */

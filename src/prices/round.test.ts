@@ -18,7 +18,7 @@ const round: Round = {
 }
 
 test('a fresh round is worth its answer in 18 decimals', () => {
-  expect(checkRound(round, 8, feed, now)).toEqual({ price: one })
+  expect(checkRound(round, 8, feed, now)).toEqual({ price: one, updatedAt: now - 10 })
 })
 
 test('a round is good until its heartbeat has passed, not a second longer', () => {

@@ -10,10 +10,13 @@ export type Round = {
   readonly answeredInRound: bigint
 }
 
-/** A price with 18 decimals, or the reason why there is none. */
+/**
+ * A price with 18 decimals, or the reason why there is none. `updatedAt` (Unix seconds) is the time at which a
+ * feed was told it, where the source says so.
+ */
 export type PriceOrReason =
-  | { readonly price: bigint; readonly reason?: undefined }
-  | { readonly price?: undefined; readonly reason: string }
+  | { readonly price: bigint; readonly reason?: undefined; readonly updatedAt?: number }
+  | { readonly price?: undefined; readonly reason: string; readonly updatedAt?: number }
 
 /** The most decimals of a feed that can be scaled to 18. */
 const MAX_DECIMALS = 36
@@ -29,12 +32,14 @@ export function checkRound(
   if (decimals > MAX_DECIMALS) return refuse(`has ${decimals} decimals`)
   if (updatedAt === 0n || answeredInRound < roundId) return refuse('has a round without answer')
   const age = BigInt(at) - updatedAt
-  if (age > BigInt(heartbeat)) return refuse(`is ${age} s old, its heartbeat is ${heartbeat} s`)
+  const dated = { updatedAt: Number(updatedAt) }
+  if (age > BigInt(heartbeat))
+    return { ...refuse(`is ${age} s old, its heartbeat is ${heartbeat} s`), ...dated }
   if (answer <= 0n) return refuse(`answers ${answer}`)
   const price = toFixed18(answer, decimals)
   if (price === 0n || (min !== undefined && price < min) || (max !== undefined && price > max))
     return refuse(`answers ${answer}, outside of its bounds`)
-  return { price }
+  return { price, ...dated }
 }
 
 /**

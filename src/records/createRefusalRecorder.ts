@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { createWriteBehind } from '../base/createWriteBehind.js'
 import type { Database } from '../store/database.js'
 import { insertRefusals, type NewRefusal } from '../store/records/refusals.js'
 
@@ -36,8 +37,6 @@ export function createRefusalRecorder({
   onLost,
 }: RefusalRecorderContext): RefusalRecorder {
   let waiting: NewRefusal[] = []
-  let writing: Promise<void> | undefined
-  let timer: NodeJS.Timeout | undefined
   let windowStart = 0
   const inWindow = new Map<string, number>()
 
@@ -63,18 +62,7 @@ export function createRefusalRecorder({
     }
   }
 
-  /** One batch at a time; the next gathers meanwhile. */
-  function schedule(): void {
-    if (timer !== undefined || writing !== undefined || waiting.length === 0) return
-    timer = setTimeout(() => {
-      timer = undefined
-      writing = write().finally(() => {
-        writing = undefined
-        schedule()
-      })
-    }, GATHER)
-  }
-
+  const behind = createWriteBehind({ delay: GATHER, hasGathered: () => waiting.length > 0, write })
   return {
     record(refusal) {
       if (!hasRoom(refusal.app_id)) {
@@ -82,14 +70,8 @@ export function createRefusalRecorder({
         return
       }
       waiting.push(refusal)
-      schedule()
+      behind.schedule()
     },
-    async stop() {
-      clearTimeout(timer)
-      timer = undefined
-      await writing
-      clearTimeout(timer)
-      await write()
-    },
+    stop: behind.stop,
   }
 }

@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { describeRevert } from '../entrypoint/revertReason.js'
+import { type HistoryCode, historyCodes } from '../store/dropCode.js'
 import type { OperationRecord } from '../store/records/operations.js'
 
 /** Something that happened to an operation. Wei and gas are bigints, fees are wei per gas. */
@@ -36,6 +37,8 @@ export type TimelineEntry = { readonly at: Date } & (
       /** It left its bundle: for no fault of its own, with a failure counted, or by a reorganisation. */
       readonly kind: 'returned' | 'suspected' | 'reorged'
       readonly bundleId: bigint | null
+      readonly code: HistoryCode
+      readonly message: string
     }
   | {
       readonly kind: 'dropped' | 'replaced'
@@ -107,7 +110,33 @@ function pastEntry({
   reason,
 }: OperationRecord['history'][number]): TimelineEntry {
   if (kind === 'dropped' || kind === 'replaced') return { at, kind, code, message: reason }
-  return kind === 'readmitted' ? { at, kind } : { at, kind, bundleId: bundle_id }
+  if (kind === 'readmitted') return { at, kind }
+  const happened = mishaps[kind]
+  return {
+    at,
+    kind,
+    bundleId: bundle_id,
+    code: happened,
+    message: reason ?? historyCodes[happened],
+  }
+}
+
+const mishaps = { returned: 'RETURNED', suspected: 'SUSPECTED', reorged: 'REORGED' } as const
+
+/**
+ * The code of what a client must know about the operation beside its state: why it ended badly, or what keeps it from
+ * its end. Null where all is well. A reorganisation stays worth knowing after the operation was included again: the
+ * first receipt may have been acted on.
+ */
+export function troubleOf({ operation, inclusion, history }: OperationRecord): string | null {
+  if (inclusion?.success === false) return 'CALL_REVERTED' satisfies HistoryCode
+  if (operation.reason_code !== null) return operation.reason_code
+  const happened = history.flatMap(({ kind }) =>
+    kind in mishaps ? [kind as keyof typeof mishaps] : [],
+  )
+  if (inclusion !== undefined) return happened.includes('reorged') ? mishaps.reorged : null
+  const last = happened.at(-1)
+  return last === undefined ? null : mishaps[last]
 }
 
 /** Of how it ended, if it has. */

@@ -1,6 +1,8 @@
 import { hostname } from 'node:os'
+import { createDataFeeWatch } from '../bundling/createDataFeeWatch.js'
 import { createDebugBundler, type DebugBundler } from '../bundling/createDebugBundler.js'
 import { createGasWatch, type GasWatch } from '../bundling/createGasWatch.js'
+import { createRelay, type Relay } from '../bundling/createRelay.js'
 import { createSizeWatch } from '../bundling/createSizeWatch.js'
 import { type BundlingCandidate, leadBundling } from '../bundling/leadBundling.js'
 import { type Bundler, startBundler } from '../bundling/startBundler.js'
@@ -51,18 +53,22 @@ export function bundleChain(chain: OpenChain, keys: ChainKeys, parts: ChainParts
     onLeaseLost: () => metrics.leaseLost(chainId),
   }
   const isBundler = config.role.includes('bundler')
+  const relay = isBundler ? openRelay(chain, metrics) : undefined
   const bundler = isBundler
     ? leadBundling(candidacy, (fenced) => {
-        leading = startBundler(bundlingContext(chain, keys, parts, rules, fenced), heads)
-        leading.setMode(bundlingMode)
+        leading = startBundler(
+          { ...bundlingContext(chain, keys, parts, rules, fenced), relay },
+          heads,
+        )
+        void leading.setMode(bundlingMode)
         return leading
       })
     : undefined
   const steering = {
     sendNow: async () => leading?.sendNow(),
-    setMode: (mode: 'manual' | 'auto') => {
+    setMode: async (mode: 'manual' | 'auto') => {
       bundlingMode = mode
-      leading?.setMode(mode)
+      await leading?.setMode(mode)
     },
   }
   const debug = config.debugMethods
@@ -75,8 +81,22 @@ export function bundleChain(chain: OpenChain, keys: ChainKeys, parts: ChainParts
     funds: () => fundsWatch?.levels() ?? [],
     stop: async () => {
       await Promise.all([bundler?.stop(), fundsWatch?.stop()])
+      await relay?.close()
     },
   }
+}
+
+/** The receiver of bundles that are not to be public; undefined where they are. */
+function openRelay(
+  { definition: { chainId, sending }, node, logger }: OpenChain,
+  metrics: ChainParts['metrics'],
+): Relay | undefined {
+  if (sending === undefined || sending.way === 'public') return undefined
+  return createRelay(sending, {
+    node,
+    logger,
+    onAnswer: (answer) => metrics.relayed(chainId, answer),
+  })
 }
 
 /** @param database through which only the holder of the chain's lease can write */
@@ -89,12 +109,13 @@ function bundlingContext(
 ) {
   const { chainId } = definition
   const gasWatch: GasWatch | undefined =
-    rules.mode === 'off'
+    rules.mode === 'off' || (definition.chargedGas ?? 'used') !== 'used'
       ? undefined
       : createGasWatch({
           chainId,
-          node,
           database,
+          replay: engine.replay,
+          now: () => performance.now(),
           logger,
           onGasCompared: (outcome) => metrics.gasCompared(chainId, outcome),
         })
@@ -109,6 +130,13 @@ function bundlingContext(
     treasury,
     logger,
     gasWatch,
+    dataFeeWatch: createDataFeeWatch({
+      node,
+      definition,
+      logger,
+      now: Date.now,
+      onDataFeeCompared: (outcome) => metrics.dataFeeCompared(chainId, outcome),
+    }),
     sizeWatch:
       definition.expectedBundleSize === 'auto'
         ? createSizeWatch({ database, definition, now: Date.now })
@@ -116,6 +144,7 @@ function bundlingContext(
     onBundleEnded: (state: Exclude<BundleState, 'signed'>) => metrics.bundleEnded(chainId, state),
     onBundlePaid: (cost: bigint, earned: bigint) => metrics.bundlePaid(chainId, cost, earned),
     onBundleReplaced: (kind: 'raised' | 'cancel') => metrics.bundleReplaced(chainId, kind),
+    onRelayed: (outcome: 'withdrawn' | 'published') => metrics.relayed(chainId, outcome),
     onReorg: (depth: number) => metrics.reorganised(chainId, depth),
   }
 }

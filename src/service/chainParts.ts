@@ -3,6 +3,7 @@ import type { Config } from '../config/options.js'
 import type { Metrics } from '../metrics/createMetrics.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
 import type { Database } from '../store/database.js'
+import type { OperationTraces } from '../traces/operationTraces.js'
 import type { Simulations } from '../validation/simulations.js'
 import type { Approver } from '../webhook/approve.js'
 
@@ -21,6 +22,8 @@ export type ChainParts = {
   readonly client: OutboundClient
   readonly approver: Approver
   readonly metrics: Metrics
+  /** Undefined where nobody wants to see them. */
+  readonly traces: OperationTraces | undefined
   /** Runs of our EVM, on threads that all chains share. */
   readonly simulations: Simulations
   readonly database: Database

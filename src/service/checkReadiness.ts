@@ -1,4 +1,5 @@
 import type { ChainReadiness, Readiness, ReadinessQuestion } from '../api/services.js'
+import { createRecent } from '../base/createRecent.js'
 import type { ExecutorStatus } from '../bundling/executorStatus.js'
 import { bundlerLease } from '../bundling/leadBundling.js'
 import type { Database } from '../store/database.js'
@@ -48,11 +49,12 @@ export async function checkReadiness(
   { chainId: askedChain, role }: ReadinessQuestion,
 ): Promise<Readiness> {
   const { database, chains, away, isDraining, masterKey, roles } = parts
-  const reachable = await within(isReachable(database), false)
+  const [reachable, isKeyRight] = await Promise.all([
+    within(isReachable(database), false),
+    within(isKeyRecorded(database, masterKey), undefined),
+  ])
+  // After the others, whose statements may have met it.
   const trouble = await within(storageTrouble(database), undefined)
-  const isKeyRight = reachable
-    ? await within(isKeyRecorded(database, masterKey), undefined)
-    : undefined
   const own = {
     serving: !isDraining,
     [`role ${role}`]: roles.includes(role),
@@ -162,12 +164,8 @@ export function executorAlarms(
 
 /** The answer of `read`, or one that is at most 2 s old: everybody may ask for the readiness. */
 export function recently<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
-  let last: { readonly at: number; readonly answer: Promise<Answer> } | undefined
-  return () => {
-    if (last === undefined || Date.now() - last.at > 2_000)
-      last = { at: Date.now(), answer: read() }
-    return last.answer
-  }
+  const recent = createRecent<Answer>(2_000)
+  return () => recent('', read)
 }
 
 function executorsOf({ executors }: ChainHealth) {

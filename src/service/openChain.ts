@@ -2,7 +2,12 @@ import type { Logger } from 'pino'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { type HeadFollower, startHeadFollower } from '../chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../chain/nodeClient.js'
-import { requireChain, requireEntryPoints } from '../chain/requireChain.js'
+import {
+  doubtFinality,
+  requireBlocks,
+  requireChain,
+  requireEntryPoints,
+} from '../chain/requireChain.js'
 import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { ChainAwayError, ConfigError } from '../errors/configError.js'
@@ -45,7 +50,10 @@ export async function openChain(
   })
   try {
     await requireChain(node, configured)
+    await requireBlocks(node, configured)
     await requireDataFee(node, configured)
+    const doubt = await doubtFinality(node, configured)
+    if (doubt !== undefined) logger.warn(doubt)
     const definition = { ...configured, entryPoints: await requireEntryPoints(node, configured) }
     const entryPoints = definition.entryPoints.map(({ version, address }) =>
       createEntryPoint(version, address),

@@ -1,14 +1,19 @@
-import type { Address } from 'viem'
+import type { NewAppTank } from '../api/adminContext.js'
 import type { ChainServices } from '../api/services.js'
+import { createRecent } from '../base/createRecent.js'
 import { executorStatus } from '../bundling/executorStatus.js'
 import type { BundlingCandidate } from '../bundling/leadBundling.js'
 import { type ClientReads, createClientReads } from '../chain/clientReads.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeState } from '../chain/nodeClient.js'
-import { depositOf } from '../paymaster/entryPointDeposit.js'
-import { createTokenBooks, type TokenBooks } from '../paymaster/tokenBooks.js'
+import { TankError } from '../errors/tankErrors.js'
+import { createTankLevels, type TankLevel } from '../paymaster/tankLevel.js'
+import { createTankSteps, type TankStep } from '../paymaster/tankSteps.js'
+import { registerTank } from '../paymaster/tanks.js'
+import { createAppBooks, createTokenBooks, type TokenBook } from '../paymaster/tokenBooks.js'
 import { openSigner, openSigners } from '../signing/openSigner.js'
 import type { Database } from '../store/database.js'
+import type { StoredTank } from '../store/ledger/tanks.js'
 import { bundleChain, type ChainBundling, type ChainKeys } from './bundleChain.js'
 import type { ChainParts } from './chainParts.js'
 import { type ChainHealth, recently } from './checkReadiness.js'
@@ -25,12 +30,16 @@ export type RunningChain = {
   readonly bundler: BundlingCandidate | undefined
   readonly health: ChainHealth
   readonly funds: GaugedChain['funds']
-  /** wei that an EntryPoint holds for a tank. */
-  readonly depositOf: (entryPoint: Address, tank: Address) => Promise<bigint>
+  /** The money of a tank at a recent head. */
+  readonly levelOf: (tank: StoredTank) => Promise<TankLevel>
+  /** Registers a tank of an app that gives gas, or gives the one that is there; nothing is sent. */
+  readonly registerTank: (trx: Database, tank: NewAppTank) => Promise<StoredTank>
+  /** The transactions that a tank is missing on the chain, of the last seconds. Throws TankError. */
+  readonly stepsOf: (tank: StoredTank) => Promise<readonly TankStep[]>
   /** The nodes as this process knows them. */
   readonly nodes: () => readonly NodeState[]
-  /** The books of payments in tokens. */
-  readonly books: TokenBooks
+  /** The books of an app's payments in tokens, of the last seconds. */
+  readonly booksOf: (appId: string) => Promise<readonly TokenBook[]>
   readonly close: () => Promise<void>
 }
 
@@ -43,13 +52,14 @@ export async function startChain(
   parts: ChainParts,
 ): Promise<RunningChain> {
   const { database, metrics, simulations } = parts
+  const { transactionType } = definition
   const keys: ChainKeys = {
-    signers: await openSigners(definition.executorKeys),
-    treasury: definition.treasury && (await openSigner(definition.treasury.key)),
+    signers: await openSigners(definition.executorKeys, transactionType),
+    treasury: definition.treasury && (await openSigner(definition.treasury.key, transactionType)),
   }
   const logger = parts.logger.child({ chainId: definition.chainId })
   const chain = await openChain(definition, { metrics, simulations }, logger)
-  const { node } = chain
+  const { node, heads } = chain
   const services = serveChain(chain, parts)
   const { bundler, debug, funds, stop } = bundleChain(chain, keys, parts)
   const reads = readsOf(chain)
@@ -58,14 +68,37 @@ export async function startChain(
     bundler,
     health: healthOf(chain, keys, bundler, database),
     funds,
-    depositOf: (entryPoint, tank) => depositOf(node, entryPoint, tank),
+    levelOf: createTankLevels({ database, node, heads, chainId: definition.chainId }),
+    registerTank: (trx, { appId, entryPoint, owner }) =>
+      registerTank(
+        { database: trx, masterKey: parts.masterKey, definition },
+        { appId, entryPoint, owner, kind: 'gas' },
+      ),
+    stepsOf: stepsOf(chain),
     nodes: node.nodes,
-    books: createTokenBooks({ database, node, definition }),
+    booksOf: createAppBooks(createTokenBooks({ database, node, definition })),
     close: async () => {
       await stop()
       await reads?.close()
       await chain.close()
     },
+  }
+}
+
+/** Milliseconds for which the steps of a tank stand, however often they are asked for. */
+const STEPS_AGE = 2_000
+
+function stepsOf({ node, definition, entryPoints }: OpenChain): RunningChain['stepsOf'] {
+  const read = createTankSteps({ node, definition })
+  const recent = createRecent<readonly TankStep[]>(STEPS_AGE)
+  return async (tank) => {
+    const { kind, contract, entry_point: address, owner, signer } = tank
+    const entryPoint = entryPoints.find((each) => each.address === address)
+    if (entryPoint === undefined)
+      throw new TankError(`EntryPoint ${address} is not configured for chain ${tank.chain_id}.`)
+    const { version } = entryPoint
+    const parts = { kind, contract, version, entryPoint: address, owner, signer }
+    return recent(tank.address, () => read({ ...parts, address: tank.address }))
   }
 }
 

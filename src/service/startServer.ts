@@ -1,96 +1,38 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { createFirstUser } from '../access/createFirstUser.js'
-import { createPasswords, type Passwords } from '../access/passwords.js'
-import type { AdminContext } from '../api/adminContext.js'
-import { type ApiLimits, defaultLimits, gateLimits } from '../api/limits.js'
-import { mountAdmin } from '../api/mountAdmin.js'
-import { mountDashboard } from '../api/mountDashboard.js'
-import { mountHealth } from '../api/mountHealth.js'
-import { mountMetrics } from '../api/mountMetrics.js'
-import type { ChainServices, Services } from '../api/services.js'
-import { type Api, startApi } from '../api/startApi.js'
+import { createOidc } from '../access/createOidc.js'
+import { createSignInLinks, type OfferedLink } from '../access/createSignInLinks.js'
+import { createPasswords } from '../access/passwords.js'
+import type { ChainServices } from '../api/services.js'
 import { stopAll } from '../base/stopAll.js'
-import { buildVersion } from '../base/version.js'
 import type { BundlingCandidate } from '../bundling/leadBundling.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import type { Config } from '../config/options.js'
 import { ConfigError } from '../errors/configError.js'
 import { PurserError } from '../errors/purserError.js'
-import { ChainNotStartedError, NoApiRoleError } from '../errors/requestErrors.js'
-import { createMetrics, type Metrics } from '../metrics/createMetrics.js'
-import { createOutboundClient, type OutboundClient } from '../outbound/guardedRequest.js'
-import { createNetworkGuard, type NetworkGuard } from '../outbound/networkGuard.js'
+import { createMetrics } from '../metrics/createMetrics.js'
+import { createOutboundClient } from '../outbound/guardedRequest.js'
+import { createNetworkGuard } from '../outbound/networkGuard.js'
+import { createFeeds } from '../records/createFeeds.js'
 import { createKeyUses } from '../records/createKeyUses.js'
-import { createOverviews } from '../records/createOverviews.js'
 import { createRefusalRecorder, type RefusalRecorder } from '../records/createRefusalRecorder.js'
 import { startRetention } from '../records/startRetention.js'
-import type { Connection, Database } from '../store/database.js'
 import { emitCircuitOpened } from '../store/events.js'
 import { LEASES_CHANNEL } from '../store/leases.js'
 import { listen } from '../store/notifications.js'
 import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
 import { recordCircuit } from '../store/records/circuits.js'
-import { findSponsor } from '../store/tenants/apps.js'
-import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
-import { createQuotas } from '../tenancy/createQuotas.js'
+import type { EndedOperation } from '../store/records/endedOperations.js'
 import { createUsageCounter } from '../tenancy/createUsageCounter.js'
-import { createOperatorCheck } from '../tenancy/operatorToken.js'
 import { createSimulations } from '../validation/simulations.js'
 import { type Approver, createApprover } from '../webhook/approve.js'
-import { createWebhookTests } from '../webhook/createWebhookTests.js'
 import { startEventDeliverer } from '../webhook/deliverEvents.js'
-import { createWebhooks } from '../webhook/manage.js'
-import { createSubscriptions } from '../webhook/subscriptions.js'
-import { checkReadiness } from './checkReadiness.js'
 import { readGauges } from './readGauges.js'
+import type { Chains, ServerConfig, ServerOptions, SharedParts } from './serverParts.js'
+import { startApis } from './startApis.js'
 import { startChain } from './startChain.js'
-import { type ServedChains, startChains } from './startChains.js'
+import { startChains } from './startChains.js'
 import { countEnd, watchEnds } from './watchEnds.js'
-
-export type ServerOptions = {
-  readonly config: ServerConfig
-  readonly chains: readonly ChainDefinition[]
-  readonly connection: Connection
-  readonly database: Database
-  readonly masterKey: Buffer
-  /** Hosts and CIDR ranges in private networks that webhooks may use. */
-  readonly webhookAllow: readonly string[]
-  /** No other service runs on the database. */
-  readonly alone: boolean
-  readonly logger: Logger
-}
-
-/** The settings that all chains share. */
-export type ServerConfig = Pick<
-  Config,
-  | 'host'
-  | 'port'
-  | 'publicUrl'
-  | 'adminListen'
-  | 'adminUrl'
-  | 'adminEmail'
-  | 'adminPassword'
-  | 'minSponsorshipSeconds'
-  | 'maxSponsorshipSeconds'
-  | 'operatorToken'
-  | 'trustedProxies'
-  | 'keyRate'
-  | 'ipRate'
-  | 'senderRate'
-  | 'simulationsPerKey'
-  | 'simulations'
-  | 'simulationWorkers'
-  | 'role'
-  | 'leaseSeconds'
-  | 'drainSeconds'
-  | 'debugMethods'
-  | 'nativePrices'
-  | 'decisionRetentionDays'
-  | 'refusalRetentionDays'
-  | 'operationRetentionDays'
->
 
 export type Service = {
   readonly url: string
@@ -98,6 +40,8 @@ export type Service = {
   readonly adminUrl: string
   /** By chain id, the sentence that says why a configured chain is not served yet. */
   readonly awayChains: ReadonlyMap<number, string>
+  /** The token of a link that signs a user in, once. */
+  offerSignIn(link: OfferedLink): string
   /**
    * Reports that it is not ready and gives the bundling to other processes, goes on serving for
    * `drainSeconds`, then lets running requests end.
@@ -121,13 +65,17 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     const guard = createNetworkGuard(webhookAllow)
     const client = createOutboundClient(guard)
     stops.push(async () => client.close())
-    const metrics = createMetrics()
+    const metrics = createMetrics(options.siblings)
     for (const { chainId } of options.chains) metrics.startChain(chainId)
     const workers = config.simulationWorkers ?? Math.max(1, availableParallelism() - 1)
     const simulations = createSimulations({ workers, logger })
     stops.push(simulations.close)
     const passwords = createPasswords()
-    const shared: SharedParts = { ...options, guard, client, metrics, passwords }
+    const signInLinks = createSignInLinks()
+    const oidc = oidcOf(config)
+    if (oidc !== undefined) stops.push(async () => oidc.close())
+    const own = { guard, client, metrics, passwords, signInLinks, oidc }
+    const shared: SharedParts = { ...options, ...own }
     await makeFirstUser(shared)
     stops.push(startDeliverer(shared).close)
     const approver = approverOf(shared)
@@ -156,28 +104,29 @@ export async function startServer(options: ServerOptions): Promise<Service> {
       recordRefusal: refusals.record,
       keyUsed: keyUses.used,
     }
-    const { api, adminApi } = await startApisOf(shared, { ...chains, served }, behind, drain)
+    const feeds = createFeeds(database, logger)
+    stops.push(feeds.stop)
+    const parts = { ...chains, served }
+    const { api, adminApi } = await startApis(shared, parts, behind, feeds, drain)
     stops.push(api.close, ...(adminApi ? [adminApi.close] : []))
     const close = async (): Promise<void> => {
       drain.isDraining = true
       api.drain()
       adminApi?.drain()
+      // Their clients come back to another process.
+      const ended = feeds.stop()
       const resigned = chains.settle().then(() => Promise.all(bundlersOf(chains).map(stopBundler)))
-      await Promise.allSettled([delay(config.drainSeconds * 1000), resigned])
-      // The API answers what is under way before it closes; dear simulations could take minutes.
-      const late = setTimeout(() => void simulations.close(), SIMULATION_GRACE)
-      await stopAll(stops).finally(() => clearTimeout(late))
+      await Promise.allSettled([delay(config.drainSeconds * 1000), resigned, ended])
+      await stopAll(stops)
     }
     const adminUrl = adminApi?.url ?? api.url
-    return { url: api.url, adminUrl, awayChains: chains.away, close }
+    const offerSignIn = signInLinks.offer
+    return { url: api.url, adminUrl, awayChains: chains.away, offerSignIn, close }
   } catch (error) {
     await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
 }
-
-/** Milliseconds that simulations have to end when the process stops; then they are refused. */
-const SIMULATION_GRACE = 5_000
 
 function retentionOf(config: ServerConfig) {
   return {
@@ -193,6 +142,10 @@ function recorderOf({ config, database, metrics, logger }: SharedParts): Refusal
   return createRefusalRecorder({ database, logger, onLost: metrics.refusalsLost })
 }
 
+function oidcOf({ oidc, oidcClientSecret: clientSecret }: ServerOptions['config']) {
+  return oidc && createOidc({ ...oidc, clientSecret })
+}
+
 /** Makes the operator whom the configuration names, where there is no user yet. */
 async function makeFirstUser({ config, database, passwords }: SharedParts): Promise<void> {
   const { adminEmail: email, adminPassword: password } = config
@@ -206,20 +159,6 @@ async function makeFirstUser({ config, database, passwords }: SharedParts): Prom
     throw new ConfigError(`The first user cannot be made: ${error.message}.`)
   }
 }
-
-/** The https address of the administration; undefined = users sign in on this machine only. */
-function adminUrlOf({ adminUrl, publicUrl }: ServerConfig): string | undefined {
-  return adminUrl ?? (publicUrl?.startsWith('https:') ? publicUrl : undefined)
-}
-
-type SharedParts = ServerOptions & {
-  readonly passwords: Passwords
-  readonly guard: NetworkGuard
-  readonly client: OutboundClient
-  readonly metrics: Metrics
-}
-
-type Chains = Pick<ServedChains, 'running' | 'away'>
 
 function bundlersOf({ running }: Chains): BundlingCandidate[] {
   return [...running.values()].flatMap(({ bundler }) => bundler ?? [])
@@ -277,132 +216,15 @@ async function listenForBundlers(
 
 /** Lets the ends of operations be counted while this process bundles for their chains. */
 async function countEnds(
-  { connection, database, logger, metrics }: SharedParts,
+  { connection, database, logger, metrics, traces }: SharedParts,
   { running }: Chains,
 ): Promise<() => Promise<void>> {
   const leads = (chainId: number) => running.get(chainId)?.bundler?.leads() ?? false
-  const onEnded = countEnd.bind(undefined, metrics)
+  const onEnded = (chainId: number, operation: EndedOperation): void => {
+    countEnd(metrics, chainId, operation)
+    traces?.ended(chainId, operation)
+  }
   return (await watchEnds({ connection, database, logger, leads, onEnded })).close
-}
-
-/** Starts the listener of all, or, where the administration has its own, both. */
-async function startApisOf(
-  shared: SharedParts,
-  { served, ...chains }: Chains & { readonly served: Services['chains'] },
-  behind: Pick<Services, 'recordRefusal' | 'countRequest' | 'keyUsed'>,
-  drain: { readonly isDraining: boolean },
-): Promise<{ readonly api: Api; readonly adminApi: Api | undefined }> {
-  const { config, database, logger, masterKey, metrics } = shared
-  const { adminListen } = config
-  const readiness: Services['readiness'] = (asked) => {
-    const health = new Map([...chains.running].map(([id, chain]) => [id, chain.health]))
-    const { isDraining } = drain
-    const { role: roles } = config
-    return checkReadiness(
-      { database, chains: health, away: chains.away, isDraining, masterKey, roles },
-      asked,
-    )
-  }
-  const administration = administrationOf(shared, { ...chains, served }, readiness)
-  const { authenticateKey, authenticateToken, isOperator, webhooks } = administration
-  const isApi = config.role.includes('api')
-  const services: Services = {
-    clientVersion: `purser/${buildVersion}`,
-    chains: served,
-    requireServed: (chainId) => {
-      if (!isApi) throw new NoApiRoleError()
-      if (chains.away.has(chainId)) throw new ChainNotStartedError(chainId)
-    },
-    authenticateKey,
-    authenticateToken,
-    isOperator,
-    sponsorOf: (appId) => findSponsor(database, appId),
-    webhooks,
-    ...createQuotas(database),
-    ...behind,
-    readiness,
-  }
-  const inner = [
-    mountHealth({ readiness, isOperator }),
-    mountMetrics(isOperator),
-    ...(isApi ? [mountAdmin(administration)] : []),
-  ]
-  const outer = [
-    ...(adminListen ? [mountHealth({ readiness, isOperator: undefined })] : inner),
-    ...(isApi ? [dashboardOf(shared, administration)] : []),
-  ]
-  const both = { logger, limits: limitsOf(config), metrics }
-  const { host, port } = config
-  const adminApi =
-    adminListen && (await startApi({ ...both, ...adminListen, services: undefined, mounts: inner }))
-  try {
-    return { api: await startApi({ ...both, host, port, services, mounts: outer }), adminApi }
-  } catch (error) {
-    await adminApi?.close()
-    throw error
-  }
-}
-
-function administrationOf(
-  {
-    config,
-    chains: definitions,
-    database,
-    masterKey,
-    guard,
-    client,
-    passwords,
-    logger,
-  }: SharedParts,
-  chains: Chains & { readonly served: Services['chains'] },
-  readiness: Services['readiness'],
-): AdminContext & Authenticator {
-  return {
-    database,
-    ...createAuthenticator(database),
-    isOperator: createOperatorCheck(config.operatorToken),
-    chainIds: new Set(definitions.map(({ chainId }) => chainId)),
-    access: { database, passwords, logger },
-    adminUrl: adminUrlOf(config),
-    webhooks: (actor) => createWebhooks({ database, masterKey, guard, actor }),
-    subscriptions: (actor) => createSubscriptions({ database, masterKey, guard, actor }),
-    testWebhook: createWebhookTests({ masterKey, client }),
-    depositOf: async (chainId, ...tank) => chains.running.get(chainId)?.depositOf(...tank),
-    chains: chains.served,
-    readiness,
-    nodesOf: (chainId) => chains.running.get(chainId)?.nodes(),
-    overview: createOverviews(database),
-    tokenBooks: async (appId) => {
-      // Without a chain the books would look complete and not be it.
-      for (const chainId of chains.away.keys()) throw new ChainNotStartedError(chainId)
-      const books = [...chains.running.values()].map((chain) => chain.books.list(appId))
-      return (await Promise.all(books)).flat()
-    },
-  }
-}
-
-function dashboardOf(
-  { database, masterKey, guard }: SharedParts,
-  { authenticateKey, authenticateToken, chainIds }: AdminContext & Authenticator,
-) {
-  return mountDashboard({
-    database,
-    authenticateKey,
-    authenticateToken,
-    chainIds,
-    webhooks: (actor, database) => createWebhooks({ database, masterKey, guard, actor }),
-  })
-}
-
-function limitsOf(config: ServerConfig): ApiLimits {
-  return {
-    ...defaultLimits,
-    trustedProxies: config.trustedProxies,
-    gate: gateLimits(
-      { key: config.keyRate, ip: config.ipRate, sender: config.senderRate },
-      { perKey: config.simulationsPerKey, all: config.simulations },
-    ),
-  }
 }
 
 function isLoopback(host: string): boolean {

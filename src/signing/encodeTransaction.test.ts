@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { type Hex, serializeTransaction } from 'viem'
 import { expect, test } from 'vitest'
 import { toHex } from '../evm/index.js'
+import { encodeLegacyTransaction } from './encodeLegacyTransaction.js'
 import { encodeTransaction } from './encodeTransaction.js'
 
 function hexOf(constraints: fc.IntArrayConstraints): fc.Arbitrary<Hex> {
@@ -46,6 +47,20 @@ test('the bytes are those of viem, signed or not', () => {
           ? ({ type: 'eip1559', ...rest } as const)
           : ({ type: 'eip7702', authorizationList, ...rest } as const)
       expect(toHex(encodeTransaction(given, signed))).toBe(serializeTransaction(typed, signed))
+    }),
+  )
+})
+
+test('a legacy transaction has the bytes of viem, its tip as price, and no authorizations', () => {
+  fc.assert(
+    fc.property(transaction, fc.option(signature, { nil: undefined }), (given, signed) => {
+      const { authorizationList, maxFeePerGas: _, maxPriorityFeePerGas, ...rest } = given
+      const untyped = { type: 'legacy', gasPrice: maxPriorityFeePerGas, ...rest } as const
+      const v = BigInt(rest.chainId * 2 + 35 + (signed?.yParity ?? 0))
+      const wanted = serializeTransaction(untyped, signed && { ...signed, v })
+      const encode = () => toHex(encodeLegacyTransaction(given, signed))
+      if (authorizationList.length > 0) expect(encode).toThrow('carries no authorizations')
+      else expect(encode()).toBe(wanted)
     }),
   )
 })

@@ -1,3 +1,4 @@
+import { encryptKeystoreJson } from 'ethers-v6'
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../errors/configError.js'
 import { decryptKeystore } from './keystore.js'
@@ -59,6 +60,13 @@ describe.each([
       decryptKeystore(JSON.stringify({ ...keystore, crypto: changed }), 'testpassword'),
     ).rejects.toThrow('does not open')
   })
+})
+
+test('a keystore that ethers writes opens', async () => {
+  const account = { address: '0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b', privateKey: key }
+  const options = { scrypt: { N: 8_192 } }
+  const content = await encryptKeystoreJson(account, 'testpassword', options)
+  expect(await decryptKeystore(content, 'testpassword')).toBe(key)
 })
 
 const { crypto } = scrypt

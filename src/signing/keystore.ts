@@ -51,21 +51,28 @@ const derivation = z.discriminatedUnion('kdf', [
   }),
 ])
 
-const keystoreSchema = z.object({
-  version: z.literal(3),
-  crypto: z
-    .object({
-      cipher: z.literal('aes-128-ctr'),
-      ciphertext: bytes(32),
-      cipherparams: z.object({ iv: bytes(16) }),
-      mac: bytes(32),
-    })
-    .and(derivation),
-})
+const encryption = z
+  .object({
+    cipher: z.literal('aes-128-ctr'),
+    ciphertext: bytes(32),
+    cipherparams: z.object({ iv: bytes(16) }),
+    mac: bytes(32),
+  })
+  .and(derivation)
+
+const version = z.literal(3)
+
+/** ethers writes `Crypto`, as geth did once; all others write `crypto`. */
+const keystoreSchema = z.union([
+  z.object({ version, crypto: encryption }),
+  z
+    .object({ version, Crypto: encryption })
+    .transform((keystore) => ({ version: keystore.version, crypto: keystore.Crypto })),
+])
 
 /**
  * The private key in a keystore file (Web3 Secret Storage, version 3; scrypt or PBKDF2), as geth,
- * Foundry and most wallets write them.
+ * Foundry, ethers and most wallets write them.
  * @throws ConfigError when the file is something else or the password is wrong
  */
 export async function decryptKeystore(content: string, password: string): Promise<Hex> {

@@ -7,6 +7,7 @@ import { SignerUnavailableError } from '../errors/signerErrors.js'
 import { readDerPublicKey, readDerSignature } from './derSignature.js'
 import { createSigner, type ExecutorSigner } from './executorSigner.js'
 import type { EcdsaSignature } from './executorTransaction.js'
+import type { TransactionType } from './transactionType.js'
 
 export type KmsKey = {
   /** Id, ARN or alias of an asymmetric key, ECC_SECG_P256K1 for SIGN_VERIFY. */
@@ -31,13 +32,16 @@ const PATIENCE = 10_000
  * public key is asked for once, here.
  * @throws SignerUnavailableError when it does not answer or the key is of another kind
  */
-export async function openKmsSigner(key: KmsKey): Promise<ExecutorSigner> {
+export async function openKmsSigner(
+  key: KmsKey,
+  type: TransactionType = 'eip1559',
+): Promise<ExecutorSigner> {
   const ask = createAsk(key)
   const { PublicKey } = await ask('GetPublicKey', {}, z.object({ PublicKey: z.base64() }))
   const address = requireReadable(key, () =>
     publicKeyToAddress(readDerPublicKey(Buffer.from(PublicKey, 'base64'))),
   )
-  return createSigner(address, async (digest) => {
+  return createSigner(address, type, async (digest) => {
     const request = {
       Message: Buffer.from(digest.slice(2), 'hex').toString('base64'),
       MessageType: 'DIGEST',

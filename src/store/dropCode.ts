@@ -16,7 +16,7 @@ export const dropCodes = {
   STALE_AUTHORIZATION:
     "Its EIP-7702 authorization can no longer apply: the sender's account has used that nonce.",
   CHARGE_FAILS: 'Run again before its bundle, it left no tokens for its gas.',
-  CANCELLED: 'The operator cancelled it.',
+  CANCELLED: 'The operator or the owner of the app cancelled it.',
   CLEARED: 'The pool was cleared by a debug method.',
   CHAIN_RESET: 'The development chain began anew after it was included.',
 } as const
@@ -26,3 +26,16 @@ export type RuleCode = `${'AUTH' | 'COD' | 'EREP' | 'GREP' | 'LIM' | 'OP' | 'STO
 
 /** The code with which an operation left the pool: ours, the EntryPoint's, or the rule that it broke. */
 export type DropCode = keyof typeof dropCodes | AaCode | RuleCode
+
+/** The codes of what happened to an operation that is not lost by it, each with its meaning. */
+export const historyCodes = {
+  RETURNED: 'Its bundle was not mined, for no fault of the operation: it waits for another one.',
+  SUSPECTED:
+    'Its bundle failed on the chain. The operation may be the reason, so it goes into another one and is dropped when that repeats.',
+  REORGED:
+    'The block that had included it left the chain. The operation is sent again by itself, and an earlier receipt of it no longer holds.',
+  CALL_REVERTED:
+    'It was included and its call reverted: the gas is paid, the nonce is used, and nothing else of the call remains.',
+} as const
+
+export type HistoryCode = keyof typeof historyCodes

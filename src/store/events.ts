@@ -1,21 +1,8 @@
 import { sql } from 'kysely'
 import type { Hex } from 'viem'
+import type { EventType } from '../base/vocabulary.js'
 import type { Database, Transaction, TransactionExecutor } from './database.js'
 import { inTransaction } from './inTransaction.js'
-
-/** The types of events to which apps may subscribe. */
-export const eventTypes = [
-  'sponsorship.signed',
-  'sponsorship.settled',
-  'sponsorship.expired',
-  'user_operation.included',
-  'user_operation.failed',
-  'user_operation.dropped',
-  'tank.low',
-  'webhook.circuit_opened',
-] as const
-
-export type EventType = (typeof eventTypes)[number]
 
 /**
  * Writes an event to the outbox, in the transaction of the change that it reports, for every

@@ -40,6 +40,9 @@ import type { Schema } from './schema.js'
 type Database = Kysely<Schema>
 
 import { bundleSizes } from './migrations/0150-0199/0155-bundle-sizes.js'
+import { refusedAndReorged } from './migrations/0150-0199/0162-refused-and-reorged.js'
+import { relayedBundles } from './migrations/0150-0199/0166-relayed-bundles.js'
+import { userIdentities } from './migrations/0150-0199/0180-user-identities.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -77,6 +80,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0145-auth-tokens': authTokens,
   '0146-users': users,
   '0155-bundle-sizes': bundleSizes,
+  '0162-refused-and-reorged': refusedAndReorged,
+  '0166-relayed-bundles': relayedBundles,
+  '0180-user-identities': userIdentities,
 }
 
 /** The last step, which says what schema this build knows. */

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { Address, Hex } from 'viem'
+import type { BudgetUnit, EventType, Role } from '../base/vocabulary.js'
 import type { DropCode } from './dropCode.js'
 
 /*
@@ -15,9 +16,6 @@ type AccountRow = {
   created_at: Generated<Date>
   revoked_at: Date | null
 }
-
-/** The part that a user or token has in an account: each may do what those before it may. */
-export type Role = 'viewer' | 'developer' | 'admin'
 
 type AuthTokenRow = {
   id: Generated<string>
@@ -47,6 +45,14 @@ type UserRow = {
   is_operator: Generated<boolean>
   created_at: Generated<Date>
   disabled_at: Date | null
+}
+
+/** The name of a user at an identity provider. */
+type UserIdentityRow = {
+  issuer: string
+  subject: string
+  user_id: string
+  created_at: Generated<Date>
 }
 
 type MemberRow = {
@@ -301,8 +307,6 @@ type PayerRow = {
   timestamp: bigint
 }
 
-export type BudgetUnit = 'wei' | 'usd' | 'count'
-
 /** The amount that one sponsorship takes from one budget, in the budget's unit (usd: millionths). */
 type ChargeRow = {
   decision_id: string
@@ -362,6 +366,8 @@ type BundleRow = {
   transaction_hash: Hex | null
   /** wei that the mined transaction cost its sender. */
   cost: Generated<bigint | null>
+  /** The block at which it was given to a relay alone; null = sent publicly. */
+  relayed_from: Generated<bigint | null>
   created_at: Generated<Date>
   updated_at: Generated<Date>
 }
@@ -511,7 +517,7 @@ type EventSubscriptionRow = {
 type EventRow = {
   id: Generated<string>
   app_id: string
-  type: string
+  type: EventType
   occurred_at: Generated<Date>
   data: unknown
 }
@@ -682,6 +688,7 @@ export type Schema = {
   accounts: AccountRow
   auth_tokens: AuthTokenRow
   users: UserRow
+  user_identities: UserIdentityRow
   members: MemberRow
   sessions: SessionRow
   invitations: InvitationRow

@@ -1,7 +1,8 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { UnavailableError } from '../errors/requestErrors.js'
-import { isStalePlan, openSession, type Query } from './openSession.js'
+import { isStalePlan, openSession, type Query } from './session/openSession.js'
+import { createStatementNames } from './session/statementNames.js'
 import { isStorageTrouble, type TroubleMemory } from './storageTrouble.js'
 
 /**
@@ -39,11 +40,12 @@ function translateErrors<Result>(answer: Promise<Result>, memory: TroubleMemory)
  * whether the statement took effect. The server's errors about a statement stay as they are.
  */
 export function tellUnavailable(pool: pg.Pool, memory: TroubleMemory): PostgresPool {
+  const nameOf = createStatementNames()
   return {
     connect: async () => {
       const client = await translateErrors(pool.connect(), memory)
       memory.connected()
-      const { query, release } = openSession(client)
+      const { query, release } = openSession(client, nameOf)
       const translated: Query = (text, values) => translateErrors(query(text, values), memory)
       return { query: translated as unknown as PostgresPoolClient['query'], release }
     },

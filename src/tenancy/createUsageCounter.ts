@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { createWriteBehind } from '../base/createWriteBehind.js'
 import type { Database } from '../store/database.js'
 import { addUsage, type Usage } from '../store/tenants/usage.js'
 
@@ -11,10 +12,6 @@ const GATHER = 1_000
  */
 export function createUsageCounter(database: Database, logger: Logger) {
   let gathered = new Map<string, Usage>()
-  let writing: Promise<void> | undefined
-  let timer: NodeJS.Timeout | undefined
-  let isStopped = false
-
   function add(keyId: string, { requests, refused }: Usage): void {
     const known = gathered.get(keyId)
     gathered.set(keyId, {
@@ -34,30 +31,14 @@ export function createUsageCounter(database: Database, logger: Logger) {
     }
   }
 
-  /** One batch at a time; the next gathers meanwhile. A request that is cut at the end of the process counts no more. */
-  function schedule(): void {
-    if (isStopped || timer !== undefined || writing !== undefined || gathered.size === 0) return
-    timer = setTimeout(() => {
-      timer = undefined
-      writing = write().finally(() => {
-        writing = undefined
-        schedule()
-      })
-    }, GATHER)
-  }
-
+  const behind = createWriteBehind({ delay: GATHER, hasGathered: () => gathered.size > 0, write })
   return {
     /** Counts a request; neither throws nor waits. */
     countRequest(keyId: string, isRefused: boolean): void {
       add(keyId, { requests: 1, refused: isRefused ? 1 : 0 })
-      schedule()
+      behind.schedule()
     },
     /** Stores what was counted. */
-    async stop(): Promise<void> {
-      isStopped = true
-      clearTimeout(timer)
-      await writing
-      await write()
-    },
+    stop: behind.stop,
   }
 }

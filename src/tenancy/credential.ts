@@ -35,6 +35,11 @@ export function generateInvitationToken(): string {
   return `in.${randomText()}`
 }
 
+/** The token of a link that signs a developer in. */
+export function generateLinkToken(): string {
+  return `li.${randomText()}`
+}
+
 /** The hash that is stored instead of a key or token; 238 random bits need no slow hash. */
 export function hashCredential(credential: string): Buffer {
   return createHash('sha256').update(credential).digest()

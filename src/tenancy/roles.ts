@@ -1,4 +1,4 @@
-import type { Role } from '../store/schema.js'
+import type { Role } from '../base/vocabulary.js'
 
 /** Each role may do what those before it may: read; test and integrate; decide about money and people. */
 export const roles: readonly [Role, ...Role[]] = ['viewer', 'developer', 'admin']

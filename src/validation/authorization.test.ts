@@ -111,7 +111,7 @@ describe('an authorization', () => {
     }
     const op = { sender: DELEGATION_MARKER, factory: undefined, authorization: tuple, ...fields }
     try {
-      requireDelegation(version, op, chainId)
+      requireDelegation(version, op, { chainId })
       return undefined
     } catch (error) {
       return (error as Error).message

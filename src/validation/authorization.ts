@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { type DelegableAccount, delegateOf } from '../chain/delegations.js'
 import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
 import type { Authorization, Operation } from '../entrypoint/operation.js'
@@ -18,7 +19,11 @@ type Delegating = Pick<Operation, 'sender' | 'factory' | 'authorization'>
  *
  * Throws OperationLimitError (-32602).
  */
-export function requireDelegation(version: Version, op: Delegating, chainId: number): void {
+export function requireDelegation(
+  version: Version,
+  op: Delegating,
+  { chainId, transactionType }: Pick<ChainDefinition, 'chainId' | 'transactionType'>,
+): void {
   const { authorization, factory } = op
   const { carriesAuthorization, knowsDelegationMarker } = versionFacts[version]
   if (factory === DELEGATION_MARKER && !knowsDelegationMarker) {
@@ -31,6 +36,8 @@ export function requireDelegation(version: Version, op: Delegating, chainId: num
   if (!carriesAuthorization) {
     throw refused(`operations of EntryPoint v${version} have none; delegate the account beforehand`)
   }
+  if (transactionType === 'legacy')
+    throw refused('this chain takes legacy transactions only, which carry none')
   if (factory !== undefined && factory !== DELEGATION_MARKER) {
     throw refused(`the account has code once it delegates, so factory ${factory} cannot create it`)
   }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import type { EngineChoice } from '../chain/definition/validationSettings.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import {
@@ -14,11 +14,15 @@ import { type CheckedBy, selfCheck } from './check/selfCheck.js'
 import type { RuleSettings } from './checkRules.js'
 import type { Engine } from './engine.js'
 import { createEngineOn, createInProcessEngine } from './inProcess/inProcessEngine.js'
+import { replayBundle } from './inProcess/replayBundle.js'
+import type { BundleRun, BundleTransaction } from './inProcess/runBundle.js'
 import { createNodeEngine } from './node/nodeEngine.js'
 import { type Compared, createNodeWatch } from './nodeWatch.js'
 import type { Simulations } from './simulations.js'
 import { createTraceEngine } from './trace/traceEngine.js'
 import { findTracer } from './tracer.js'
+
+export type { BundleRun, BundleTransaction }
 
 /** The way a validation was made; by `outline` the node told its result only (see ObservedOutline). */
 export type ValidatedBy = 'inProcess' | 'trace' | 'outline'
@@ -39,6 +43,8 @@ export type ChainEngineContext = StateProviderContext & {
 }
 
 export type ChainEngine = Engine & {
+  /** See `replayBundle`. Throws CannotSimulateError where our EVM is not used. */
+  replay(entryPoint: EntryPoint, blockHash: Hex, transaction: BundleTransaction): Promise<BundleRun>
   /** The reason why our EVM is not used; undefined while it is. */
   trouble(): string | undefined
   stop(): void
@@ -130,6 +136,10 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       withEngine(entryPoint, (engine) => engine.execute(entryPoint, ...rest)),
     measure: (entryPoint, ...rest) =>
       withEngine(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
+    async replay(entryPoint, blockHash, transaction) {
+      if (!state || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
+      return replayBundle({ state, simulations }, entryPoint, blockHash, transaction)
+    },
     trouble: () =>
       entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
     stop: () => state?.stop(),

@@ -6,7 +6,7 @@ import {
   applyRules,
   checkContext,
   checkFields,
-  isStaked,
+  countsAsStaked,
   type RuleLimits,
   type StakePolicy,
   type Verdict,
@@ -42,7 +42,7 @@ export function checkRules(
   const { stakes, contextSize } = observed
   const violations = checkFields(entryPoint, op, limits)
   if (op.paymaster !== undefined) {
-    const staked = isStaked(stakes.paymaster, stakePolicy)
+    const staked = countsAsStaked(stakes.paymaster, stakePolicy)
     const paymaster = { role: 'paymaster', address: op.paymaster, staked } as const
     violations.push(...checkContext(paymaster, contextSize, limits))
   }

@@ -117,7 +117,10 @@ export type Engine = {
   ): Promise<ValidationResult>
   /** Validation and execution. Signature and time range are not checked: that is for `validate`. */
   execute(entryPoint: EntryPoint, op: Operation, override?: StateOverride): Promise<ExecutionResult>
-  /** Searches gas limits; those in `op` are ignored. Signatures may be wrong. */
+  /**
+   * Searches gas limits; those in `op` are ignored. Signatures may be wrong, and its payer has enough money for gas
+   * (see `fundSender`). `override` wins over that, slot by slot.
+   */
   measure(
     entryPoint: EntryPoint,
     op: Operation,

@@ -6,8 +6,10 @@ import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import { TooCostlyError } from '../errors/simulationErrors.js'
 import { type Miss, trackState } from '../evm/index.js'
 import type { StateOverride } from './engine.js'
-import { type Measured, type MeasureTask, noProgress } from './inProcess/measureOperation.js'
+import type { Measured, MeasureTask } from './inProcess/measureOperation.js'
+import { noProgress } from './inProcess/measurePass.js'
 import type { Interrupted, PassEnd } from './inProcess/pass.js'
+import type { BundleRun, BundleTask } from './inProcess/runBundle.js'
 import type { OperationRun, RunTask } from './inProcess/runOperation.js'
 import { MAX_STEPS } from './inProcess/simulateOperation.js'
 import { knows, packBlock, Wanted } from './threads/carriedBlock.js'
@@ -67,6 +69,12 @@ export type OperationRuns = {
     reads: readonly Miss[],
     task: Omit<MeasureTask, 'progress'>,
   ): Promise<Measured | Unfinished>
+  /** Runs a whole bundle. */
+  runBundle(
+    known: KnownBlock,
+    reads: readonly Miss[],
+    task: BundleTask,
+  ): Promise<BundleRun | Unfinished>
 }
 
 export type Simulations = {
@@ -134,7 +142,7 @@ function createOperationRuns(
       const ground = { block: known.block, known: state, override }
       return runTask(ground, entryPoint, task, allowance)
     })
-    wanted.addTouched(touched)
+    wanted.add(touched)
     return pass
   }
 
@@ -181,14 +189,22 @@ function createOperationRuns(
     return place !== 'inline' && end.misses.every((miss) => knows(known, miss))
   }
 
+  /** Repeats the task, which has no progress, until a thread comes to its end. */
+  async function untilEnd<Done extends { readonly kind: 'done' }>(
+    known: KnownBlock,
+    reads: readonly Miss[],
+    runPart: () => Promise<{ readonly end: PassEnd<Done> }>,
+  ): Promise<Done | Unfinished> {
+    wanted.add(reads)
+    for (;;) {
+      const { end } = await runPart()
+      if (!goesOn(known, end) && !isInterrupted(end)) return end
+    }
+  }
+
   return {
-    async run(known, reads, task) {
-      wanted.add(reads)
-      for (;;) {
-        const { end } = await pass(known, task)
-        if (!goesOn(known, end) && !isInterrupted(end)) return end
-      }
-    },
+    run: (known, reads, task) => untilEnd(known, reads, () => pass(known, task)),
+    runBundle: (known, reads, task) => untilEnd(known, reads, () => pass(known, task)),
     async measure(known, reads, task) {
       wanted.add(reads)
       if (progressOn !== known) progress = noProgress

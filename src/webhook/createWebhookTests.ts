@@ -1,8 +1,7 @@
 import { Lru } from '../base/lru.js'
 import { RateLimitError } from '../errors/limitErrors.js'
 import type { StoredWebhook } from '../store/tenants/webhooks.js'
-import type { AnsweredCall } from './callWebhook.js'
-import { testWebhook } from './testWebhook.js'
+import { type TestedCall, testWebhook } from './testWebhook.js'
 
 /** Milliseconds between two tests of an app: the service must not be a means to flood somebody. */
 const PAUSE = 5_000
@@ -15,7 +14,7 @@ const REMEMBERED = 10_000
  */
 export function createWebhookTests(
   context: Parameters<typeof testWebhook>[0],
-): (webhook: StoredWebhook) => Promise<AnsweredCall> {
+): (webhook: StoredWebhook) => Promise<TestedCall> {
   const lastOfApp = new Lru<string, number>(REMEMBERED)
   return async (webhook) => {
     const now = performance.now()

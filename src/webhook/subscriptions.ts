@@ -1,7 +1,7 @@
+import type { EventType } from '../base/vocabulary.js'
 import { InvalidParamsError } from '../errors/requestErrors.js'
 import { SubscriptionLimitError } from '../errors/webhookErrors.js'
 import type { Database, Transaction } from '../store/database.js'
-import type { EventType } from '../store/events.js'
 import { findAppOwner } from '../store/tenants/apps.js'
 import { type AuditChange, audited } from '../store/tenants/audit.js'
 import { type Replay, replayDeliveries } from '../store/tenants/deliveries.js'

@@ -1,5 +1,7 @@
 import type { Context } from 'hono'
 import { getCookie } from 'hono/cookie'
+import type { Needs } from '../../admin/contract.js'
+import type { Role } from '../../base/vocabulary.js'
 import {
   ForbiddenError,
   InvalidFieldError,
@@ -8,17 +10,17 @@ import {
 } from '../../errors/restErrors.js'
 import { listMemberships } from '../../store/people/members.js'
 import { findSessionUser, type SessionUser } from '../../store/people/sessions.js'
-import type { Role } from '../../store/schema.js'
 import { findAccount } from '../../store/tenants/accounts.js'
 import { type Actor, audited } from '../../store/tenants/audit.js'
 import { hashCredential } from '../../tenancy/credential.js'
+import { mayAct } from '../../tenancy/roles.js'
 import type { AdminContext } from '../adminContext.js'
 import { operatorActor, tokenActor } from '../caller.js'
 import type { Env } from '../createApp.js'
 import type { Gate } from '../gate/createGate.js'
 import { isKey } from '../isKey.js'
 import { requireRole } from '../requireRole.js'
-import type { AdminCaller, Needs } from './route.js'
+import type { AdminCaller } from './route.js'
 import { cookieNames, requireSameSite, requireSite } from './site.js'
 
 /** The header by which a user who is signed in says in which account to act, and the operator's token which to look into. */
@@ -84,6 +86,33 @@ export async function authenticateAdmin(
   if (!cookieNames.some((name) => getCookie(c, name) !== undefined))
     throw new UnauthorizedError('Auth token is required in the header authToken or Authorization')
   return bySession(c, needs, context, gate)
+}
+
+/**
+ * Whether the caller of a request that was let in, and is still being answered, would be let in once more. Counts no
+ * attempt and keeps no record.
+ */
+export async function isStillLetIn(
+  c: Context<Env>,
+  { role }: Needs,
+  context: AdminContext,
+): Promise<boolean> {
+  const token = tokenOf(c)
+  if (token !== undefined) {
+    if (context.isOperator(token)) return true
+    const owner = await context.authenticateToken(token)
+    return owner !== undefined && (role === undefined || mayAct(owner.role, role))
+  }
+  const cookie = getCookie(c, requireSite(c, context.adminUrl).cookieName) ?? ''
+  const user = await findSessionUser(context.database, hashCredential(cookie))
+  if (user === undefined) return false
+  try {
+    const place = await placeOf(context, user, c.req.header(ACCOUNT_HEADER))
+    return role === undefined || mayAct(place.role, role)
+  } catch (error) {
+    if (error instanceof NotFoundError) return false
+    throw error
+  }
 }
 
 async function byToken(

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { Who } from '../../admin/contract.js'
+import { failure } from '../../admin/schemas.js'
 import { version } from '../../base/version.js'
-import { failure } from '../adminSchemas.js'
-import type { Route, Who } from './route.js'
+import type { Route } from './route.js'
 
 type Json = Record<string, unknown>
 
@@ -40,7 +41,8 @@ const accountParameter: Json = {
   name: 'purser-account',
   in: 'header',
   required: false,
-  description: 'The account, for users who are signed in; a token has its own',
+  description:
+    'The account, for users who are signed in, and for what the operator only reads; a token has its own',
   schema: { type: 'string', format: 'uuid' },
 }
 
@@ -87,6 +89,7 @@ function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): J
 const contentTypes = {
   json: 'application/json',
   lines: 'application/x-ndjson',
+  events: 'text/event-stream',
 } as const
 
 function content(schema: Json, format: Route['format'] = 'json'): Json {

@@ -1,22 +1,18 @@
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { Visitor } from '../../access/checkPassword.js'
+import {
+  type Contract,
+  type Contracts,
+  type HttpMethod,
+  type Needs,
+  type RouteName,
+  splitRouteName,
+} from '../../admin/contract.js'
 import type { SessionUser } from '../../store/people/sessions.js'
-import type { Role } from '../../store/schema.js'
 import type { App } from '../../store/tenants/apps.js'
 import type { Actor } from '../../store/tenants/audit.js'
 import type { AdminContext } from '../adminContext.js'
-
-/**
- * The caller that a route needs: the operator; whoever has a role in an account; either of them; a user who is
- * signed in; or nobody in particular.
- */
-export type Who = 'operator' | 'account' | 'either' | 'user' | 'anybody'
-
-/** The caller of a row, with the role that it needs where it is about an account. */
-export type Needs =
-  | { readonly who: 'operator' | 'user' | 'anybody'; readonly role?: never }
-  | { readonly who: 'account' | 'either'; readonly role: Role }
 
 export type AdminCaller = {
   /** undefined = the operator, who looks into no account, or a user outside any. */
@@ -32,81 +28,101 @@ export type SessionCookie = {
   clear(): void
 }
 
-type Values<Schema extends z.ZodType | undefined> = Schema extends z.ZodType
-  ? z.output<Schema>
-  : undefined
+type Values<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-export type RouteRequest<
-  Params extends z.ZodObject | undefined,
-  Query extends z.ZodObject | undefined,
-  Body extends z.ZodType | undefined,
-> = {
+/** A request that fits the contract `Each` of the route `Name`. */
+export type RouteRequest<Name, Each> = {
   readonly context: AdminContext
   readonly caller: AdminCaller
-  /** The caller's account; of routes for accounts only. */
-  readonly accountId: string
-  /** The user who is signed in; of routes for users only. */
-  readonly user: SessionUser
+  /** The caller's account. */
+  readonly accountId: Each extends { readonly who: 'account' } ? string : string | undefined
+  /** The user who is signed in. */
+  readonly user: Each extends { readonly who: 'user' } ? SessionUser : SessionUser | undefined
   readonly visitor: Visitor
   readonly cookie: SessionCookie
-  /** The live app that the path names, the caller's own, or any of the operator's; of routes with `{appId}` only. */
-  readonly app: App
-  readonly params: Values<Params>
-  readonly query: Values<Query>
-  readonly body: Values<Body>
+  /** The live app that the path names, the caller's own, or any of the operator's. */
+  readonly app: Name extends `${string}{appId}${string}` ? App : undefined
+  readonly params: Each extends { readonly params: infer Schema } ? Values<Schema> : undefined
+  readonly query: Each extends { readonly query: infer Schema } ? Values<Schema> : undefined
+  readonly body: Each extends { readonly body: infer Schema } ? Values<Schema> : undefined
   /** The body as it was sent. */
   readonly raw: unknown
   /** Runs a simulation for the app unless too many are under way. Throws RateLimitError. */
   simulate<Result>(appId: string, run: () => Promise<Result>): Promise<Result>
   readonly logger: Logger
+  readonly connection: RouteConnection
 }
 
-/**
- * One operation of the administration API. The same schemas check requests, shape answers and make
- * the OpenAPI document. `run` gives what is answered, dates and wei as they are inside.
- */
+/** The connection of a request whose answer has no end. */
+export type RouteConnection = {
+  /** The id of the last event that the client has. */
+  readonly lastEventId: string | undefined
+  /** Whether the caller may still do what the route needs, with the app of its path. */
+  isStillLetIn(): Promise<boolean>
+  /** Cuts it, whatever waits to be read. */
+  cut(): void
+}
+
+/** One contract with what serves it. */
 export type Route = Needs & {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below /admin/v1, parameters as `{name}`. A route with `{appId}` sees an account's own apps only. */
+  readonly method: HttpMethod
   readonly path: string
   readonly summary: string
   readonly status: 200 | 201
   readonly params: z.ZodObject | undefined
   readonly query: z.ZodObject | undefined
   readonly body: z.ZodType | undefined
-  /** Of a route that answers in lines: what each line holds. */
+  /** Of a route that answers in lines or events: what each of them holds. */
   readonly answer: z.ZodType
-  /** `lines`: `run` gives an AsyncIterable, which is answered as NDJSON. */
-  readonly format: 'json' | 'lines'
+  /** `lines`: `run` gives an AsyncIterable, which is answered as NDJSON. `events`: `run` gives the stream. */
+  readonly format: 'json' | 'lines' | 'events'
   readonly run: (request: never) => Promise<unknown>
 }
 
-type Spec<
-  Params extends z.ZodObject | undefined,
-  Query extends z.ZodObject | undefined,
-  Body extends z.ZodType | undefined,
-> = Needs &
-  Pick<Route, 'method' | 'path' | 'summary' | 'answer'> & {
-    readonly status?: 201
-    readonly format?: 'lines'
-    readonly params?: Params
-    readonly query?: Query
-    readonly body?: Body
-    readonly run: (request: RouteRequest<Params, Query, Body>) => Promise<unknown>
-  }
+/** A value that becomes `Json` when it is answered: times and wei as they are inside. */
+type Inside<Json> = Json extends string
+  ? string extends Json
+    ? string | Date | bigint
+    : Json
+  : Json extends readonly (infer Item)[]
+    ? readonly Inside<Item>[]
+    : Json extends object
+      ? { readonly [Name in keyof Json]: Inside<Json[Name]> | Missing<Json, Name> }
+      : Json
 
-/** Types a row of the table: `run` gets what the row's own schemas give. */
-export function route<
-  Params extends z.ZodObject | undefined = undefined,
-  Query extends z.ZodObject | undefined = undefined,
-  Body extends z.ZodType | undefined = undefined,
->(spec: Spec<Params, Query, Body>): Route {
-  return {
-    status: 200,
-    format: 'json',
-    ...spec,
-    params: spec.params,
-    query: spec.query,
-    body: spec.body,
-  }
+/** A member that may be absent may be undefined, which JSON leaves out. */
+type Missing<Json, Name extends keyof Json> =
+  Pick<Json, never> extends Pick<Json, Name> ? undefined : never
+
+type Answered<Each> = Each extends { readonly answer: infer Schema extends z.ZodType }
+  ? Each extends { readonly format: 'lines' }
+    ? AsyncIterable<Inside<z.input<Schema>>>
+    : Each extends { readonly format: 'events' }
+      ? ReadableStream
+      : Inside<z.input<Schema>>
+  : never
+
+type Handlers<Group> = {
+  readonly [Name in keyof Group]: (
+    request: RouteRequest<Name, Group[Name]>,
+  ) => Promise<Answered<Group[Name]>>
+}
+
+/**
+ * Serves each contract of a group by its handler, which gets and gives what the contract says. The handlers are a second
+ * call because the compiler must know the group before it reads them.
+ */
+export function serve<Group extends Contracts>(contracts: Group) {
+  const entries = Object.entries(contracts) as [RouteName & keyof Group, Contract][]
+  return (handlers: Handlers<Group>): readonly Route[] =>
+    entries.map(([name, contract]) => ({
+      status: 200,
+      format: 'json',
+      ...contract,
+      ...splitRouteName(name),
+      params: contract.params,
+      query: contract.query,
+      body: contract.body,
+      run: handlers[name],
+    }))
 }

@@ -16,9 +16,11 @@ import { cancelRoutes } from './routes/records/cancel.js'
 import { chainRoutes } from './routes/records/chains.js'
 import { decisionRecordRoutes } from './routes/records/decisions.js'
 import { overviewRoutes } from './routes/records/overview.js'
+import { policyTrialRoutes } from './routes/records/policyTrials.js'
 import { searchRoutes } from './routes/records/search.js'
 import { simulateRoutes } from './routes/records/simulate.js'
 import { storageRoutes } from './routes/records/storage.js'
+import { streamRoutes } from './routes/records/stream.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { subscriptionRoutes } from './routes/subscriptions.js'
 import { tankRoutes } from './routes/tanks.js'
@@ -43,6 +45,8 @@ export const routes: readonly Route[] = [
   ...subscriptionRoutes,
   ...auditRoutes,
   ...storageRoutes,
+  ...policyTrialRoutes,
+  ...streamRoutes,
   ...sessionRoutes,
   ...userRoutes,
   ...memberRoutes,

@@ -8,7 +8,7 @@ import { EXAMPLE_TANK, exampleOperationJson } from './examples/examples.js'
 import { exampleToken } from './examples/exampleToken.js'
 import { method } from './method.js'
 import { paymasterErrors } from './methodErrors.js'
-import { requestSponsorship } from './requestPaymaster.js'
+import { refusalOf, requestSponsorship } from './requestPaymaster.js'
 
 export const getFeeQuoteOrData = method({
   name: 'pm_getFeeQuoteOrData',
@@ -30,6 +30,7 @@ export const getFeeQuoteOrData = method({
     const { chain, appId } = context
     return { mode: 'QUOTES', ...(await chain.tokens.quote({ ...request, appId })) }
   },
+  refusal: refusalOf,
   encode: {
     classic: (answer) =>
       answer.mode === 'QUOTES' ? encodeQuotes(answer) : encodeClassicSponsorship(answer),

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../errors/errorCodes.js'
+import type { PurserError } from '../../errors/purserError.js'
 import type { KeyScope } from '../../store/schema.js'
 import type { DecodeContext } from '../dialects/decode/entryPoint.js'
 import type { PerDialect } from '../dialects/dialect.js'
@@ -11,6 +12,8 @@ export type MethodContext = {
   readonly keyId: string
   readonly clientVersion: string
   readonly sponsorOf: Services['sponsorOf']
+  /** The OpenRPC documents. */
+  readonly documents: PerDialect<Readonly<Record<string, unknown>>>
 }
 
 /**
@@ -42,6 +45,8 @@ export type Method<Name extends string, Params, Result> = {
   readonly run: (params: Params, context: MethodContext) => Promise<Result>
   /** JSON of the result. Pure. */
   readonly encode: PerDialect<(result: Result) => unknown>
+  /** The refusal that a result is, in methods whose callers get one without an error. */
+  readonly refusal?: (result: Result) => PurserError | undefined
   readonly example: Example<Result, PerDialect<unknown>>
 }
 

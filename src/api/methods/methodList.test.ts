@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { rpcMethods } from '../../admin/rpcMethods.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import { errorCodes } from '../../errors/errorCodes.js'
 import { type DialectName, dialectNames } from '../dialects/dialect.js'
@@ -22,6 +23,7 @@ test('every name is there once and finds its method', () => {
   expect(new Set(methodNames).size).toBe(methodNames.length)
   for (const name of methodNames) expect(methods[name].name).toBe(name)
   expect(isMethodName('constructor')).toBe(false)
+  expect(rpcMethods).toEqual(methodNames)
 })
 
 describe.each(methodNames)('%s', (name: MethodName) => {

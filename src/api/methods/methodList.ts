@@ -10,6 +10,7 @@ import { debugGetStakeStatus } from './debug/getStakeStatus.js'
 import { debugSendBundleNow } from './debug/sendBundleNow.js'
 import { debugSetBundlingMode } from './debug/setBundlingMode.js'
 import { debugSetReputation } from './debug/setReputation.js'
+import { discover } from './discover.js'
 import { estimateUserOperationGas } from './estimateUserOperationGas.js'
 import { getFeeQuoteOrData } from './getFeeQuoteOrData.js'
 import { getGasFeeValues } from './getGasFeeValues.js'
@@ -53,6 +54,7 @@ export const methodList = [
   chainId,
   supportedEntryPoints,
   clientVersion,
+  discover,
   estimateUserOperationGas,
   sendUserOperation,
   getUserOperationReceipt,

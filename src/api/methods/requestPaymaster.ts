@@ -1,6 +1,11 @@
+import type { PurserError } from '../../errors/purserError.js'
 import { SponsorshipRefusedError } from '../../errors/sponsorshipErrors.js'
 import type { PaymasterRequest, SponsoredMode } from '../dialects/decode/paymasterRequest.js'
-import type { PaymasterAnswer, VersionedSponsorship } from '../dialects/paymasterAnswer.js'
+import type {
+  PaymasterAnswer,
+  QuotesAnswer,
+  VersionedSponsorship,
+} from '../dialects/paymasterAnswer.js'
 import type { MethodContext } from './method.js'
 
 /** Data signed by a tank, which gives the gas or takes tokens for it. */
@@ -28,4 +33,11 @@ export async function requestSponsorship(
   if (refusal === 'error' && !result.decision.sponsored)
     throw new SponsorshipRefusedError(result.decision)
   return { ...result, mode, version: request.entryPoint.version, separateSignature }
+}
+
+/** The error that a sponsorship refused by a result would be elsewhere. */
+export function refusalOf(answer: PaymasterAnswer | QuotesAnswer): PurserError | undefined {
+  return answer.mode !== 'SPONSORED' || answer.decision.sponsored
+    ? undefined
+    : new SponsorshipRefusedError(answer.decision)
 }

@@ -11,7 +11,7 @@ import {
 import { exampleOperationJson } from './examples/examples.js'
 import { method } from './method.js'
 import { paymasterErrors } from './methodErrors.js'
-import { requestPaymaster } from './requestPaymaster.js'
+import { refusalOf, requestPaymaster } from './requestPaymaster.js'
 
 /**
  * [operation, mode], or [operation, entryPoint, context] as the clients of other services have it,
@@ -40,6 +40,7 @@ export const sponsorUserOperation = method({
           'result',
         ),
   run: requestPaymaster,
+  refusal: refusalOf,
   encode: { classic: encodeClassicSponsorship, standard: encodeStandardSponsorship },
   example: {
     params: [

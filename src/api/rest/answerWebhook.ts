@@ -1,9 +1,9 @@
+import type { Role } from '../../base/vocabulary.js'
 import {
   HttpMethodNotAllowedError,
   InvalidFieldError,
   UnauthorizedError,
 } from '../../errors/restErrors.js'
-import type { Role } from '../../store/schema.js'
 import type { Actor } from '../../store/tenants/audit.js'
 import { type Caller, tokenActor } from '../caller.js'
 import type { Members } from '../dialects/decode/members.js'

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { memoryKeys } from '../../../test/support/http/memoryServices.js'
 import { useApi } from '../../../test/support/http/useApi.js'
 import { defaultLimits } from '../limits.js'
+import { interfaceDocument } from './interfaceDocument.js'
 
 const url = 'https://dapp.example/hook?x=1'
 const unknownId = '00000000-0000-4000-8000-000000000000'
@@ -255,4 +256,10 @@ test('another HTTP method is 405 and names those that are', async () => {
   expect(await send('PUT', {})).toEqual(
     refused(405, 'HTTP method not allowed here. Use POST, GET, PATCH, DELETE.'),
   )
+})
+
+test('the document of the API is served to whoever asks', async () => {
+  const answer = await fetch(`${apiUrl()}/api/v2/public/sdk/openapi.json`)
+  expect(answer.headers.get('content-type')).toContain('application/json')
+  expect(await answer.json()).toEqual(interfaceDocument())
 })

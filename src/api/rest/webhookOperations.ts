@@ -1,5 +1,5 @@
+import type { Role } from '../../base/vocabulary.js'
 import { InvalidFieldError, WebhookNotFoundError } from '../../errors/restErrors.js'
-import type { Role } from '../../store/schema.js'
 import { type Members, member } from '../dialects/decode/members.js'
 import type { RegisteredWebhook, WebhookServices } from '../services.js'
 

@@ -1,4 +1,5 @@
 import { KeyRestrictedError, RateLimitError } from '../../errors/limitErrors.js'
+import type { PurserError } from '../../errors/purserError.js'
 import {
   PayloadTooLargeError,
   UnknownKeyError,
@@ -10,12 +11,15 @@ import { selectDialect } from '../dialects/selectDialect.js'
 import type { Gate } from '../gate/createGate.js'
 import { requirePlace } from '../gate/keyRestrictions.js'
 import { isKey } from '../isKey.js'
+import { isMethodName } from '../methods/methodList.js'
+import { documents } from '../openRpc/documents.js'
 import { parseJson } from '../parseJson.js'
 import type { RouteContext } from '../routeContext.js'
 import type { ChainServices, KeyIdentity, Services } from '../services.js'
 import { idOf, type RequestId } from './envelope.js'
 import { errorBody } from './errorBody.js'
 import { handleRpc, type RpcAnswer } from './handleRpc.js'
+import { toRefusal } from './toRefusal.js'
 
 /** One POST to `/api/{version}/{chainId}/{key}?dialect=…`, path parts as they came. */
 export type RpcRequest = {
@@ -40,6 +44,8 @@ export async function answerRpc(
 ): Promise<RpcAnswer> {
   let id: RequestId = null
   let dialect = selectDialect(request.version, undefined)
+  let readable: { readonly identity: KeyIdentity; readonly body: unknown } | undefined
+  const begin = performance.now()
   try {
     gate.enter(request.caller.ip)
     const identity = await identify(request, services, gate).catch(async (refusal) => {
@@ -49,6 +55,7 @@ export async function answerRpc(
     })
     const body = parseJson(await request.readBody(limits.bodyBytes), limits.jsonDepth)
     id = idOf(body)
+    readable = { identity, body }
     dialect = selectDialect(request.version, request.dialect)
     const chain = findChain(request.chainId, services)
     const { clientVersion, recordRefusal, takeRequest, countRequest, sponsorOf } = services
@@ -60,6 +67,7 @@ export async function answerRpc(
       keyId: identity.keyId,
       clientVersion,
       sponsorOf,
+      documents,
       dialect,
       batchLength,
       identity,
@@ -74,10 +82,39 @@ export async function answerRpc(
   } catch (thrown) {
     const error = asPurserError(thrown, logger)
     if (error instanceof RateLimitError) metrics.limited(error.limit)
+    metrics.call('unknown', String(error.code), (performance.now() - begin) / 1_000)
+    if (readable !== undefined) recordCalls(readable, error, request, services, limits.batchLength)
     const isOfRequest = requestErrors.some((kind) => error instanceof kind)
     const status = isOfRequest ? error.status : dialect.status(error)
     return { status, body: errorBody(id, error), retryAfter: error.retryAfter }
   }
+}
+
+/** Records the calls of a request that is refused as a whole, though its key is good: for its chain, say. */
+function recordCalls(
+  { identity, body }: { readonly identity: KeyIdentity; readonly body: unknown },
+  error: PurserError,
+  { chainId, caller: { requestId } }: RpcRequest,
+  { recordRefusal }: Services,
+  batchLength: number,
+): void {
+  const calls: readonly unknown[] = Array.isArray(body) ? body.slice(0, batchLength) : [body]
+  for (const call of calls) {
+    const { method: name, params } = isObject(call) ? call : {}
+    if (typeof name !== 'string' || !isMethodName(name) || !Array.isArray(params)) continue
+    const refused = { name, params, error, chainId: chainNumber(chainId), identity, requestId }
+    const refusal = toRefusal(refused)
+    if (refusal !== undefined) recordRefusal(refusal)
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+/** The chain id of a path; 0 where it is none. */
+function chainNumber(text: string): number {
+  return /^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : 0
 }
 
 /** Errors that have their HTTP status in every dialect: they concern the request, not a method. */
@@ -122,7 +159,7 @@ async function authenticate(
 }
 
 function findChain(chainId: string, { chains, requireServed }: Services): ChainServices {
-  const id = /^[1-9][0-9]{0,15}$/.test(chainId) ? Number(chainId) : 0
+  const id = chainNumber(chainId)
   requireServed(id)
   const chain = chains.get(id)
   if (chain === undefined) throw new UnsupportedChainError(chainId, [...chains.keys()])

@@ -91,7 +91,7 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
       },
       'call refused',
     )
-    if (call !== undefined && name !== undefined) record(call, name, error, context)
+    if (call !== undefined && name !== undefined) record(call.params, name, error, context)
     if (call !== undefined && call.id === undefined) return noContent
     const status = error instanceof RateLimitError ? error.status : dialect.status(error)
     return { status, body: errorBody(idOf(value), error), retryAfter: error.retryAfter }
@@ -100,7 +100,7 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
 
 /** Records the refusal, for the app's developer to look up. */
 function record(
-  { params }: RpcCall,
+  params: readonly unknown[],
   name: MethodName,
   error: PurserError,
   { chain: { chainId }, identity, requestId, recordRefusal }: RpcContext,
@@ -133,6 +133,8 @@ async function run<Name extends MethodName>(
   const result = method.simulates
     ? await gate.simulate(identity.keyId, name, answer)
     : await answer()
+  const refusal = method.refusal?.(result)
+  if (refusal !== undefined) record(params, name, refusal, context)
   return method.encode[context.dialect.name](result)
 }
 

@@ -33,6 +33,25 @@ test('in a batch only the calls above the limit are refused', async () => {
   ])
 })
 
+test('a batch of documents is bounded by what a key may ask, and a file of them costs no key', async () => {
+  const { burst } = defaultLimits.gate.key
+  const key = { perSecond: 0.001, burst }
+  await restart({ limits: { ...defaultLimits, gate: { ...defaultLimits.gate, key } } })
+  const ask = (id: number) => ({ jsonrpc: '2.0', id, method: 'rpc.discover', params: [] })
+  const batch = Array.from({ length: defaultLimits.batchLength }, (_, id) => ask(id))
+  const { body } = await post(rpcPath('v3'), JSON.stringify(batch))
+  const answers = body as { result?: { openrpc: string }; error?: { data: { limit: string } } }[]
+  const documents = answers.filter(({ result }) => result !== undefined)
+  // 107 kB and a millisecond of the answering thread each.
+  expect(documents.length).toBe(20)
+  expect(answers.filter(({ error }) => error?.data.limit === 'key')).toHaveLength(
+    batch.length - documents.length,
+  )
+  const file = await fetch(`${url()}/api/v3/openrpc.json`)
+  expect(file.headers.get('content-type')).toBe('application/json')
+  expect(await file.json()).toEqual(documents[0]?.result)
+})
+
 test('an address that asks too much is refused before anything is read', async () => {
   await restart({ limits: { ...defaultLimits, gate: { ...defaultLimits.gate, ip: slow } } })
   await call('v2', 'eth_chainId', [])

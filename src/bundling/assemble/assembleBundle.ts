@@ -1,21 +1,23 @@
 import type { Hex, SignedAuthorization } from 'viem'
+import { greatest } from '../../base/bigints.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
-import { acceptedTip, adviseFees } from '../../chain/fees.js'
+import { acceptedTip, adviseFees, type TipFloor } from '../../chain/fees.js'
 import { getBlock } from '../../chain/nodeReads.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import type { Fees } from '../../entrypoint/fees.js'
+import { bundleTip } from '../../gas/bundleTip.js'
 import { dataCost } from '../../gas/dataCost.js'
 import { dataGas, dataSteps } from '../../gas/dataGas.js'
 import { afterSteps, type DataPrice } from '../../gas/dataPrice.js'
 import { dataPriceAt } from '../../gas/dataPriceAt.js'
 import { placeholder } from '../../gas/placeholder.js'
-import { beneficiaryGas, preVerificationGas } from '../../gas/preVerificationGas.js'
+import { bundleCharges, preVerificationGas } from '../../gas/preVerificationGas.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
 import { pooledOperations } from '../../store/pool/pooledOperations.js'
 import { readReputations } from '../../store/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { assessBundle } from '../fees/assessBundle.js'
-import { bundleFees } from '../fees/bundleFees.js'
+import { assuredTip, bundleFees } from '../fees/bundleFees.js'
 import { bundleGasLimit } from '../fees/bundleGasLimit.js'
 import { carriedOperation } from '../fees/carriedOperation.js'
 import { pricedOperation } from '../fees/pricedOperation.js'
@@ -59,6 +61,9 @@ const wideNonce = Number(placeholder(3, 41))
  * `maxBundleWait`; then it goes with the highest tip that it can pay. An operation that none of this
  * helps is dropped, so that its sender learns what to do.
  *
+ * Where the chain's nodes ask for a tip by the bytes of a bundle, it bids that much; an operation that cannot pay
+ * what its own bytes ask for waits.
+ *
  * Where the chain takes a data fee beside gas, operations whose preVerificationGas does not repay their
  * share of it at present wait until it falls.
  *
@@ -72,10 +77,12 @@ export async function assembleBundle(
   const { definition, node, engine } = context
   const { head, executor, entryPoint, waiting } = assembly
   const { beneficiary = executor } = definition
-  const { standard } = await adviseFees(node, head)
+  const { standard, tipFloor } = await adviseFees(node, head, definition)
   const price = await dataPriceAt(node, definition.dataFee, head)
   const dataPrice = price && afterSteps(price, dataSteps.bundle)
-  const leastTip = acceptedTip({ standard })
+  const accepted = acceptedTip({ standard, tipFloor })
+  /** The least tip (wei per gas) with which the bundle is worth sending. */
+  let leastTip = accepted
   /** The fees that a bundle bids when all its operations pay them. */
   let target: Fees = standard
   for (;;) {
@@ -101,6 +108,14 @@ export async function assembleBundle(
     if (kept.length === 0) continue
 
     // (6) Decide what to bid
+    const asked = bundleTip(entryPoint, kept.map(carriedOperation), tipFloor)
+    if (fees.maxPriorityFeePerGas < asked) {
+      const isPayable = kept.some(paysTip(entryPoint, head.baseFee, asked))
+      if (!isPayable) waiting.add(dearest(entryPoint, kept, tipFloor))
+      leastTip = isPayable ? asked : accepted
+      target = withTip(standard, greatest(leastTip, standard.maxPriorityFeePerGas))
+      continue
+    }
     const ops = kept.map(({ operation }) => operation)
     const data = entryPoint.encodeHandleOps(ops, beneficiary)
     const gas = bundleGasLimit(entryPoint, kept.map(carriedOperation), data)
@@ -112,7 +127,8 @@ export async function assembleBundle(
       fees,
       targetTip: target.maxPriorityFeePerGas,
       leastTip,
-      pays: await assessBundle(engine, entryPoint, kept, data, beneficiaryGas(definition), charged),
+      tipFloor: asked,
+      pays: await assessBundle(engine, entryPoint, kept, data, bundleCharges(definition), charged),
     })
 
     // (7) Bid, or try again: cheaper with the same operations, or without them
@@ -129,10 +145,11 @@ export async function assembleBundle(
       }
     }
     if (plan.kind === 'retryCheaper') {
-      target = { ...standard, maxPriorityFeePerGas: leastTip }
+      target = withTip(standard, leastTip)
       continue
     }
     target = standard
+    leastTip = accepted
     for (const { hash } of kept) waiting.add(hash)
     if (plan.kind === 'drop') {
       const drops = plan.dropped.map((stored) =>
@@ -176,6 +193,27 @@ async function selectPooled(
   })
 }
 
+/** The fees with another tip; the most that they pay for the base fee stays. */
+function withTip({ maxFeePerGas, maxPriorityFeePerGas }: Fees, tip: bigint): Fees {
+  const raised = greatest(tip - maxPriorityFeePerGas, 0n)
+  return { maxFeePerGas: maxFeePerGas + raised, maxPriorityFeePerGas: tip }
+}
+
+/** Whether an operation is sure to pay this tip (wei per gas). */
+function paysTip(entryPoint: EntryPoint, baseFee: bigint, tip: bigint) {
+  return (stored: StoredOperation): boolean =>
+    assuredTip(entryPoint, pricedOperation(entryPoint, stored), baseFee) >= tip
+}
+
+/** The operation for which the chain asks the highest tip, because it has most bytes for its gas. */
+function dearest(entryPoint: EntryPoint, kept: readonly StoredOperation[], floor: TipFloor): Hex {
+  const tips = kept.map((stored) => bundleTip(entryPoint, [carriedOperation(stored)], floor))
+  const [first = 0n, ...others] = tips
+  const { hash } = kept[tips.indexOf(greatest(first, ...others))] ?? {}
+  if (hash === undefined) throw new Error('a bundle has operations')
+  return hash
+}
+
 /** Whether bundles would be simulated on the head's state at least, not on that of an older block. */
 async function hasReached({ node }: BundlingContext, { head }: Assembly): Promise<boolean> {
   const latest = await getBlock(node, 'latest')
@@ -211,7 +249,7 @@ function notShared(
   const fees = pricedOperation(entryPoint, stored)
   const alone = {
     bundleSize: 1,
-    beneficiaryGas: beneficiaryGas(definition),
+    ...bundleCharges(definition),
     verificationGasUsed: 0n,
     contextSize,
     dataGas: dataGas(entryPoint, { op, fees, bundleSize: 1 }, price),

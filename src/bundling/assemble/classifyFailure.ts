@@ -1,9 +1,9 @@
-import { readDeposit, readNonce } from '../../chain/entryPointReads.js'
+import { readNonce } from '../../chain/entryPointReads.js'
 import type { BlockId, Head } from '../../chain/head.js'
-import { getBalance, readAtHead } from '../../chain/nodeReads.js'
+import { readAtHead } from '../../chain/nodeReads.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
-import type { Operation } from '../../entrypoint/operation.js'
 import type { Drop, StoredOperation } from '../../store/pool/operations.js'
+import { describeFailure, describeNonce } from '../../validation/describeFailure.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { searchInclusion } from '../settle/searchInclusion.js'
 import { settleFound } from '../settle/settleReceipts.js'
@@ -41,8 +41,9 @@ export async function classifyFailure(
     }
     case 'AA21':
     case 'AA31': {
-      const funds = await describeFunds(context, entryPoint, stored.operation)
-      return { hash, code, reason: `${failure.message}: ${funds}` }
+      const { node } = context
+      const { message } = await describeFailure(node, entryPoint, stored.operation, failure)
+      return { hash, code, reason: message }
     }
     default:
       return { hash, code, reason: failure.message }
@@ -74,7 +75,7 @@ async function classifyNonceFailure(
       return undefined
     }
   }
-  const reason = `${message}: the operation has nonce ${nonce}, the account is at ${next}`
+  const reason = `${message}: ${describeNonce(nonce, next)}`
   return { hash, code, reason, nonceUsed: next > nonce }
 }
 
@@ -82,17 +83,4 @@ function expiry({ validUntil, validUntilBlock }: StoredOperation, head: Head): s
   return validUntil > 0 && validUntil <= head.timestamp
     ? `valid until ${validUntil}, block time ${head.timestamp}`
     : `valid until block ${validUntilBlock}, block ${head.number}`
-}
-
-/** The wei that the payer has and needs, in words. */
-async function describeFunds(
-  { node }: BundlingContext,
-  entryPoint: EntryPoint,
-  op: Operation,
-): Promise<string> {
-  const needed = entryPoint.requiredPrefund(op)
-  const deposit = await readDeposit(node, entryPoint.address, op.paymaster ?? op.sender)
-  if (op.paymaster) return `needs ${needed} wei, paymaster ${op.paymaster} has ${deposit} deposited`
-  const balance = await getBalance(node, op.sender)
-  return `needs ${needed} wei, the account has ${balance} and ${deposit} deposited`
 }

@@ -1,6 +1,6 @@
 import { dataGas } from '../../gas/dataGas.js'
 import type { DataPrice } from '../../gas/dataPrice.js'
-import { beneficiaryGas, preVerificationGas } from '../../gas/preVerificationGas.js'
+import { bundleCharges, preVerificationGas } from '../../gas/preVerificationGas.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { carriedOperation } from '../fees/carriedOperation.js'
@@ -24,7 +24,7 @@ export function passDataFee(
     const data = { op, fees: pricedOperation(entryPoint, stored), bundleSize }
     const required = preVerificationGas(entryPoint, op, {
       bundleSize,
-      beneficiaryGas: beneficiaryGas(definition),
+      ...bundleCharges(definition),
       contextSize,
       // Less gas of validation needs more here: whether that binds is for the whole bundle to say.
       verificationGasUsed: op.verificationGasLimit + op.paymasterVerificationGasLimit,

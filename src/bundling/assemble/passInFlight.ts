@@ -1,5 +1,6 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
+import { Lru } from '../../base/lru.js'
 import { comingBlock } from '../../chain/comingBlock.js'
 import type { CallOutcome, CallRequest } from '../../chain/ethCall.js'
 import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
@@ -33,9 +34,7 @@ export async function passInFlight(
   const open = (await openBundles(database, definition.chainId)).filter(carriesOperations)
   if (open.length === 0) return simulated
   const flights = open.map(toFlight)
-  const authorized = open.filter(
-    ({ attempts: [{ raw }] }) => parseTransaction(raw).authorizationList,
-  )
+  const authorized = open.filter(({ attempts: [{ raw }] }) => raw.startsWith(SET_CODE_TYPE))
   const delegating = await Promise.all(authorized.map(({ id }) => operationsInBundle(database, id)))
   let kept = simulated
   while (kept.length > 0) {
@@ -60,10 +59,23 @@ function carriesOperations({ kind, attempts }: OpenBundle): boolean {
   return kind === 'operations' && attempts.at(-1)?.noop === false
 }
 
-function toFlight({ executor, entryPoint, attempts: [{ raw }] }: OpenBundle): Flight {
-  const { data = '0x', gas = 0n } = parseTransaction(raw)
+/** EIP-7702 transactions begin so. */
+const SET_CODE_TYPE = '0x04'
+
+/**
+ * Bundles in flight by the hash of their transaction: reading the data of a bundle costs more than all else that is
+ * done here, and each of them is looked at beside every bundle that comes after it.
+ */
+const knownFlights = new Lru<Hex, Flight>(16)
+
+function toFlight({ executor, entryPoint, attempts: [{ hash, raw }] }: OpenBundle): Flight {
+  const known = knownFlights.get(hash)
+  if (known) return known
   if (entryPoint === null) throw new Error('a bundle of operations has no EntryPoint')
-  return { executor, request: { from: executor, to: entryPoint, data, gas } }
+  const { data = '0x', gas = 0n } = parseTransaction(raw)
+  const flight = { executor, request: { from: executor, to: entryPoint, data, gas } }
+  knownFlights.set(hash, flight)
+  return flight
 }
 
 type Candidates = {
@@ -90,12 +102,15 @@ async function findObstacle(
 
   const own = flights.filter((flight) => flight.executor === executor)
   const others = flights.filter((flight) => flight.executor !== executor)
-  const first = await run([...own, ...others].map(toRequest).concat(request))
+  const ahead = own.map(toRequest)
+  const behind = others.map(toRequest)
+  const [first, second] = await Promise.all([
+    run([...ahead, ...behind, request]),
+    behind.length === 0 ? undefined : run([...ahead, request, ...behind]),
+  ])
   const last = first?.at(-1)
   if (first === undefined || last === undefined) return undefined
   if (!last.ok) return { index: entryPoint.decodeFailure(last.revertData)?.index }
-  if (others.length === 0) return undefined
-  const second = await run([...own.map(toRequest), request, ...others.map(toRequest)])
   const isSpoilt = (_: Flight, place: number): boolean =>
     succeeds(first, own.length + place) && !succeeds(second, own.length + 1 + place)
   return second !== undefined && others.some(isSpoilt) ? { index: undefined } : undefined

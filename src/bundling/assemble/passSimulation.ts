@@ -1,5 +1,6 @@
 import { comingBlockOverride } from '../../chain/comingBlock.js'
 import type { Fees } from '../../entrypoint/fees.js'
+import { pricedBy } from '../../signing/transactionType.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { Assembly } from './assembly.js'
@@ -21,7 +22,8 @@ export async function passSimulation(
   const { node, definition } = context
   const { beneficiary = executor } = definition
   const pretended = await comingBlockOverride(node, head)
-  const simulation = { node, entryPoint, executor, beneficiary, fees, pretended }
+  const price = pricedBy(definition.transactionType, fees)
+  const simulation = { node, entryPoint, executor, beneficiary, price, pretended }
   const { kept, failed, conflicting } = await simulateBundle(simulation, valid)
   const failures: FailedOperation[] = []
   for (const { stored, failure } of failed) {

@@ -11,6 +11,7 @@ const candidate: BidCandidate<string> = {
   fees,
   targetTip: 5n,
   leastTip: 5n,
+  tipFloor: 0n,
   pays: () => true,
 }
 
@@ -48,6 +49,16 @@ describe('the bid of a bundle', () => {
       { kind: 'bid', fees: { ...fees, maxPriorityFeePerGas: 0n } },
     ],
     [
+      'is the least tip that nodes take when only that is paid',
+      { tipFloor: 4n, pays: payUpTo(4n), overdue: ['a'] },
+      { kind: 'bid', fees: { ...fees, maxPriorityFeePerGas: 4n } },
+    ],
+    [
+      'drops overdue operations that pay less than the least tip that nodes take',
+      { tipFloor: 4n, pays: payUpTo(3n), overdue: ['b'] },
+      { kind: 'drop', dropped: ['b'] },
+    ],
+    [
       'drops overdue operations only when no tip is paid',
       { pays: payUpTo(-1n), overdue: ['b'] },
       { kind: 'drop', dropped: ['b'] },
@@ -70,10 +81,12 @@ describe('the bid of a bundle', () => {
         tip,
         tip,
         fc.bigInt({ min: -1n, max: 50n }),
-        (overdue, maxPriorityFeePerGas, target, least, most) => {
+        fc.bigInt({ min: 0n, max: 20n }),
+        (overdue, maxPriorityFeePerGas, target, least, most, tipFloor) => {
           const [leastTip, targetTip] = target < least ? [target, least] : [least, target]
           const pays = payUpTo(most)
-          const bundle = { overdue, fees: { maxFeePerGas: 100n, maxPriorityFeePerGas }, pays }
+          const offered = { maxFeePerGas: 100n, maxPriorityFeePerGas }
+          const bundle = { overdue, fees: offered, tipFloor, pays }
           const first = planBid({ ...bundle, targetTip, leastTip })
           const plan =
             first.kind === 'retryCheaper'
@@ -90,7 +103,7 @@ describe('the bid of a bundle', () => {
             expect(plan.fees.maxPriorityFeePerGas).toBe(highest)
           } else if (plan.kind === 'drop') {
             expect(plan.dropped).toEqual(overdue)
-            expect(most).toBe(-1n)
+            expect(smallest(most, maxPriorityFeePerGas)).toBeLessThan(tipFloor)
           } else expect(overdue).toEqual([])
         },
       ),

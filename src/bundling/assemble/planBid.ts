@@ -11,6 +11,8 @@ export type BidCandidate<Op> = {
   readonly targetTip: bigint
   /** wei per gas: the least tip with which a transaction is worth sending now */
   readonly leastTip: bigint
+  /** wei per gas: the tip below which no node takes this bundle */
+  readonly tipFloor: bigint
   /** Whether the operations pay for the transaction when it has these fees. */
   readonly pays: (fees: Fees) => boolean
 }
@@ -31,18 +33,19 @@ export type BidPlan<Op> =
  * - they do not, but it was assembled for more than the least tip: retry cheaper;
  * - none of them is overdue: wait for more operations to share the cost;
  * - one is overdue: bid the highest tip that they pay;
- * - they pay no tip at all: drop those that are overdue, the others wait.
+ * - they pay none that the chain's nodes take: drop those that are overdue, the others wait.
  */
 export function planBid<Op>({
   overdue,
   fees,
   targetTip,
   leastTip,
+  tipFloor,
   pays,
 }: BidCandidate<Op>): BidPlan<Op> {
   if (pays(fees)) return { kind: 'bid', fees }
   if (targetTip > leastTip) return { kind: 'retryCheaper' }
   if (overdue.length === 0) return { kind: 'wait' }
-  const cheaper = highestTip(fees, pays)
+  const cheaper = highestTip(fees, tipFloor, pays)
   return cheaper ? { kind: 'bid', fees: cheaper } : { kind: 'drop', dropped: overdue }
 }

@@ -3,7 +3,7 @@ import type { BlockOverride } from '../../chain/comingBlock.js'
 import { ethCall } from '../../chain/ethCall.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
-import type { Fees } from '../../entrypoint/fees.js'
+import type { pricedBy } from '../../signing/transactionType.js'
 import type { StoredOperation } from '../../store/pool/operations.js'
 import { bundleGasLimit } from '../fees/bundleGasLimit.js'
 import { carriedOperation } from '../fees/carriedOperation.js'
@@ -14,7 +14,7 @@ export type BundleSimulation = {
   readonly entryPoint: EntryPoint
   readonly executor: Address
   readonly beneficiary: Address
-  readonly fees: Fees
+  readonly price: ReturnType<typeof pricedBy>
   /** The block in which it would run; undefined where the node cannot pretend one. */
   readonly pretended: BlockOverride | undefined
 }
@@ -61,13 +61,13 @@ export async function simulateBundle(
 }
 
 async function simulate(
-  { node, entryPoint, executor, beneficiary, fees, pretended }: BundleSimulation,
+  { node, entryPoint, executor, beneficiary, price, pretended }: BundleSimulation,
   bundle: readonly StoredOperation[],
 ): Promise<Failure | undefined> {
   const ops = bundle.map(({ operation }) => operation)
   const data = entryPoint.encodeHandleOps(ops, beneficiary)
   const gas = bundleGasLimit(entryPoint, bundle.map(carriedOperation), data)
-  const request = { from: executor, to: entryPoint.address, data, gas, fees }
+  const request = { from: executor, to: entryPoint.address, data, gas, price }
   const outcome = await ethCall(node, request, 'latest', delegationOverride(ops), pretended)
   if (outcome.ok) return undefined
   const { revertData, message } = outcome

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { bundlingHorizon } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
-import type { AaCode, EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
+import type { EntryPoint, Failure } from '../../entrypoint/entryPoint.js'
 import { highestBaseFee } from '../../entrypoint/highestBaseFee.js'
 import { endsBefore } from '../../entrypoint/validationData.js'
 import {
@@ -18,9 +18,11 @@ import {
   changedCode,
   changedContext,
   type EntityRole,
+  gasOfStaked,
   type Verdict,
   type Violation,
 } from '../../validation/erc7562/index.js'
+import { signatureFailure } from '../../validation/signatureFailure.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { classifyFailure } from './classifyFailure.js'
 import { roleOfFailure } from './responsibleEntity.js'
@@ -62,7 +64,10 @@ export async function validateAgain(
     return { kind: 'valid', stored, accessed: undefined }
   try {
     const validated = await engine.validate(entryPoint, operation)
-    const failure = validated.ok ? signatureFailure(validated.validation) : validated.failure
+    const { chainId } = definition
+    const failure = validated.ok
+      ? signatureFailure(validated.validation, { entryPoint, chainId, hash })
+      : validated.failure
     if (failure) return await failed(context, entryPoint, head, stored, failure)
     if (!validated.ok) throw new Error('a refusal has no failure')
     const { validation } = validated
@@ -71,9 +76,17 @@ export async function validateAgain(
     if (validAfter > head.timestamp || blocks.after > head.number) return { kind: 'wait', stored }
     const last = await bundlingHorizon(context.node, head, definition)
     if (endsBefore(validation, last)) {
-      const ends = `valid until ${validUntil}, block ${blocks.until} (0 = no end)`
-      const reason = `${ends}, a bundle must be valid until ${last.timestamp}, block ${last.number}`
-      return { kind: 'drop', stored, drop: { hash, code: 'AA22', reason }, responsible: undefined }
+      const isLate = validUntil !== 0 && validUntil < last.timestamp
+      const ends = isLate
+        ? `valid until ${validUntil}, a bundle must be valid until ${last.timestamp}`
+        : `valid until block ${blocks.until}, a bundle must be valid until block ${last.number}`
+      const reason = `ends too soon to be bundled: ${ends}`
+      return {
+        kind: 'drop',
+        stored,
+        drop: { hash, code: 'EXPIRED', reason },
+        responsible: undefined,
+      }
     }
     const { violations, verdict } = checkRules(entryPoint, operation, observed, rules)
     const [violation] = [...violations, ...changesSince(stored, validation, verdict)]
@@ -93,7 +106,7 @@ export async function validateAgain(
     if (coveredTo !== undefined && coveredTo < head.baseFee) return uncovered(stored, coveredTo)
     // A tank of ours answers to nobody for the gas that it uses.
     const watched = verdict?.entities.filter(({ role }) => !(tank && role === 'paymaster')) ?? []
-    context.gasWatch?.note(hash, watched)
+    context.gasWatch?.note(hash, gasOfStaked(watched, observed.stakes, rules.stakePolicy))
     return { kind: 'valid', stored: { ...stored, mostCharged }, accessed: verdict?.accessed }
   } catch (error) {
     const isLost = error instanceof SimulationLostError
@@ -125,15 +138,6 @@ function uncovered(stored: StoredOperation, coveredTo: bigint): SecondValidation
     'AA51 prefund below actualGasCost: its validation uses more gas now, and its call could make a bundle revert'
   const drop = { hash: stored.hash, code: 'AA51', reason } as const
   return { kind: 'drop', stored, drop, responsible: undefined }
-}
-
-/** The failure with which the EntryPoint refuses a wrong signature; simulations only note it. */
-function signatureFailure(validation: Validation): Failure | undefined {
-  const failure = (code: AaCode): Failure => {
-    return { index: 0, code, message: `${code} signature error`, revertData: '0x' }
-  }
-  if (validation.accountSignatureFailed) return failure('AA24')
-  return validation.paymasterSignatureFailed ? failure('AA34') : undefined
 }
 
 async function failed(

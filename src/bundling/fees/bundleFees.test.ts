@@ -96,11 +96,11 @@ test('a replacement follows advice that rises by more than 12.5 %', () => {
 
 test('the highest tip that pays is found, to the wei', () => {
   fc.assert(
-    fc.property(fees, wei, (bid, ceiling) => {
-      const lowered = highestTip(bid, (fees) => fees.maxPriorityFeePerGas < ceiling)
+    fc.property(fees, wei, wei, (bid, ceiling, floor) => {
+      const lowered = highestTip(bid, floor, (fees) => fees.maxPriorityFeePerGas < ceiling)
       const { maxPriorityFeePerGas: most } = bid
-      const expected = ceiling === 0n ? undefined : most < ceiling ? most : ceiling - 1n
-      expect(lowered?.maxPriorityFeePerGas).toBe(expected)
+      const highest = most < ceiling ? most : ceiling - 1n
+      expect(lowered?.maxPriorityFeePerGas).toBe(highest < floor ? undefined : highest)
     }),
   )
 })

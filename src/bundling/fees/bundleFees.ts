@@ -40,11 +40,15 @@ export function bundleFees(
   return { maxFeePerGas, maxPriorityFeePerGas: smallest(tip, maxFeePerGas) }
 }
 
-/** The fees with their tip lowered to the highest one at which `pays`; undefined when it never does. */
-export function highestTip(fees: Fees, pays: (fees: Fees) => boolean): Fees | undefined {
+/** The fees with their tip lowered to the highest one, from `floor` on, at which `pays`; undefined when it never does. */
+export function highestTip(
+  fees: Fees,
+  floor: bigint,
+  pays: (fees: Fees) => boolean,
+): Fees | undefined {
   const withTip = (maxPriorityFeePerGas: bigint) => ({ ...fees, maxPriorityFeePerGas })
-  if (!pays(withTip(0n))) return undefined
-  let [low, high] = [0n, fees.maxPriorityFeePerGas]
+  if (floor > fees.maxPriorityFeePerGas || !pays(withTip(floor))) return undefined
+  let [low, high] = [floor, fees.maxPriorityFeePerGas]
   while (low < high) {
     const middle = (low + high + 1n) / 2n
     if (pays(withTip(middle))) low = middle

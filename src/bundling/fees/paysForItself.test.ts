@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryOperation } from '../../../test/support/operations/arbitraryOperation.js'
+import { unusedGasCharge } from '../../../test/support/operations/unusedGasCharge.js'
 import { smallest, sum } from '../../base/bigints.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
-import type { Version } from '../../entrypoint/entryPoint.js'
+import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
 import type { Operation } from '../../entrypoint/operation.js'
 import { highestPrice } from '../../gas/highestPrice.js'
 import { cappedGas } from '../../gas/preVerificationGas.js'
@@ -20,7 +21,7 @@ const fees = fc.tuple(wei, wei).map(([tip, more]) => ({
 }))
 
 /** Small numbers, so that what is looked at happens often: prefunds that bind, bundles just covered. */
-function payingOf(version: Version): fc.Arbitrary<Paying> {
+function payingOf({ version, leastExecutionCharge }: EntryPoint): fc.Arbitrary<Paying> {
   return fc
     .record({
       op: arbitraryOperation(version),
@@ -31,22 +32,35 @@ function payingOf(version: Version): fc.Arbitrary<Paying> {
     })
     .map(({ op, fees, ...limits }) => {
       const paymasterLimits = { paymasterVerificationGasLimit: 9n, paymasterPostOpGasLimit: 9n }
-      return { op: { ...op, ...paymasterLimits, ...limits, ...fees }, metered: 5_000n }
+      const priced = { ...op, ...paymasterLimits, ...limits, ...fees }
+      return { op: priced, metered: 5_000n, executionCharge: leastExecutionCharge(priced) }
     })
+}
+
+/** wei that the contract takes from an operation that is metered so much gas, `validation` of it before execution. */
+function earnedFrom(
+  entryPoint: EntryPoint,
+  op: Operation,
+  { validation, metered, baseFee }: Record<'validation' | 'metered' | 'baseFee', bigint>,
+): bigint {
+  const unused = unusedGasCharge(entryPoint.version, op, metered - validation)
+  const charged = op.preVerificationGas + metered + unused
+  return smallest(entryPoint.requiredPrefund(op), charged * entryPoint.gasPrice(op, baseFee))
 }
 
 function most(op: Operation, chargeable: bigint) {
   return chargeable + (op.paymaster === undefined ? 25_000n : 50_000n)
 }
 
-describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
+// Many seeded runs, on a machine that may be busy.
+describe.each(versions)('a bundle of EntryPoint v%s', { timeout: 60_000 }, (version) => {
   const entryPoint = createEntryPoint(version, `0x${'ee'.repeat(20)}`)
 
   test('that pays for itself does so at any base fee and whatever gas is used', () => {
     let covered = 0
     fc.assert(
       fc.property(
-        fc.array(payingOf(version), { minLength: 1, maxLength: 4 }),
+        fc.array(payingOf(entryPoint), { minLength: 1, maxLength: 4 }),
         fc.record({ unmetered: gas(90_000n), floor: gas(90_000n) }),
         fees,
         fc.array(fc.record({ baseFee: wei, used: fc.array(fc.nat(100)) }), { minLength: 8 }),
@@ -60,11 +74,8 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
               const range = most(op, entryPoint.chargeableGas(op)) - op.preVerificationGas - metered
               return metered + (range * BigInt(used[at] ?? 100)) / 100n
             })
-            const earned = paying.map(({ op }, at) =>
-              smallest(
-                entryPoint.requiredPrefund(op),
-                (op.preVerificationGas + metered[at]!) * entryPoint.gasPrice(op, baseFee),
-              ),
+            const earned = paying.map(({ op, metered: validation }, at) =>
+              earnedFrom(entryPoint, op, { validation, metered: metered[at]!, baseFee }),
             )
             // EIP-3529: a fifth of the gas comes back at most, and 19,900 of a deposit that was nothing.
             const refunds = paying.map(({ op }, at) =>
@@ -87,7 +98,7 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
     let covered = 0
     fc.assert(
       fc.property(
-        fc.array(payingOf(version), { minLength: 1, maxLength: 4 }),
+        fc.array(payingOf(entryPoint), { minLength: 1, maxLength: 4 }),
         fc.record({ unmetered: gas(60_000n), floor: gas(60_000n) }),
         fc.record({ wei: gas(900_000n), perGas: gas(3n), lowestBaseFee: wei }),
         fees,
@@ -104,11 +115,8 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
               const range = most(op, entryPoint.chargeableGas(op)) - op.preVerificationGas - metered
               return metered + (range * BigInt(used[at] ?? 100)) / 100n
             })
-            const earned = paying.map(({ op }, at) =>
-              smallest(
-                entryPoint.requiredPrefund(op),
-                (op.preVerificationGas + metered[at]!) * entryPoint.gasPrice(op, baseFee),
-              ),
+            const earned = paying.map(({ op, metered: validation }, at) =>
+              earnedFrom(entryPoint, op, { validation, metered: metered[at]!, baseFee }),
             )
             for (const gasUsed of [cost.unmetered + sum(metered), cost.floor]) {
               const owed = gasUsed * (price + data.perGas) + data.wei
@@ -125,7 +133,7 @@ describe.each(versions)('a bundle of EntryPoint v%s', (version) => {
   test('needs no more than its gas, where its gas costs no more than each operation pays', () => {
     fc.assert(
       fc.property(
-        fc.array(payingOf(version), { minLength: 1, maxLength: 4 }),
+        fc.array(payingOf(entryPoint), { minLength: 1, maxLength: 4 }),
         fees,
         (paying, offer) => {
           const ops = paying.map(({ op }) => op)

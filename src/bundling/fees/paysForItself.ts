@@ -12,8 +12,14 @@ import {
 } from '../../gas/preVerificationGas.js'
 import type { PricedOperation } from './pricedOperation.js'
 
-/** An operation of a bundle, with gas that it is sure to be charged beside preVerificationGas. */
-export type Paying = { readonly op: PricedOperation; readonly metered: bigint }
+/** An operation of a bundle. */
+export type Paying = {
+  readonly op: PricedOperation
+  /** Gas of validation that the operation is sure to be charged beside preVerificationGas. */
+  readonly metered: bigint
+  /** Gas that it is charged for execution, whatever that uses (`leastExecutionCharge`). */
+  readonly executionCharge: bigint
+}
 
 type PricedBundle = {
   readonly entryPoint: EntryPoint
@@ -59,7 +65,9 @@ export function paysForItself(
       smallest(margin(op, op.preVerificationGas), margin(op, maxChargedGas(entryPoint, op))),
     )
     const surplus = sum(margins) + (prepaid - cost.unmetered) * price
-    const certain = paying.map(({ op, metered }) => earned(op, op.preVerificationGas + metered))
+    const certain = paying.map(({ op, metered, executionCharge }) =>
+      earned(op, op.preVerificationGas + metered + executionCharge),
+    )
     /** Five times the wei left of a charge when four fifths of its metered gas are paid. */
     const fifths = (op: Operation, gas: bigint) =>
       5n * earned(op, gas) - 4n * (gas - op.preVerificationGas) * price
@@ -80,11 +88,12 @@ export function paysForItself(
 
 /**
  * Whether prepaid gas and gas that is sure to be metered cover the bundle where the floor of calldata or
- * the cap of refunds binds, at one price for all gas.
+ * the cap of refunds binds, at one price for all gas. What is charged for unused gas counts towards the floor only.
  */
 export function coversGas(paying: readonly Paying[], cost: BundleCost): boolean {
   const prepaid = prepaidGas(paying)
-  const charged = prepaid + sum(paying.map(({ metered }) => metered))
+  const certain = paying.map(({ metered, executionCharge }) => metered + executionCharge)
+  const charged = prepaid + sum(certain)
   const capped = 5n * prepaid + sum(paying.map(({ op, metered }) => cappedGas(op, metered)))
   return charged >= cost.floor && capped >= 4n * cost.unmetered
 }

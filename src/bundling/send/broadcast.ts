@@ -7,7 +7,8 @@ import { sendRawTransaction } from '../../chain/nodeReads.js'
  * The result of sending a signed transaction:
  * - `sent`: the node has it;
  * - `settled`: the nonce is used, by this transaction or another one: receipts say by which;
- * - `terminal`: the operations make the transaction too big or too expensive for any block;
+ * - `terminal`: the operations make the transaction too big or too expensive for any block, or of a type that the
+ *   node does not know;
  * - `neutral`: the node refuses it now, for a reason that lies in no operation (too cheap,
  *   executor out of funds, pool full, wrong chain id);
  * - `indeterminate`: no answer, or one that is not understood: the node may or may not have it.
@@ -24,7 +25,7 @@ export async function broadcast(node: NodeClient, raw: Hex): Promise<BroadcastRe
     await sendRawTransaction(node, raw)
     return { kind: 'sent' }
   } catch (error) {
-    if (error instanceof NodeRpcError) return classifyRefusal(error.message)
+    if (error instanceof NodeRpcError) return classifyRefusal(error.message, raw)
     if (error instanceof NodeUnavailableError) {
       return { kind: 'indeterminate', reason: error.message }
     }
@@ -32,8 +33,13 @@ export async function broadcast(node: NodeClient, raw: Hex): Promise<BroadcastRe
   }
 }
 
-/** The meaning of a node's refusal. A refusal that is not known to be final does not count as final. */
-export function classifyRefusal(reason: string): BroadcastResult {
+/**
+ * The meaning of a node's refusal of a transaction. A refusal that is not known to be final does not count as final.
+ * A type that the node does not know is the fault of the operations that brought authorizations (EIP-7702): any other
+ * bundle is of the type that the chain has taken before.
+ */
+export function classifyRefusal(reason: string, raw: Hex): BroadcastResult {
+  if (raw.startsWith(DELEGATING) && unknownType.test(reason)) return { kind: 'terminal', reason }
   if (alreadyKnown.test(reason)) return { kind: 'sent' }
   if (nonceUsed.test(reason)) return { kind: 'settled', reason }
   if (final.test(reason)) return { kind: 'terminal', reason }
@@ -41,10 +47,14 @@ export function classifyRefusal(reason: string): BroadcastResult {
   return { kind: 'indeterminate', reason }
 }
 
+/** The type of transactions with authorizations. */
+const DELEGATING = '0x04'
+
+const unknownType = /transaction type/i
 const alreadyKnown =
   /already known|already imported|known transaction|already in (?:the )?(?:mem)?pool/i
 const nonceUsed = /nonce (?:is )?too low|old nonce|nonce already used/i
 const final =
-  /intrinsic gas too low|exceeds block gas limit|gas limit (?:is )?too (?:high|large)|exceeds the transaction gas cap|gas limit too high|oversized data|max initcode size/i
+  /intrinsic gas too low|transaction requires at least \d+ gas|exceeds block gas limit|gas limit (?:is )?too (?:high|large)|exceeds (?:the )?transaction gas cap|gas limit too high|oversized data|max initcode size/i
 const notNow =
-  /underpriced|insufficient funds|less than block base fee|fee too low|pool is full|nonce too high|nonce gap|chain id|transaction type|too many (?:pending|requests)|rate limit|limit exceeded/i
+  /underpriced|insufficient funds|enough funds|is too low for the next block|less than block base fee|fee too low|pool is full|nonce too high|nonce gap|chain id|transaction type|too many (?:pending|requests)|rate limit|limit exceeded|exceeds the configured cap/i

@@ -26,7 +26,7 @@ export async function fillGaps(
     const missing = missingNonces({ executor: address, mined: state.mined, open })
     if (missing.length > maxBundlesPerExecutor) continue
     for (const nonce of missing) {
-      const { fast } = await adviseFees(node, head)
+      const { fast } = await adviseFees(node, head, definition)
       const transfer = { to: address, value: 0n, nonce, fees: fast }
       const filler = await sendTransfer(context, signer, 'filler', transfer)
       logger.warn({ bundleId: filler.id, executor: address, nonce }, 'missing nonce filled')

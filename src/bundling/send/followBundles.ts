@@ -1,8 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import { faultPoint } from '../../base/faults.js'
-import { type ComingBlock, comingBlock, comingBlockOverride } from '../../chain/comingBlock.js'
-import { type CallRequest, ethCall } from '../../chain/ethCall.js'
+import { type ComingBlock, comingBlock } from '../../chain/comingBlock.js'
 import { adviseFees } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
 import type { Fees } from '../../entrypoint/fees.js'
@@ -10,20 +9,28 @@ import { type DataCost, dataCostOfRaw } from '../../gas/dataCost.js'
 import { dataSteps } from '../../gas/dataGas.js'
 import { afterSteps } from '../../gas/dataPrice.js'
 import { dataPriceAt } from '../../gas/dataPriceAt.js'
-import { beneficiaryGas } from '../../gas/preVerificationGas.js'
+import { bundleCharges } from '../../gas/preVerificationGas.js'
 import type { ExecutorTransaction } from '../../signing/executorTransaction.js'
 import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
-import { abandonBundle, refuseBundle, storeAttempt } from '../../store/outbox/outbox.js'
+import {
+  abandonBundle,
+  publishBundle,
+  refuseBundle,
+  storeAttempt,
+} from '../../store/outbox/outbox.js'
 import { operationsInBundle } from '../../store/pool/operations.js'
-import { delegationOverride } from '../assemble/bundleAuthorizations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { assessBundle } from '../fees/assessBundle.js'
 import { resubmissionFees } from '../fees/bundleFees.js'
 import { takeoverFees } from '../fees/takeoverFees.js'
 import { MAX_ATTEMPTS } from '../settle/retryGroups.js'
 import { type BroadcastResult, broadcast } from './broadcast.js'
+import { bundleFailure } from './bundleFailure.js'
 import { type ExecutorState, readExecutorStates } from './executorStates.js'
+import { followRelayed, keptUntil } from './followRelayed.js'
 import { type Lane, newestAttempt, planLane } from './lanes.js'
+import { isOvertaken } from './overtakenBundle.js'
+import { sendingConditions } from './sendingConditions.js'
 import { signAttempt } from './signAttempt.js'
 import { transferTransaction } from './transferTransaction.js'
 
@@ -46,7 +53,7 @@ export async function followBundles(context: BundlingContext, head: Head): Promi
   if (open.length === 0) return { head, states, blocked }
 
   const knownToNode = await knownTransactions(context, open)
-  const { fast } = await adviseFees(node, head)
+  const { fast } = await adviseFees(node, head, definition)
   const at = { head, fast, soon: await comingBlock(node, head, SOON_BLOCKS), knownToNode }
   for (const { address: executor, mined } of states.values()) {
     const lane = { executor, mined, open: open.filter((bundle) => bundle.executor === executor) }
@@ -73,14 +80,30 @@ async function followLane(
   lane: Lane,
   { head, fast, soon, knownToNode }: Following,
 ): Promise<boolean> {
-  const { resubmitAfter, maxBundlesPerExecutor } = context.definition
-  const { steps, stuck } = planLane(lane, {
-    isKnown: ({ hash }) => knownToNode.has(hash),
-    soon,
-    resubmitAfter,
-    fast,
-    maxFillers: maxBundlesPerExecutor,
-  })
+  const { definition, relay } = context
+  const { resubmitAfter, maxBundlesPerExecutor } = definition
+  const sound: OpenBundle[] = []
+  for (const bundle of lane.open) {
+    const isSound = bundle.nonce < lane.mined || !(await isOvertaken(context, head, bundle, fast))
+    if (isSound) sound.push(bundle)
+    else await cancel(context, bundle, fast, "L1's price has risen above what its operations pay")
+  }
+  const looked = await followRelayed(context, head, { ...lane, open: sound }, fast)
+  const { open, failing, outdated } = looked
+  if (failing) await cancel(context, failing.bundle, fast, failing.reason)
+  for (const bundle of outdated) await send(context, bundle)
+  const { steps, stuck } = planLane(
+    { ...lane, open },
+    {
+      isKnown: ({ hash }) => knownToNode.has(hash),
+      isRelayed: (bundle) =>
+        bundle.relayedFrom !== undefined && relay?.answerTo(newestAttempt(bundle).hash) === 'taken',
+      soon,
+      resubmitAfter,
+      fast,
+      maxFillers: maxBundlesPerExecutor,
+    },
+  )
   let allTaken = true
   for (const step of steps) {
     if (step.kind === 'abandon') {
@@ -97,15 +120,27 @@ async function followLane(
 export async function send(context: BundlingContext, bundle: OpenBundle): Promise<BroadcastResult> {
   const { raw, hash } = newestAttempt(bundle)
   faultPoint('broadcast:before')
-  const result = await broadcast(context.node, raw)
+  const isPublic = bundle.relayedFrom === undefined
+  const result = isPublic ? await broadcast(context.node, raw) : await offer(context, bundle)
   faultPoint('broadcast:after')
   const { kind, reason } = result
   const { id, executor, nonce } = bundle
   const facts = { bundleId: id, executor, nonce, hash }
   if (kind === 'terminal') await refuse(context, bundle, reason)
   else if (kind === 'sent') context.logger.debug(facts, 'bundle broadcast')
-  else context.logger.warn({ ...facts, kind, reason }, 'the node did not take the bundle')
+  else {
+    const receiver = isPublic ? 'node' : 'relay'
+    context.logger.warn({ ...facts, kind, reason }, `the ${receiver} did not take the bundle`)
+  }
   return result
+}
+
+/** Gives a bundle's newest transaction to the relay. */
+async function offer(context: BundlingContext, bundle: OpenBundle): Promise<BroadcastResult> {
+  const until = keptUntil(context, bundle)
+  const conditions = () => sendingConditions(context, bundle, until)
+  const result = await context.relay?.offer(newestAttempt(bundle), until, conditions)
+  return result ?? { kind: 'indeterminate', reason: 'no relay is configured any more' }
 }
 
 /** Whether further transactions may follow: not behind one that the node does not have. */
@@ -166,7 +201,8 @@ async function refuse(
 }
 
 /**
- * Sends a transaction that does nothing in place of a bundle. Its operations stay with it until one
+ * Takes a bundle back. A relay that has it alone may say that it will not include it: that is free. Else a
+ * transaction that does nothing is sent in its place, publicly, and its operations stay with it until one
  * of the two is mined: only then is it certain which.
  */
 async function cancel(
@@ -175,8 +211,15 @@ async function cancel(
   fast: Fees,
   reason: string,
 ): Promise<void> {
-  const { definition, node, logger } = context
+  const { definition, database, node, logger, relay, onRelayed } = context
   const { id, executor, nonce } = bundle
+  if (bundle.relayedFrom !== undefined) {
+    if (await relay?.withdraw(bundle.attempts)) {
+      onRelayed?.('withdrawn')
+      return abandon(context, bundle, reason)
+    }
+    await publishBundle(database, id)
+  }
   const transaction = await transferTransaction(node, {
     chainId: definition.chainId,
     from: executor,
@@ -185,7 +228,7 @@ async function cancel(
     nonce,
     fees: takeoverFees(newestAttempt(bundle), fast),
   })
-  if (await sendAttempt(context, bundle, transaction, true))
+  if (await sendAttempt(context, { ...bundle, relayedFrom: undefined }, transaction, true))
     logger.warn({ bundleId: id, executor, nonce, reason }, 'bundle is being cancelled')
 }
 
@@ -208,9 +251,8 @@ async function resubmit(
   const dataPrice = price && afterSteps(price, dataSteps.bundle)
   const charged = dataCostOfRaw(dataPrice, previous.raw, gas)
   const fees = await raisedFees(context, bundle, data, fast, charged)
-  const call = { from: executor, to: lower(to), data, gas }
   if (fees && !previous.noop && bundle.kind === 'operations') {
-    const failure = await failureOf(context, head, bundle, { ...call, fees })
+    const failure = await bundleFailure(context, head, bundle, fees)
     if (failure !== undefined) {
       await cancel(context, bundle, fast, `it would revert now: ${failure}`)
       return true
@@ -235,21 +277,6 @@ async function resubmit(
   return false
 }
 
-/** The reason for which a bundle would revert after `head` with these fees; undefined when it succeeds. */
-async function failureOf(
-  { database, node, entryPoints }: BundlingContext,
-  head: Head,
-  bundle: OpenBundle,
-  call: CallRequest,
-): Promise<string | undefined> {
-  const ops = (await operationsInBundle(database, bundle.id)).map(({ operation }) => operation)
-  const pretended = await comingBlockOverride(node, head)
-  const outcome = await ethCall(node, call, head.number, delegationOverride(ops), pretended)
-  if (outcome.ok) return undefined
-  const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
-  return entryPoint?.decodeFailure(outcome.revertData)?.message ?? outcome.message
-}
-
 function lower(address: Address): Address {
   return address.toLowerCase() as Address
 }
@@ -271,8 +298,8 @@ async function raisedFees(
   const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
   if (!entryPoint) return undefined
   const waiting = await operationsInBundle(database, bundle.id)
-  const ownGas = beneficiaryGas(definition)
-  const pays = await assessBundle(engine, entryPoint, waiting, data, ownGas, charged)
+  const charges = bundleCharges(definition)
+  const pays = await assessBundle(engine, entryPoint, waiting, data, charges, charged)
   return resubmissionFees({ previous, fast, pays })
 }
 

@@ -40,6 +40,7 @@ function bundle(nonce: number, fields: Partial<OpenBundle> = {}): OpenBundle {
     cancelRequested: false,
     validUntil: 0,
     validUntilBlock: 0n,
+    relayedFrom: undefined,
     attempts: [attempt()],
     ...fields,
   }
@@ -57,7 +58,8 @@ function lane(mined: number, ...open: OpenBundle[]): Lane {
 const soon = { number: 100n, timestamp: 1_000 }
 
 function plan(each: Lane, known: (attempt: BundleAttempt) => boolean = () => true): LanePlan {
-  return planLane(each, { isKnown: known, soon, resubmitAfter: 100, fast, maxFillers: 4 })
+  const conditions = { soon, resubmitAfter: 100, fast, maxFillers: 4, isRelayed: () => false }
+  return planLane(each, { isKnown: known, ...conditions })
 }
 
 function kinds({ steps }: LanePlan) {

@@ -37,6 +37,8 @@ export type LanePlan = {
 type LaneConditions = {
   /** Whether this transaction is in the node's pool or chain. */
   readonly isKnown: (attempt: BundleAttempt) => boolean
+  /** Whether a relay alone has the bundle's newest transaction, of which the node knows nothing. */
+  readonly isRelayed: (bundle: OpenBundle) => boolean
   /** The last block in which a transaction that is sent now may be mined. */
   readonly soon: ComingBlock
   /** Milliseconds after which a transaction without inclusion is stuck. */
@@ -55,12 +57,12 @@ type LaneConditions = {
  *   knows none of its transactions;
  * - the operator wants an operation back, or one of its operations is settled elsewhere or about to end,
  *   so that the bundle would revert: cancel it, once;
- * - the node does not know it (restart, reorg, lost): send it again;
+ * - neither the node nor a relay has it (restart, reorg, lost): send it again;
  * - stuck: raise its fees when it is the first of the lane, or when it offers less than the `fast`
  *   fees; any other one only waits for those before it.
  */
 export function planLane(lane: Lane, conditions: LaneConditions): LanePlan {
-  const { isKnown, soon, resubmitAfter, fast, maxFillers } = conditions
+  const { isKnown, isRelayed, soon, resubmitAfter, fast, maxFillers } = conditions
   const steps: LaneStep[] = []
   const stuck: OpenBundle[] = []
   const reachable = missingNonces(lane).length <= maxFillers
@@ -77,7 +79,7 @@ export function planLane(lane: Lane, conditions: LaneConditions): LanePlan {
     } else if (isForgotten && !reachable && late && bundle.nonce > (firstMissing ?? bundle.nonce))
       steps.push({ kind: 'abandon', bundle, reason: 'transactions before it are missing' })
     else if (reason !== undefined && !newest.noop) steps.push({ kind: 'cancel', bundle, reason })
-    else if (!isKnown(newest)) steps.push({ kind: 'send', bundle })
+    else if (!isKnown(newest) && !isRelayed(bundle)) steps.push({ kind: 'send', bundle })
     else if (late && (bundle === first || isBelow(newest, fast))) stuck.push(bundle)
   }
   return { steps, stuck }
@@ -125,7 +127,8 @@ function cancelReason(bundle: OpenBundle, soon: ComingBlock): string | undefined
     : undefined
 }
 
-function isBelow(fees: Fees, fast: Fees): boolean {
+/** Whether one of the fees is lower. */
+export function isBelow(fees: Fees, fast: Fees): boolean {
   return (
     fees.maxFeePerGas < fast.maxFeePerGas || fees.maxPriorityFeePerGas < fast.maxPriorityFeePerGas
   )

@@ -38,7 +38,7 @@ export async function refillExecutors(
   if (executors.every(({ balance }) => balance >= terms.refillBelow)) return
 
   const bundles = await openBundles(database, chainId)
-  const { fast: fees } = await adviseFees(node, head)
+  const { fast: fees } = await adviseFees(node, head, definition)
   const dataPrice = await dataPriceAt(node, definition.dataFee, head)
   let lane = {
     executor: treasury.address,

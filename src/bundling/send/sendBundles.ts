@@ -5,6 +5,7 @@ import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { SignerUnavailableError } from '../../errors/signerErrors.js'
 import type { ExecutorSigner } from '../../signing/executorSigner.js'
 import { type OpenBundle, openBundles } from '../../store/outbox/bundles.js'
+import { pooledEntryPoints } from '../../store/pool/pooledOperations.js'
 import { assembleBundle } from '../assemble/assembleBundle.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { ExecutorState } from './executorStates.js'
@@ -37,7 +38,12 @@ export async function sendBundles(
 ): Promise<void> {
   const { definition, entryPoints } = context
   const start = turn % entryPoints.length
-  const rotated = [...entryPoints.slice(start), ...entryPoints.slice(0, start)]
+  const addresses = entryPoints.map(({ address }) => address)
+  const pooled = await pooledEntryPoints(context.database, definition.chainId, addresses)
+  const rotated = [...entryPoints.slice(start), ...entryPoints.slice(0, start)].filter(
+    ({ address }) => pooled.has(address),
+  )
+  if (rotated.length === 0) return
   const waiting = new Set<Hex>()
   let lanes = await sendingLanes(context, followed)
   const maxInFlight = freshHead ? definition.maxBundlesPerExecutor : 1
@@ -113,7 +119,8 @@ async function sendBundle(
         return 'stopped'
       }
       faultPoint('bundle:simulated')
-      const bundle = await signBundle(context, signer, nextNonce(lane), draft)
+      const relayedFrom = context.relay?.rests(head.number) === false ? head.number : undefined
+      const bundle = await signBundle(context, signer, nextNonce(lane), draft, relayedFrom)
       if (!bundle) continue
       faultPoint('bundle:committed')
       context.sizeWatch?.note(entryPoint.address, draft.receivedAt)

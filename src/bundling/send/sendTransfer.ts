@@ -30,7 +30,7 @@ export async function sendTransfer(
   const { nonce } = transfer
   const transaction = await transferTransaction(node, { chainId, from: executor, ...transfer })
   const attempt = await signAttempt(signer, transaction, kind === 'filler')
-  const stored = { kind, entryPoint: null, executor, nonce }
+  const stored = { kind, entryPoint: null, executor, nonce, relayedFrom: undefined }
   const id = await storeBundle(database, { chainId, ...stored }, attempt, [])
   if (id === undefined) throw new Error('a transaction without operations was superseded')
   faultPoint('bundle:committed')

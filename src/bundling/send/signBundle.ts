@@ -6,7 +6,7 @@ import type { BundlingContext } from '../bundlingContext.js'
 import { signAttempt } from './signAttempt.js'
 
 /**
- * The bundle, signed for `nonce` and stored together with the claim of its operations. Undefined when
+ * The bundle, signed for `nonce`, to be given to a relay at the block `relayedFrom` or to the public, and stored together with the claim of its operations. Undefined when
  * one of them was replaced meanwhile; nothing has changed then.
  */
 export async function signBundle(
@@ -14,6 +14,7 @@ export async function signBundle(
   signer: ExecutorSigner,
   nonce: bigint,
   draft: BundleDraft,
+  relayedFrom: bigint | undefined,
 ): Promise<OpenBundle | undefined> {
   const { chainId } = definition
   const { entryPoint, hashes, data, gas, fees, authorizationList, dataReserve } = draft
@@ -25,6 +26,7 @@ export async function signBundle(
     entryPoint: entryPoint.address,
     executor: signer.address,
     nonce,
+    relayedFrom,
   } as const
   const id = await storeBundle(database, { chainId, ...bundle }, attempt, hashes)
   if (id === undefined) return undefined

@@ -2,12 +2,8 @@ import type { Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
 import { decodeHead, type Head, headRequest } from '../../chain/head.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
-import { getBlock } from '../../chain/nodeReads.js'
-import {
-  decodeReceipt,
-  type RawReceipt,
-  type TransactionReceipt,
-} from '../../chain/transactionReceipt.js'
+import { getBlock, getTransactionReceipts } from '../../chain/nodeReads.js'
+import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { Log } from '../../entrypoint/entryPoint.js'
 import { hasOpenReservations } from '../../store/ledger/reservations.js'
 import { openBundles } from '../../store/outbox/bundles.js'
@@ -160,7 +156,7 @@ async function readReceipts(
   if (!awaited && missed.length === 0) return []
   const attempts = bundles.flatMap((bundle) => bundle.attempts.map(({ hash }) => hash))
   const [bundleReceipts, read] = await Promise.all([
-    fetchReceipts(node, attempts),
+    getTransactionReceipts(node, attempts),
     readEvents(context, from, to, head),
   ])
   if (read === undefined) return undefined
@@ -172,7 +168,7 @@ async function readReceipts(
       .filter((_, index) => ourHashes.has(seen[index]?.userOpHash ?? '0x'))
       .map((event) => event.transactionHash),
   )
-  const otherReceipts = await fetchReceipts(
+  const otherReceipts = await getTransactionReceipts(
     node,
     [...including].filter((hash) => !attempts.includes(hash)),
   )
@@ -190,18 +186,6 @@ async function readReceipts(
 function toSeenInclusion({ address, topics }: Pick<Log, 'address' | 'topics'>): SeenInclusion {
   const [, userOpHash = '0x', , paymaster = '0x'] = topics
   return { entryPoint: address, userOpHash, paymaster: `0x${paymaster.slice(-40)}` }
-}
-
-async function fetchReceipts(
-  node: BundlingContext['node'],
-  hashes: readonly Hex[],
-): Promise<TransactionReceipt[]> {
-  if (hashes.length === 0) return []
-  const calls = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
-  return (await node.batch(calls)).flatMap((answer) => {
-    if (!answer.ok) throw answer.error
-    return answer.result ? [decodeReceipt(answer.result as RawReceipt)] : []
-  })
 }
 
 async function canonicalBlocks(

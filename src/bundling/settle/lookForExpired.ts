@@ -1,7 +1,7 @@
 import { encodeAbiParameters } from 'viem/utils'
 import { readNonces } from '../../chain/entryPointReads.js'
 import type { Head } from '../../chain/head.js'
-import { getBlock, getLogs } from '../../chain/nodeReads.js'
+import { getBlock, getLogsOfRange } from '../../chain/nodeReads.js'
 import type { Log } from '../../entrypoint/entryPoint.js'
 import { type ExpiredReservation, expiredReservations } from '../../store/ledger/reservations.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -46,18 +46,14 @@ async function searchEvent(
   { entryPoint, sender, nonce, createdAt, blockNumber }: ExpiredReservation,
 ): Promise<Log | undefined> {
   const senderTopic = encodeAbiParameters([{ type: 'address' }], [sender])
+  const topics = [USER_OPERATION_EVENT_TOPIC, null, senderTopic]
   const nonceWord = encodeAbiParameters([{ type: 'uint256' }], [nonce])
   const oldest = createdAt.getTime() / 1000 - CLOCK_TOLERANCE
   const range = BigInt(definition.logRange)
   for (let toBlock = blockNumber; toBlock >= 0n; toBlock -= range) {
     const fromBlock = toBlock >= range ? toBlock - range + 1n : 0n
     const [events, first] = await Promise.all([
-      getLogs(node, {
-        address: entryPoint,
-        topics: [USER_OPERATION_EVENT_TOPIC, null, senderTopic],
-        fromBlock,
-        toBlock,
-      }),
+      getLogsOfRange(node, { address: entryPoint, topics }, fromBlock, toBlock),
       getBlock(node, fromBlock),
     ])
     const event = events.find(({ data }) => data.startsWith(nonceWord))

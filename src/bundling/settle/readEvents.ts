@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { decodeHead, type Head, headRequest } from '../../chain/head.js'
-import { getLogs, getLogsOfBlocks } from '../../chain/nodeReads.js'
+import { getLogsOfBlocks, getLogsOfRange } from '../../chain/nodeReads.js'
 import type { Log } from '../../entrypoint/entryPoint.js'
 import type { BundlingContext } from '../bundlingContext.js'
 
@@ -36,7 +36,7 @@ export async function readEvents(
   if (young === undefined) return undefined
   const lastOld = to.number < splitAt ? to.number : splitAt - 1n
   const logs = await Promise.all([
-    ...(from <= lastOld ? [getLogs(node, { ...filter, fromBlock: from, toBlock: lastOld })] : []),
+    getLogsOfRange(node, filter, from, lastOld),
     getLogsOfBlocks(
       node,
       filter,

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
-import { getLogs, getTransactionReceipt } from '../../chain/nodeReads.js'
+import { getNewestLogs, getTransactionReceipt } from '../../chain/nodeReads.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { EntryPoint, OperationOutcome } from '../../entrypoint/entryPoint.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -19,7 +19,7 @@ export type FoundInclusion = {
 
 /**
  * The inclusion of an operation that our index does not hold: one eth_getLogs over the last `logRange`
- * blocks up to `head`. Undefined when there is none.
+ * blocks up to `head`, over fewer where the node refuses so many. Undefined when there is none.
  * @throws NodeUnavailableError when the node has the event but not its receipt: "not included" would be
  * wrong
  */
@@ -28,13 +28,9 @@ export async function searchInclusion(
   hash: Hex,
   head: bigint,
 ): Promise<FoundInclusion | undefined> {
-  const oldest = head - BigInt(definition.logRange) + 1n
-  const [event] = await getLogs(node, {
-    address: entryPoints.map(({ address }) => address),
-    topics: [USER_OPERATION_EVENT_TOPIC, hash],
-    fromBlock: oldest > 0n ? oldest : 0n,
-    toBlock: head,
-  })
+  const address = entryPoints.map((entryPoint) => entryPoint.address)
+  const filter = { address, topics: [USER_OPERATION_EVENT_TOPIC, hash] }
+  const [event] = await getNewestLogs(node, filter, head, BigInt(definition.logRange))
   const entryPoint = entryPoints.find(({ address }) => address === event?.address)
   if (!event || !entryPoint) return undefined
   const receipt = await getTransactionReceipt(node, event.transactionHash)

@@ -121,12 +121,7 @@ export async function settleReceipts(
     const numbers = { bundleId, ...facts, gasUsed, cost, earned }
     const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
     // This runs in the background; a bundle that a rollback undoes here was mined all the same.
-    if (entryPoint)
-      gasWatch?.compare({
-        transactionHash,
-        entryPoint,
-        hashes: ops,
-      })
+    if (entryPoint) gasWatch?.compare({ receipt, entryPoint })
     if (state === 'included') logger.info(numbers, 'bundle included')
     else if (culprit)
       logger.warn(

@@ -1,7 +1,10 @@
 import type { Address } from 'viem'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { KeySource } from '../../signing/openSigner.js'
+import type { TransactionType } from '../../signing/transactionType.js'
+import type { ChargedGas } from './chargedGas.js'
 import type { DataFeeKind } from './dataFee.js'
+import type { SendingDefinition } from './sending.js'
 import type { SequencerDefinition, TokenDefinition } from './tokenDefinition.js'
 import type { ValidationSettings } from './validationSettings.js'
 
@@ -27,8 +30,18 @@ export type NetworkSettings = {
   readonly finalityDepth: number
   /** Blocks that one eth_getLogs may span. */
   readonly logRange: number
+  /** Symbol of the coin in which gas is paid; absent = ETH. */
+  readonly nativeCoin?: string | undefined
+  /** The transactions that its nodes take; absent = `eip1559`. */
+  readonly transactionType?: TransactionType | undefined
+  /** wei per gas: the tip below which nodes take no transaction; `linea` = as each header tells. Absent = 0. */
+  readonly minimumTip?: bigint | 'linea' | undefined
+  /** The gas for which the chain takes money; absent = `used`. */
+  readonly chargedGas?: ChargedGas | undefined
   /** The way in which the chain charges for a transaction's bytes; absent = `none`. */
   readonly dataFee?: DataFeeKind | undefined
+  /** Whether the pending block of its nodes holds what the sequencer has promised (Flashblocks); absent = no. */
+  readonly preconfirmations?: boolean | undefined
   /** Whether clients may read the node through the service: those who know one URL only. */
   readonly nodeMethods: boolean
   /** Preferred first; empty = every canonical one that is on the chain, see `requireEntryPoints`. */
@@ -66,6 +79,8 @@ export type BundleSettings = {
   readonly maxBundleWait: number
   /** Milliseconds without inclusion after which a bundle's fees are raised. */
   readonly resubmitAfter: number
+  /** The way in which bundles are sent; absent = public. */
+  readonly sending?: SendingDefinition | undefined
 }
 
 /** The bounds of the pool. */

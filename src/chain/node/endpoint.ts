@@ -13,7 +13,14 @@ export type Endpoint = {
 
 const CONNECTIONS = 16
 
-export function createEndpoint(url: string, maxAnswerBytes: number): Endpoint {
+/** Headers that a receiver wants besides, made from the body. */
+export type BodyHeaders = (body: string) => Promise<Readonly<Record<string, string>>>
+
+export function createEndpoint(
+  url: string,
+  maxAnswerBytes: number,
+  bodyHeaders?: BodyHeaders,
+): Endpoint {
   const { origin, host, pathname, search, username, password } = new URL(url)
   const pool = new Pool(origin, { connections: CONNECTIONS })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
@@ -27,7 +34,7 @@ export function createEndpoint(url: string, maxAnswerBytes: number): Endpoint {
       const answer = await pool.request({
         method: 'POST',
         path: `${pathname}${search}`,
-        headers,
+        headers: bodyHeaders ? { ...headers, ...(await bodyHeaders(body)) } : headers,
         body,
         signal: AbortSignal.timeout(deadline),
       })

@@ -16,7 +16,7 @@ export async function exchange(
   calls: readonly NodeCall[],
 ): Promise<readonly NodeAnswer[]> {
   const label = calls[0]?.method ?? 'batch'
-  const attempts = calls.some(({ method }) => method === 'eth_sendRawTransaction') ? 1 : ATTEMPTS
+  const attempts = calls.some(({ method }) => method.startsWith('eth_send')) ? 1 : ATTEMPTS
   for (let attempt = 1; ; attempt++) {
     const node = pickNode(pool, calls)
     if (node === undefined) throw new NodeUnavailableError(`${label}: no node has the head`)

@@ -26,7 +26,7 @@ export class BlockView implements State {
   readonly #accounts = new Map<Address, AccountState>()
   readonly #slots = new Map<string, bigint>()
   readonly #blockHashes = new Map<bigint, Hex>()
-  #header: Header | undefined
+  #block: BlockEnv | undefined
   #queue = new Map<string, Read>()
   readonly #underWay = new Map<string, Promise<void>>()
   #lastBatch: Promise<void> = Promise.resolve()
@@ -53,22 +53,8 @@ export class BlockView implements State {
 
   /** The environment of a call on this block; its header must have been fetched. */
   get block(): BlockEnv {
-    if (this.#header === undefined) throw new Error('the header has not been fetched')
-    const { rules, chainId } = this.#context
-    const { coinbase, gasLimit, prevRandao, blobBaseFee } = this.#header
-    const { number, timestamp, baseFee } = this.head
-    return {
-      ...rules,
-      chainId: BigInt(chainId),
-      number,
-      timestamp: BigInt(timestamp),
-      coinbase,
-      gasLimit,
-      prevRandao,
-      baseFee,
-      blobBaseFee,
-      blockHash: (wanted) => this.#blockHashes.get(wanted),
-    }
+    if (this.#block === undefined) throw new Error('the header has not been fetched')
+    return this.#block
   }
 
   /**
@@ -120,11 +106,13 @@ export class BlockView implements State {
   #keep({ header, balances, nonces, codes, slots, blockHashes }: BlockAnswers, fork: Fork): void {
     const memory = this.#context.codes
     if (header !== undefined && header.hash !== this.head.hash) throw new BlockGone('replaced')
-    if (header !== undefined) this.#header = header
+    if (header !== undefined) this.#block = this.#environment(header)
     for (const [address, balance] of balances) {
       const code = codes.get(address)
       const bytes =
-        code === undefined ? memory.at(address) : memory.take(address, code, this.head.number, fork)
+        code === undefined
+          ? memory.atBlock(address, this.head.number)
+          : memory.take(address, code, this.head.number, fork)
       const nonce = this.#accounts.get(address)?.nonce
       if (bytes !== undefined) this.#accounts.set(address, { nonce, balance, code: bytes })
     }
@@ -134,6 +122,23 @@ export class BlockView implements State {
     }
     for (const [name, value] of slots) this.#slots.set(name, value)
     for (const [number, hash] of blockHashes) this.#blockHashes.set(number, hash)
+  }
+
+  #environment({ coinbase, gasLimit, prevRandao, blobBaseFee }: Header): BlockEnv {
+    const { rules, chainId } = this.#context
+    const { number, timestamp, baseFee } = this.head
+    return {
+      ...rules,
+      chainId: BigInt(chainId),
+      number,
+      timestamp: BigInt(timestamp),
+      coinbase,
+      gasLimit,
+      prevRandao,
+      baseFee,
+      blobBaseFee,
+      blockHash: (wanted) => this.#blockHashes.get(wanted),
+    }
   }
 
   /**
@@ -146,7 +151,8 @@ export class BlockView implements State {
     if (read.kind === 'nonce') creators.set(read.address, true)
     if (read.kind !== 'account' && read.kind !== 'nonce') return [read]
     const { address } = read
-    if (codes.at(address) === undefined) return [{ kind: 'account', address }]
+    if (codes.atBlock(address, this.head.number) === undefined)
+      return [{ kind: 'account', address }]
     const reads: Read[] = [{ kind: 'balance', address }]
     if (creators.get(address) !== undefined) reads.push({ kind: 'nonce', address })
     return reads
@@ -155,7 +161,7 @@ export class BlockView implements State {
   #knows(read: Read): boolean {
     switch (read.kind) {
       case 'header':
-        return this.#header !== undefined
+        return this.#block !== undefined
       case 'blockHash':
         return this.#blockHashes.has(read.number)
       case 'slot':

@@ -25,6 +25,12 @@ export class CodeMemory {
     return this.#seen.get(address)?.code
   }
 
+  /** The same, as far as the account is known to have had it in block `number` already. */
+  atBlock(address: Address, number: bigint): Uint8Array | undefined {
+    const seen = this.#seen.get(address)
+    return seen !== undefined && seen.since <= number ? seen.code : undefined
+  }
+
   /** Remembers code that a node gave in block `number`. Returns the one array for this code. */
   take(address: Address, code: Hex, number: bigint, fork: Fork): Uint8Array {
     const bytes = this.#intern(fromHex(code))

@@ -2,7 +2,7 @@ import { detectChainRules } from '../../chain/chainRules.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { getCode } from '../../chain/nodeReads.js'
-import { requireEntryPoints } from '../../chain/requireChain.js'
+import { doubtFinality, requireBlocks, requireEntryPoints } from '../../chain/requireChain.js'
 import { DETERMINISTIC_DEPLOYER } from '../../contracts/deployments.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import { isCanonicalCode } from '../../entrypoint/entryPointCode.js'
@@ -24,8 +24,9 @@ export async function checkChain(
   node: NodeClient,
   definition: ChainDefinition,
 ): Promise<ChainCheck> {
-  const [rules, charging, contracts] = await Promise.all([
+  const [rules, blocks, charging, contracts] = await Promise.all([
     chainRules(node, definition),
+    blocksOf(node, definition),
     dataFee(node, definition),
     entryPointsOf(node, definition),
   ])
@@ -34,7 +35,10 @@ export async function checkChain(
     tracer(node, definition, entryPoints),
     tankFactory(node, definition),
   ])
-  return { findings: [...rules, ...charging, ...contracts.findings, ...rest.flat()], entryPoints }
+  return {
+    findings: [...rules, ...blocks, ...charging, ...contracts.findings, ...rest.flat()],
+    entryPoints,
+  }
 }
 
 async function chainRules(node: NodeClient, { chainId }: ChainDefinition): Promise<Finding[]> {
@@ -50,6 +54,23 @@ async function chainRules(node: NodeClient, { chainId }: ChainDefinition): Promi
   const text =
     'the node reads no state by block hash (EIP-1898), so each read is checked afterwards'
   return [fork, report.warning(text, 'use a node that does, for less load')]
+}
+
+/** Whether blocks hold a bundle, tell the tips that they are to tell, and become final as configured. */
+async function blocksOf(node: NodeClient, definition: ChainDefinition): Promise<Finding[]> {
+  const report = reporterOf('nodes', definition.chainId)
+  const { maxBundleGas } = definition
+  const [doubt, findings] = await Promise.all([
+    doubtFinality(node, definition),
+    asFinding(
+      () => requireBlocks(node, definition),
+      (text) => report.fault(text, 'correct it, or name the right preset'),
+      () => report.ok(`blocks hold bundles of ${maxBundleGas} gas`),
+    ),
+  ])
+  if (doubt === undefined) return findings
+  const remedy = 'set finalityDepth to as many: budgets are given back before that else'
+  return [...findings, report.warning(doubt, remedy)]
 }
 
 /** Whether the data fee, the stack's predeploys and the preset are those of the chain. */

@@ -1,4 +1,5 @@
 import type { ChainDefinition, Treasury } from '../../chain/definition/chainDefinition.js'
+import type { SendingDefinition } from '../../chain/definition/sending.js'
 import type { Config } from '../../config/options.js'
 import { resolveChains } from '../../config/resolveChains.js'
 import { ConfigError } from '../../errors/configError.js'
@@ -13,6 +14,8 @@ export type KeysCheck = {
   readonly treasury: ExecutorSigner | undefined
   /** The terms of the treasury, where the configuration has one. */
   readonly refill: Treasury | undefined
+  /** The way in which a process with these keys sends bundles. */
+  readonly sending: SendingDefinition | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -24,7 +27,12 @@ export async function checkKeys(
   roles: Config['role'],
 ): Promise<KeysCheck> {
   const report = reporterOf('keys', chain.chainId)
-  const nothing = { executors: [], treasury: undefined, refill: undefined }
+  const nothing = {
+    executors: [],
+    treasury: undefined,
+    refill: undefined,
+    sending: undefined,
+  }
   let definition: ChainDefinition | undefined
   try {
     ;[definition] = resolveChains([chain], environment, roles)
@@ -52,6 +60,7 @@ export async function checkKeys(
     executors,
     treasury: typeof treasury === 'string' ? undefined : treasury,
     refill: definition?.treasury,
+    sending: definition?.sending,
   }
 }
 

@@ -53,7 +53,7 @@ async function checkAccount(
           ),
         ]
   const alarm = balanceAlarm(role, balance, definition)
-  const amount = `${role} ${address} has ${formatEther(balance)}`
+  const amount = `${role} ${address} has ${formatEther(balance)} ${definition.nativeCoin ?? 'ETH'}`
   if (alarm === undefined) return [...withCode, report.ok(amount)]
   return [
     ...withCode,

@@ -3,10 +3,11 @@ import type { Address, Hex } from 'viem'
 import { smallest } from '../../base/bigints.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { Head } from '../../chain/head.js'
-import { createNodeClient, type NodeClient } from '../../chain/nodeClient.js'
+import { createNodeClient, MAX_CALLS_PER_BATCH, type NodeClient } from '../../chain/nodeClient.js'
 import { NodeRpcError } from '../../chain/nodeErrors.js'
 import { getBlock } from '../../chain/nodeReads.js'
 import { type Finding, type Reporter, reporterOf } from '../finding.js'
+import { checkAbilities, checkAnnouncements } from './checkAbilities.js'
 import { reasonOf } from './reasonOf.js'
 
 /** Milliseconds that one exchange with a node may take; a check must end soon. */
@@ -38,13 +39,17 @@ export async function checkNodes(definition: ChainDefinition, logger: Logger): P
     return [present.length > 0 ? report.warning(text, remedy) : report.fault(text, remedy)]
   })
   const usable = present.map(({ url }) => url)
-  const other = await otherChains(definition, usable, logger)
+  const [other, announced] = await Promise.all([
+    otherChains(definition, usable, logger),
+    checkAnnouncements(definition),
+  ])
   return {
     findings: [
       ...looks.flatMap(({ findings }) => findings),
       ...absent,
       ...apart(present, report),
       ...other,
+      ...announced,
     ],
     usable,
   }
@@ -94,6 +99,7 @@ async function look(node: NodeClient, url: string, definition: ChainDefinition):
       overrides(node, report, host),
       logs(node, report, host, head, definition),
       sends(node, report, host),
+      checkAbilities({ node, host, head, definition }),
     ])
     const findings = [...age(head, report, host), ...abilities.flat()]
     const isGood = findings.every(({ level }) => level === 'ok')
@@ -111,12 +117,17 @@ function age(head: Head, report: Reporter, host: string): Finding[] {
   return [report.warning(text, 'let the node catch up, or look at the clock of this machine')]
 }
 
-/** Requests travel together, which some gateways refuse. */
+/** Requests travel together, as many as a client sends at once, which some gateways refuse. */
 async function batches(node: NodeClient, report: Reporter, host: string): Promise<Finding[]> {
-  const call = { method: 'eth_chainId', params: [] }
-  const answers = await node.batch([call, call]).catch(() => [])
-  if (answers.length === 2 && answers.every(({ ok }) => ok)) return []
-  const text = `${host} does not answer batches of JSON-RPC requests`
+  const takes = async (size: number): Promise<boolean> => {
+    const call = { method: 'eth_chainId', params: [] }
+    const answers = await node.batch(Array.from({ length: size }, () => call)).catch(() => [])
+    return answers.length === size && answers.every(({ ok }) => ok)
+  }
+  if (await takes(MAX_CALLS_PER_BATCH)) return []
+  const text = (await takes(2))
+    ? `${host} answers batches of JSON-RPC requests, but not of ${MAX_CALLS_PER_BATCH}`
+    : `${host} does not answer batches of JSON-RPC requests`
   return [report.fault(text, 'use a node or a plan of the provider that does')]
 }
 

@@ -6,12 +6,12 @@ import { getBalance } from '../../chain/nodeReads.js'
 import { requireChain } from '../../chain/requireChain.js'
 import { ConfigError } from '../../errors/configError.js'
 import { type ContractPlan, deployContracts, planContracts } from '../../paymaster/contractPlan.js'
+import { type Coins, chainOf, coinsOf } from '../chainOf.js'
 import { createLogger } from '../createLogger.js'
 import type { Flags } from '../onStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import { keyOfFlag } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-import { chainOf } from './tankCommands.js'
 
 /** `purser contracts deploy`: shows what it would do and cost, and does it with `--send`. */
 export function defineContractsCommand(contracts: Command): void {
@@ -30,14 +30,15 @@ export function defineContractsCommand(contracts: Command): void {
       try {
         await requireChain(node, chain)
         const plan = await planContracts({ node, definition: chain })
-        show(plan)
+        const coins = coinsOf(chain)
+        show(plan, coins)
         if (key === undefined) return
         const payer = privateKeyToAddress(key).toLowerCase() as `0x${string}`
         const balance = await getBalance(node, payer)
-        console.log(`payer ${payer} has ${formatEther(balance)}`)
+        console.log(`payer ${payer} has ${coins(balance)}`)
         if (balance < plan.cost)
           throw new ConfigError(
-            `${payer} has ${formatEther(balance)} and may need ${formatEther(plan.cost)}: send it money first.`,
+            `${payer} has ${coins(balance)} and may need ${coins(plan.cost)}: send it money first.`,
           )
         if (!flags.send) return
         await deployContracts({ node, definition: chain }, plan, key, ({ name, address }, hash) =>
@@ -50,7 +51,7 @@ export function defineContractsCommand(contracts: Command): void {
   )
 }
 
-function show({ contracts, cost }: ContractPlan): void {
+function show({ contracts, cost }: ContractPlan, coins: Coins): void {
   printTable(
     contracts.map(({ name, address, missing }) => ({
       address,
@@ -60,5 +61,5 @@ function show({ contracts, cost }: ContractPlan): void {
       contract: name,
     })),
   )
-  console.log(`to deploy what is missing costs at most ${formatEther(cost)} at the fees of now`)
+  console.log(`to deploy what is missing costs at most ${coins(cost)} at the fees of now`)
 }

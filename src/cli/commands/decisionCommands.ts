@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../../errors/configError.js'
+import { explain } from '../../explain/explain.js'
 import {
   type DecisionEntry,
   type DecisionFilter,
@@ -10,6 +11,7 @@ import { listWebhookCalls } from '../../store/ledger/webhookCalls.js'
 import { type Flags, onStore } from '../onStore.js'
 import { parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
+import { explanationLines } from './explainCommand.js'
 
 const PAGE_SIZE = 50
 
@@ -74,6 +76,8 @@ export function defineDecisionCommand(decision: Command): void {
         console.log(
           `${name.padEnd(10)}${value instanceof Date ? value.toISOString() : (value ?? '-')}`,
         )
+      const known = entry.sponsored ? undefined : explain(entry.code)
+      for (const line of known === undefined ? [] : explanationLines(known)) console.log(line)
       console.log(`details   ${JSON.stringify(details, undefined, 2)}`)
       const calls = await listWebhookCalls(store.database, id)
       if (calls.length > 0)

@@ -5,13 +5,13 @@ import type { Config } from '../../config/options.js'
 import { createTanks } from '../../paymaster/tanks.js'
 import type { TankKind } from '../../store/schema.js'
 import { createLogger } from '../createLogger.js'
-import { devCredentials, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
+import { devCredentials, devUser, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
 import type { DevInfo } from '../devInfo.js'
 import { configOf, serviceOptions, withOptions } from '../optionFlags.js'
 import { type RunningService, serve } from '../serve.js'
 
 /** The text that a newcomer copies from first. */
-function welcome(info: DevInfo, file: string): string {
+function welcome(info: DevInfo, file: string, consoleUrl: string | undefined): string {
   return `
 Purser is ready.
 
@@ -27,7 +27,7 @@ Purser is ready.
     .join(', ')}
   tokens      ${info.tokens.map(({ symbol, address }) => `${symbol} ${address}`).join(', ')}
 
-All of it is in ${file}. Try:
+${consoleUrl === undefined ? '' : `The console, signed in (once, within 30 minutes, on this machine):\n\n  ${consoleUrl}\n\n`}All of it is in ${file}. Try:
 
   curl -s ${info.bundlerUrl} -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"eth_supportedEntryPoints","params":[]}'
 
@@ -46,12 +46,20 @@ async function prepare(
   { store, devChain, server }: RunningService,
   data: string,
   publicUrl: string | undefined,
-): Promise<DevInfo> {
+): Promise<{ readonly info: DevInfo; readonly consoleUrl: string | undefined }> {
   if (devChain === undefined) throw new Error('purser dev always has a development chain')
   const { database, masterKey } = store
   const { rpcUrl, contracts, definition } = devChain
   const { chainId } = definition
   const { authToken, apiKey, appId } = await devCredentials(database, data)
+  const openConsole = async (): Promise<string | undefined> => {
+    const { hostname } = new URL(server.adminUrl)
+    // A link that signs in is for this machine: a service that others reach has users with passwords.
+    if (!/^(127\.[\d.]+|\[::1\])$/.test(hostname)) return undefined
+    const userId = await devUser(database, appId)
+    const token = server.offerSignIn({ userId, credentials: { apiKey, authToken } })
+    return `${server.adminUrl}/console/sign-in#${token}`
+  }
   const node = createNodeClient({ urls: [rpcUrl], logger: createLogger('error') })
   try {
     const tanks = createTanks({ database, masterKey, node, definition })
@@ -77,7 +85,7 @@ async function prepare(
       pid: process.pid,
     }
     writeDevInfo(data, info)
-    return info
+    return { info, consoleUrl: await openConsole() }
   } finally {
     await node.close()
   }
@@ -85,7 +93,7 @@ async function prepare(
 
 /** `purser dev` */
 export function defineDevCommand(command: Command): void {
-  withOptions(command, [...serviceOptions, 'publicUrl', 'rpcUrl'])
+  withOptions(command, [...serviceOptions, 'publicUrl', 'rpcUrl', 'forkUrl'])
   command.option(
     '--biconomy',
     'also place the account contracts that @biconomy/account 4.x expects',
@@ -96,8 +104,8 @@ export function defineDevCommand(command: Command): void {
     const role: Config['role'] = ['api', 'bundler']
     await serve({ ...config, role, drainSeconds: 0 }, true, async (service) => {
       if (flags.biconomy === true) await placeAccounts(service)
-      const info = await prepare(service, config.data, config.publicUrl)
-      console.log(welcome(info, join(config.data, 'dev.json')))
+      const { info, consoleUrl } = await prepare(service, config.data, config.publicUrl)
+      console.log(welcome(info, join(config.data, 'dev.json'), consoleUrl))
     })
   })
 }

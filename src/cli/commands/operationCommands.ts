@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Hex } from 'viem'
 import { ConfigError } from '../../errors/configError.js'
 import { explain } from '../../explain/explain.js'
-import { type TimelineEntry, timelineOf } from '../../records/timelineOf.js'
+import { type TimelineEntry, timelineOf, troubleOf } from '../../records/timelineOf.js'
 import { requestCancellation } from '../../store/pool/cancellations.js'
 import { announceOperations, findOperation } from '../../store/pool/operations.js'
 import {
@@ -21,6 +21,7 @@ import { printTable } from '../printTable.js'
 import { explanationLines } from './explainCommand.js'
 
 const hashPattern = /^0x[0-9a-fA-F]{64}$/
+const beginningPattern = /^0x[0-9a-fA-F]{4,64}$/
 
 const PAGE_SIZE = 50
 
@@ -31,6 +32,7 @@ function filterOf(flags: Flags): OperationFilter {
     chainId: flags.chain === undefined ? undefined : parseChain(flags.chain),
     state: flags.state === undefined ? undefined : parseState(flags.state),
     sender: flags.sender === undefined ? undefined : parseAddress('--sender', flags.sender),
+    hash: flags.hash === undefined ? undefined : parseBeginning(flags.hash),
   }
 }
 
@@ -40,6 +42,11 @@ function parseState(text: string): OperationState {
   const state = states.find((known) => known === text)
   if (state === undefined) throw new ConfigError(`--state must be one of ${states.join(', ')}.`)
   return state
+}
+
+function parseBeginning(text: string): string {
+  if (beginningPattern.test(text)) return text.toLowerCase()
+  throw new ConfigError('--hash must be 0x and 4 to 64 hexadecimal digits.')
 }
 
 function parseChain(text: string | undefined): number {
@@ -86,6 +93,7 @@ export function defineOperationCommand(operation: Command): void {
       .option('--app <id>', 'of this app')
       .option('--chain <id>', 'on this chain')
       .option('--sender <address>', 'of this sender')
+      .option('--hash <beginning>', 'whose hash begins so')
       .option('--state <name>', `in this state: ${states.join(', ')}`)
       .option('--code <code>', 'dropped with this code, e.g. EXPIRED or AA25')
       .option('--after <cursor>', 'the end of the page before'),
@@ -106,10 +114,10 @@ export function defineOperationCommand(operation: Command): void {
       const chainId = parseChain(flags.chain)
       const record = await findOperationRecord(store.database, chainId, parseHash(id))
       if (record === undefined) throw new ConfigError(`Chain ${chainId} has no operation ${id}.`)
-      const { operation: row, inclusion } = record
+      const { operation: row } = record
       console.log(`operation ${row.hash} of ${row.sender}, nonce ${row.nonce}: ${row.state}`)
       for (const entry of timelineOf(record)) console.log(lineOf(entry))
-      const code = inclusion?.success === false ? '-32521' : row.reason_code
+      const code = troubleOf(record)
       const known = code === null ? undefined : explain(code)
       for (const line of known === undefined ? [] : explanationLines(known)) console.log(line)
     },

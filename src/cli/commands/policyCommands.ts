@@ -9,6 +9,7 @@ import { type Flags, onStore } from '../onStore.js'
 import { printTable } from '../printTable.js'
 import { readPolicyFile } from '../readPolicyFile.js'
 import { requireApp } from './accountCommands.js'
+import { definePolicyTrialCommands } from './policyTrialCommands.js'
 
 /** The account whose policies are meant, and the app that they bind; null = all apps of the account. */
 type PolicyOwner = { readonly accountId: string; readonly appId: string | null }
@@ -34,13 +35,14 @@ function entryOf({ accountId }: PolicyOwner, { policyId, appId }: PolicyView) {
   return { objectId: policyId, accountId, appId }
 }
 
-/** `purser policy list|show|create|edit|delete` */
+/** `purser policy list|show|create|edit|delete|check|try` */
 export function definePolicyCommand(policy: Command): void {
   const ofOwner = (command: Command) =>
     command
       .option('--app <id>', 'policies of this app')
       .option('--account <id>', 'policies of this account, which bind all its apps')
   const file = '--file <path>'
+  definePolicyTrialCommands(policy)
 
   onStore(
     ofOwner(policy.command('list').description('in the order in which they are asked')),

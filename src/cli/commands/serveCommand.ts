@@ -1,21 +1,42 @@
+import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
-import { type OptionName, options } from '../../config/options.js'
+import { type Config, type OptionName, options } from '../../config/options.js'
+import { ConfigError } from '../../errors/configError.js'
+import { createServiceLogger } from '../createLogger.js'
 import { configOf, withOptions } from '../optionFlags.js'
-import { serve } from '../serve.js'
+import { groupMember } from '../processes/groupMember.js'
+import { shareOfGroup } from '../processes/shareOfGroup.js'
+import { superviseGroup } from '../processes/superviseGroup.js'
+import { printReady, readyFacts } from '../readyFacts.js'
+import { serve, untilAskedToStop } from '../serve.js'
 
 /** `purser serve` */
 export function defineServeCommand(command: Command): void {
   withOptions(command, Object.keys(options) as OptionName[])
   command.action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)
-    await serve(config, config.embeddedChain, ({ server, devChain }) => {
-      if (server.adminUrl !== server.url)
-        console.log(`Administration is at ${config.adminUrl ?? server.adminUrl}`)
-      console.log(`Purser is ready at ${config.publicUrl ?? server.url}`)
-      for (const reason of server.awayChains.values())
-        console.error(`${reason} The other chains are served, and this one is tried again.`)
-      if (devChain)
-        console.log(`Development chain ${devChain.definition.chainId} at ${devChain.rpcUrl}`)
-    })
+    const member = groupMember()
+    if (member) {
+      const own = shareOfGroup(config, availableParallelism())
+      const announce = (service: Parameters<typeof readyFacts>[1]) =>
+        member.tellReady(readyFacts(config, service))
+      await serve(own, false, announce, member.siblings).finally(member.leave)
+    } else if (config.processes > 1) {
+      await serveTogether(config)
+    } else {
+      await serve(config, config.embeddedChain, (service) =>
+        printReady(readyFacts(config, service)),
+      )
+    }
   })
+}
+
+/** The parent serves nothing: it keeps the processes that do. */
+async function serveTogether({ databaseUrl, embeddedChain, processes, logLevel }: Config) {
+  if (databaseUrl === undefined || embeddedChain)
+    throw new ConfigError(
+      '--processes needs a database server that all of them share, and a chain of its own: set --database-url and leave --embedded-chain out.',
+    )
+  const { logger } = createServiceLogger(logLevel)
+  if (!(await superviseGroup(processes, logger, untilAskedToStop()))) process.exitCode = 1
 }

@@ -1,12 +1,7 @@
-import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
-import { formatEther } from 'viem/utils'
-import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { createNodeClient } from '../../chain/nodeClient.js'
-import type { Config } from '../../config/options.js'
-import { toTokenDefinition } from '../../config/tokenSchema.js'
 import { devKey, funderKey } from '../../devnet/devKeys.js'
 import type { EntryPoint } from '../../entrypoint/entryPoint.js'
 import { ConfigError } from '../../errors/configError.js'
@@ -18,11 +13,10 @@ import type { FundMode, TankKind } from '../../store/schema.js'
 import type { App } from '../../store/tenants/apps.js'
 import { audited } from '../../store/tenants/audit.js'
 import { auditMoney } from '../auditMoney.js'
+import { type Coins, chainOf, coinsOf } from '../chainOf.js'
 import { chooseEntryPoint, entryPointFlag, entryPointsNamed } from '../chooseEntryPoint.js'
 import { commandActor } from '../commandActor.js'
 import { createLogger } from '../createLogger.js'
-import { devChainDefinition } from '../dev/devChainDefinition.js'
-import { readDevChain } from '../dev/devChainRecord.js'
 import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
@@ -50,33 +44,7 @@ type Tools = {
   readonly kind: TankKind
   /** The key that --key names; on the development chain the given one of anvil by default. */
   readonly keyOr: (development: Hex) => Hex
-}
-
-/** The part of a chain's definition that commands need; executors are not in it, as their keys may be elsewhere. */
-export type TankChain = Pick<
-  ChainDefinition,
-  'chainId' | 'rpcUrls' | 'entryPoints' | 'tankFactory' | 'pollInterval' | 'tokens' | 'dataFee'
->
-
-/** A configured chain, or the development chain of the data folder. */
-export function chainOf(config: Config, chainIdText: string): { chain: TankChain; isDev: boolean } {
-  const configured = config.chains.find(({ chainId }) => String(chainId) === chainIdText)
-  if (configured)
-    return {
-      chain: {
-        ...configured,
-        entryPoints: configured.entryPoints ?? [],
-        tokens: configured.tokens.map(toTokenDefinition),
-      },
-      isDev: false,
-    }
-  const dev = readDevChain(config.data)
-  if (dev && String(dev.chainId) === chainIdText)
-    return { chain: devChainDefinition(dev), isDev: true }
-  const knownIds = [...config.chains, ...(dev ? [dev] : [])].map(({ chainId }) => chainId)
-  throw new ConfigError(
-    `Chain ${chainIdText} is not configured; known: ${knownIds.join(', ') || 'none'}. Chains are looked for in ${resolve(process.env.PURSER_CONFIG ?? 'purser.json')}, or the file of --config, and ${resolve(config.data)}.`,
-  )
+  readonly coins: Coins
 }
 
 /** Runs a command on the funds of an app, for which neither node nor master key is needed. */
@@ -100,7 +68,7 @@ async function withFunds(
       await record({ action, ...object, before: termsOf(before), after: termsOf(after) })
       return after
     })
-    showFund(changed)
+    showFund(changed, coinsOf(chain))
   })
 }
 
@@ -131,6 +99,7 @@ async function onTanks(
         tanksIn: (trx: Database) => createTanks({ ...context, database: trx }),
         accountId: app?.accountId ?? null,
         funds: createFunds({ database, chainId: chain.chainId }),
+        coins: coinsOf(chain),
         appId,
         kind,
         keyOr: (development: Hex) => {
@@ -161,27 +130,23 @@ async function ownerOf(database: Database, flags: Flags): Promise<App | undefine
   return flags.app === undefined ? undefined : requireApp(database, flags.app)
 }
 
-function ether(wei: bigint): string {
-  return `${formatEther(wei)} ETH`
-}
-
-function daysText({ daily, days }: Runway): string {
+function daysText({ daily, days }: Runway, coins: Coins): string {
   return days === undefined
     ? 'nothing was spent in the last 7 days'
-    : `${days} days at ${ether(daily)} a day`
+    : `${days} days at ${coins(daily)} a day`
 }
 
-function showFund({ mode, alarm, credit }: FundState): void {
+function showFund({ mode, alarm, credit }: FundState, coins: Coins): void {
   const bounds = [
-    ...(alarm.wei > 0n ? [ether(alarm.wei)] : []),
+    ...(alarm.wei > 0n ? [coins(alarm.wei)] : []),
     ...(alarm.days > 0 ? [`${alarm.days} days`] : []),
   ]
   console.log(`mode      ${mode}`)
   if (mode !== 'tank' || credit.balance !== 0n) {
-    console.log(`credit    ${ether(credit.balance)}`)
-    console.log(`locked    ${ether(credit.locked)}`)
-    console.log(`available ${ether(credit.available)}`)
-    console.log(`runway    ${daysText(credit.runway)}`)
+    console.log(`credit    ${coins(credit.balance)}`)
+    console.log(`locked    ${coins(credit.locked)}`)
+    console.log(`available ${coins(credit.available)}`)
+    console.log(`runway    ${daysText(credit.runway, coins)}`)
   }
   console.log(`alarm     ${bounds.length > 0 ? `below ${bounds.join(' or ')}` : 'off'}`)
 }
@@ -239,14 +204,14 @@ async function makeTank(tools: Tools, flags: Flags): Promise<{ tank: Tank; key: 
   return { tank, key }
 }
 
-async function showTank({ tanks, appId, entryPoint, kind }: Tools): Promise<boolean> {
+async function showTank({ tanks, appId, entryPoint, kind, coins }: Tools): Promise<boolean> {
   const state = await tanks.show(appId, entryPoint, kind)
   if (!state) return false
   console.log(`tank      ${state.address}${state.deployed ? '' : ' (not deployed yet)'}`)
   console.log(`for       EntryPoint ${entryPoint.version} ${entryPoint.address}`)
-  console.log(`deposit   ${ether(state.deposit)}`)
-  console.log(`reserved  ${ether(state.locked)}`)
-  console.log(`lasts     ${daysText(state.runway)}${state.isLow ? ' (low)' : ''}`)
+  console.log(`deposit   ${coins(state.deposit)}`)
+  console.log(`reserved  ${coins(state.locked)}`)
+  console.log(`lasts     ${daysText(state.runway, coins)}${state.isLow ? ' (low)' : ''}`)
   console.log(`owner     ${state.owner}`)
   console.log(
     `signer    ${state.signer}${state.isSignerLost ? ' (lost: see purser keys check)' : ''}`,
@@ -259,9 +224,9 @@ async function show(
   tools: Omit<Tools, 'entryPoint'>,
   entryPoints: readonly EntryPoint[],
 ): Promise<void> {
-  const { appId, kind, funds } = tools
+  const { appId, kind, funds, coins } = tools
   const fund = appId === null || kind === 'token' ? undefined : await funds.show(appId)
-  if (fund !== undefined) showFund(fund)
+  if (fund !== undefined) showFund(fund, coins)
   let count = 0
   for (const entryPoint of entryPoints) if (await showTank({ ...tools, entryPoint })) count += 1
   if (count === 0 && (fund === undefined || fund.mode === 'tank'))
@@ -310,7 +275,7 @@ export function defineTankCommand(tank: Command): void {
     )
 
   add('deposit', 'fill the tank; makes and deploys it when there is none')
-    .requiredOption('--amount <ether>', 'how much, in ether')
+    .requiredOption('--amount <ether>', 'how much, in whole coins of the chain')
     .option('--key <key>', 'private key that pays, env:NAME or file:PATH')
     .option('--owner <address>', 'who may withdraw from a new tank; default: who pays')
     .action((flags: Flags) => {
@@ -325,7 +290,7 @@ export function defineTankCommand(tank: Command): void {
     })
 
   add('withdraw', 'take from the tank; only its owner can')
-    .requiredOption('--amount <ether>', 'how much, in ether')
+    .requiredOption('--amount <ether>', 'how much, in whole coins of the chain')
     .option('--key <key>', "the owner's private key, env:NAME or file:PATH")
     .option('--to <address>', 'who receives it; default: the owner')
     .option('--reserved', 'also what signed sponsorships may still take, which then fail')
@@ -385,7 +350,7 @@ function defineFundCommands(add: (name: string, description: string) => Command)
     })
 
   add('alarm', 'when an app runs low: below an amount, or below days that it lasts; 0 = never')
-    .option('--below <ether>', 'amount in ether')
+    .option('--below <ether>', 'amount in whole coins of the chain')
     .option('--days <number>', 'days at the pace of the last week')
     .action((flags: Flags) => {
       const wei = flags.below === undefined ? undefined : parseBound(flags.below)

@@ -10,6 +10,7 @@ import { createTanks, type Tanks } from '../../paymaster/tanks.js'
 import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
 import type { Database } from '../../store/database.js'
 import { auditMoney } from '../auditMoney.js'
+import { chainOf, type TankChain } from '../chainOf.js'
 import { chooseEntryPoint, entryPointFlag } from '../chooseEntryPoint.js'
 import { createLogger } from '../createLogger.js'
 import type { Flags } from '../onStore.js'
@@ -18,7 +19,6 @@ import { configOf, withOptions } from '../optionFlags.js'
 import { keyOfFlag, parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 import { requireApp } from './accountCommands.js'
-import { chainOf, type TankChain } from './tankCommands.js'
 
 type Tools = {
   readonly database: Database

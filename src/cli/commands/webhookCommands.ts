@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { webhookSettings } from '../../api/adminSchemas.js'
+import { webhookSettings } from '../../admin/schemas.js'
 import { defined } from '../../base/defined.js'
 import type { Config } from '../../config/options.js'
 import { ConfigError } from '../../errors/configError.js'
@@ -152,7 +152,7 @@ export function defineWebhookCommand(webhook: Command): void {
       if (stored === undefined) throw unknown(id, app.id)
       const client = createOutboundClient(createNetworkGuard(config.webhookAllow))
       try {
-        printTable([await testWebhook({ masterKey: masterKey(), client }, stored)])
+        printTable([(await testWebhook({ masterKey: masterKey(), client }, stored)).call])
       } finally {
         client.close()
       }

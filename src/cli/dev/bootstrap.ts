@@ -3,12 +3,16 @@ import { join } from 'node:path'
 import type { Address } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { parseEther } from 'viem/utils'
+import { addMember } from '../../access/manageMembers.js'
+import { createUser } from '../../access/manageUsers.js'
 import { devKey, funderKey } from '../../devnet/devKeys.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import type { Version } from '../../entrypoint/entryPoint.js'
 import type { Tanks } from '../../paymaster/tanks.js'
 import type { Database } from '../../store/database.js'
+import { findUserByEmail } from '../../store/people/users.js'
 import type { TankKind } from '../../store/schema.js'
+import { findApp } from '../../store/tenants/apps.js'
 import { audited } from '../../store/tenants/audit.js'
 import { createAuthenticator } from '../../tenancy/authenticate.js'
 import { createAccount } from '../../tenancy/manageAccounts.js'
@@ -41,6 +45,22 @@ export async function devCredentials(database: Database, dataFolder: string): Pr
     const shown = app && (await createKey(change, app.id, { name: NAME }))
     if (shown === undefined) throw new Error('The development account was revoked while starting.')
     return { authToken, apiKey: shown.apiKey, appId: shown.key.appId }
+  })
+}
+
+/** The developer of a development setup, who signs in by links. */
+const DEVELOPER = 'developer@localhost'
+
+/** The user who develops: admin of the account of that app, and operator of the instance. */
+export async function devUser(database: Database, appId: string): Promise<string> {
+  const app = await findApp(database, appId)
+  if (app === undefined) throw new Error('The development app was revoked while starting.')
+  return audited(database, commandActor(), async (change) => {
+    const settings = { email: DEVELOPER, name: 'Developer', isOperator: true, passwordHash: null }
+    const known = await findUserByEmail(change.trx, DEVELOPER)
+    const { id } = known ?? (await createUser(change, settings))
+    await addMember(change, app.accountId, id, 'admin')
+    return id
   })
 }
 

@@ -8,7 +8,8 @@ import {
   type DeployedContracts,
   deployDevContracts,
 } from '../../devnet/deployDevContracts.js'
-import { startAnvil } from '../../devnet/startAnvil.js'
+import { freeDevAccounts } from '../../devnet/freeDevAccounts.js'
+import { type Anvil, type AnvilOptions, startAnvil } from '../../devnet/startAnvil.js'
 import { ConfigError } from '../../errors/configError.js'
 import type { Database } from '../../store/database.js'
 import { indexedBlocks } from '../../store/outbox/chainBlocks.js'
@@ -24,13 +25,13 @@ export type DevChain = {
 
 const CHAIN_ID = 31_337
 
-async function chainIdAt(rpcUrl: string): Promise<number> {
+async function chainIdAt(rpcUrl: string, option: '--rpc-url' | '--fork-url'): Promise<number> {
   const client = createPublicClient({ transport: http(rpcUrl, { retryCount: 0 }) })
   try {
     return await client.getChainId()
   } catch (cause) {
     throw new ConfigError(
-      `The node at ${new URL(rpcUrl).host} does not answer: start it or correct --rpc-url.`,
+      `The node at ${new URL(rpcUrl).host} does not answer: start it or correct ${option}.`,
       { cause },
     )
   }
@@ -53,23 +54,39 @@ async function regrow(rpcUrl: string, database: Database): Promise<void> {
   if (missing > 0n) await anvil.mine({ blocks: Number(missing) })
 }
 
+/** A fork lives in memory: each start copies the chain as it is by then. */
+async function startEmbedded(options: AnvilOptions): Promise<Anvil> {
+  if (options.forkUrl === undefined) return startAnvil(options)
+  await chainIdAt(options.forkUrl, '--fork-url')
+  const anvil = await startAnvil({ ...options, dataDir: undefined })
+  await freeDevAccounts(anvil.rpcUrl).catch(async (error) => {
+    await anvil.stop()
+    throw error
+  })
+  return anvil
+}
+
 /**
  * The development chain, embedded or at the configured URL, with our contracts on it.
  */
 export async function startDevChain(
-  config: Pick<Config, 'data' | 'rpcUrl' | 'blockTime'>,
+  config: Pick<Config, 'data' | 'rpcUrl' | 'forkUrl' | 'blockTime'>,
   database: Database,
   logger: Logger,
 ): Promise<DevChain> {
-  const { data: dataDir, rpcUrl: configuredUrl, blockTime } = config
+  const { data: dataDir, rpcUrl: configuredUrl, forkUrl, blockTime } = config
+  if (configuredUrl !== undefined && forkUrl !== undefined)
+    throw new ConfigError(
+      '--fork-url makes an embedded chain, --rpc-url names one: use one of them.',
+    )
   const chain =
     configuredUrl === undefined
-      ? await startAnvil({ chainId: CHAIN_ID, dataDir, blockTime, logger })
+      ? await startEmbedded({ chainId: CHAIN_ID, dataDir, forkUrl, blockTime, logger })
       : { rpcUrl: configuredUrl, stop: async () => {} }
   try {
     const { rpcUrl, stop } = chain
     if (configuredUrl === undefined) await regrow(rpcUrl, database)
-    const chainId = await chainIdAt(rpcUrl)
+    const chainId = await chainIdAt(rpcUrl, '--rpc-url')
     const contracts = await deployDevContracts(rpcUrl)
     if (contracts.absent.length > 0) logger.warn(withoutVersions(contracts.absent))
     const { entryPoints, tokens } = contracts

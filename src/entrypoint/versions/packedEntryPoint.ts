@@ -17,7 +17,7 @@ import {
 import { encodePackedOperation, paymasterAndData, readPackedOperation } from './packedOperation.js'
 import { readStakePacked, stakeSlotsPacked } from './stakeLayout.js'
 
-type SharedByPacked = Omit<EntryPointContract, 'overhead' | 'hash'>
+type SharedByPacked = Omit<EntryPointContract, 'overhead' | 'hash' | 'leastExecutionCharge'>
 
 /** The parts that v0.7 and later have in common; they differ in how `initCode` may be written. */
 export function packedEntryPoint(

@@ -44,6 +44,7 @@ export function createEntryPointV06(address: Address): EntryPointContract {
     chargeableGas,
     gasPrice: effectiveGasPrice,
     mostCharged: mostChargedV06,
+    leastExecutionCharge: () => 0n,
     bundleGas: bundleGasV06,
     stakeSlots: stakeSlotsV06,
     readStake: readStakeV06,

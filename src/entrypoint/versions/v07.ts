@@ -3,6 +3,7 @@ import { keccak } from '../../encoding/keccak.js'
 import { joinEntity, splitEntity } from '../entity.js'
 import type { EntryPointContract } from '../entryPoint.js'
 import { boundHash } from './boundHash.js'
+import { leastChargeOfUnused } from './leastExecutionCharge.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 
@@ -17,6 +18,7 @@ export function createEntryPointV07(address: Address): EntryPointContract {
       contextWord: 82,
       executeUserOp: { fixed: 1_600, perWord: 69 },
     },
+    leastExecutionCharge: leastChargeOfUnused,
     hash: (op, chainId) => {
       const words = hashedWords(op, joinEntity(op.factory, op.factoryData), paymasterAndData(op))
       return boundHash(keccak(words), address, chainId)

@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import { createTypedDataHash } from '../../encoding/typedDataHash.js'
 import { hashedInitCode, splitDelegatedInitCode } from '../delegation.js'
 import type { EntryPointContract } from '../entryPoint.js'
+import { leastChargeAboveThreshold } from './leastExecutionCharge.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 
@@ -16,6 +17,7 @@ export function createEntryPointV08(address: Address): EntryPointContract {
       contextWord: 15,
       executeUserOp: { fixed: 1_640, perWord: 7 },
     },
+    leastExecutionCharge: leastChargeAboveThreshold,
     hash: (op, chainId, delegate) =>
       typedDataHash(hashedWords(op, hashedInitCode(op, delegate), paymasterAndData(op)), chainId),
   }

@@ -3,6 +3,7 @@ import { createTypedDataHash } from '../../encoding/typedDataHash.js'
 import { hashedInitCode, splitDelegatedInitCode } from '../delegation.js'
 import type { EntryPointContract } from '../entryPoint.js'
 import { hashedPaymasterAndData } from '../paymasterSignature.js'
+import { leastChargeAboveThreshold } from './leastExecutionCharge.js'
 import { packedEntryPoint } from './packedEntryPoint.js'
 import { hashedWords, paymasterAndData } from './packedOperation.js'
 
@@ -18,6 +19,7 @@ export function createEntryPointV09(address: Address): EntryPointContract {
       contextWord: 15,
       executeUserOp: { fixed: 1_640, perWord: 7 },
     },
+    leastExecutionCharge: leastChargeAboveThreshold,
     hash: (op, chainId, delegate) => {
       const initCode = hashedInitCode(op, delegate)
       const signedByUser = hashedPaymasterAndData(paymasterAndData(op))

@@ -33,9 +33,12 @@ const STEPS_PER_MESSAGE = 10
  * transaction's own message.
  */
 export function enterCall(machine: Machine, parent: Frame | undefined, message: Message): Signal {
+  const { watcher } = machine
+  const call = watcher !== undefined && parent !== undefined ? watched(machine, message) : undefined
+  if (call !== undefined && watcher?.endsRecord?.(call)) machine.recording = false
   const record = begin(machine, parent, message)
-  if (machine.watcher !== undefined && parent !== undefined) {
-    const answer = machine.watcher.enter(watched(machine, message))
+  if (call !== undefined) {
+    const answer = watcher?.enter(call)
     if (answer !== undefined) {
       const signal = answer.success ? RETURN : REVERT
       return settle(machine, parent, message, record, signal, message.gas, answer.output)

@@ -25,4 +25,6 @@ export type Watcher = {
   enter(call: WatchedCall): Pick<WatchedEnd, 'success' | 'output'> | undefined
   /** Called when the call has ended, run or replaced. Bytes take the place of its output. */
   leave(call: WatchedCall, end: WatchedEnd): Uint8Array | undefined
+  /** Whether the record of the run ends before this call; asked before `enter`. Absent: it never does. */
+  endsRecord?(call: WatchedCall): boolean
 }

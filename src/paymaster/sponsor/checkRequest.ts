@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { unixNow } from '../../base/unixNow.js'
+import { highestAdvised } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
 import { getCode } from '../../chain/nodeReads.js'
 import type { Draft } from '../../entrypoint/draft.js'
@@ -67,7 +68,8 @@ export async function checkRequest(
   if (answer.passed === undefined) return { kind: 'refused', calls: [], ...answer }
   const { verdicts, passed: remaining } = answer
 
-  const feeRefusal = checkFees({ maxFeePerGas, maxPriorityFeePerGas }, fast, terms)
+  const offered = { maxFeePerGas, maxPriorityFeePerGas }
+  const feeRefusal = checkFees(offered, highestAdvised(parts.node, fast), terms)
   if (feeRefusal !== undefined) return { kind: 'refused', refusal: feeRefusal, calls: [], verdicts }
 
   const time = Math.max(head.timestamp, at)

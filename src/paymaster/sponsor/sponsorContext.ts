@@ -11,6 +11,7 @@ import type { Reserved } from '../../policy/reserve.js'
 import type { Database } from '../../store/database.js'
 import type { Approver } from '../../webhook/approve.js'
 import type { DepositReader } from '../entryPointDeposit.js'
+import type { SponsoredStep } from '../sponsorship.js'
 import type { SponsorshipTerms } from '../sponsorshipTerms.js'
 import type { Payers } from '../tank/payer.js'
 import type { SponsorshipReservation } from './createReserving.js'
@@ -27,6 +28,8 @@ export type SponsorContext = {
   readonly logger: Logger
   /** Called with the code of each decision, for the metrics. */
   readonly onDecided?: ((code: string) => void) | undefined
+  /** Called with each operation that was sponsored, for the traces. */
+  readonly onSponsored?: ((step: SponsoredStep) => void) | undefined
   estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
   fees(): Promise<FeeAdvice>
 }

@@ -27,6 +27,7 @@ export async function sponsorOperation(
 ): Promise<SponsorshipResult> {
   const { appId, entryPoint, draft } = request
   const { chainId } = parts.definition
+  const begin = Date.now()
   const decisionId = randomUUID()
   const subject = { decisionId, appId, chainId, entryPoint: entryPoint.address, draft }
 
@@ -64,6 +65,7 @@ export async function sponsorOperation(
     return refuseSponsorship(parts, request, refusal, record)
   }
   parts.onDecided?.(decision.code)
+  parts.onSponsored?.({ userOpHash, appId, decisionId, begin })
   parts.logger.info({ appId, op: userOpHash, ...decision }, 'sponsored')
   return { decision, operation: signed, paymasterAndData: entryPoint.paymasterAndData(signed) }
 }
@@ -117,7 +119,7 @@ async function reserveSigned(
     decisionId: subject.decisionId,
     sponsored: true,
     code: 'SPONSORED',
-    message: `Sponsored up to ${claim.maxCost} wei until ${validUntil}.`,
+    message: `Sponsored up to ${claim.maxCost} wei until ${new Date(validUntil * 1_000).toISOString()}.`,
   }
   const reservation = { userOpHash, maxCost: claim.maxCost, ...range }
   const grant = { chainId, userOpHash, appId, maxFeePerGas, maxPriorityFeePerGas, validUntil }

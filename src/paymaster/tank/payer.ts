@@ -120,6 +120,7 @@ export function claimCredit({ id, credited }: StoredFund, maxCost: bigint): Poli
         price: undefined,
         bucket: creditCounter.bucket,
         oldest: creditCounter.bucket,
+        ends: undefined,
       },
     ],
   }

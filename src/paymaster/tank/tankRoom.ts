@@ -33,25 +33,29 @@ export function withTankRoom(
 ): GasEstimate {
   const stub = tankStub(tank, stubRange, entryPoint, draft, false)
   const { hasPaymasterLimits } = entryPoint
-  const calldata = (paid: Draft, limits: GasEstimate): bigint => {
+  const { callGasLimit: ownCall, verificationGasLimit: ownLimit } = estimate
+  const raised = {
+    callGasLimit: ownCall + ownCall / SEARCH_SHARE + COLD_SLOTS_GAS,
+    verificationGasLimit: hasPaymasterLimits ? ownLimit : ownLimit + tankVerificationGas(draft),
+  }
+  const calldata = (paid: Draft, limits: GasEstimate, signed: Partial<GasEstimate>): bigint => {
     const op = complete(paid, limits)
     const { bundleSize } = share
     // As if no gas counted towards the calldata floor, under which the bytes cost most.
     return preVerificationGas(entryPoint, widestOperation(op), {
       ...share,
+      limited: complete(paid, { ...limits, ...signed }),
       verificationGasUsed: 0n,
       dataGas: estimatedDataGas(entryPoint, { op, fees: estimate, bundleSize }, dataPrice),
     })
   }
-  const sponsored = calldata(withPaymaster(draft, stub), { ...estimate, ...stub })
-  const { callGasLimit: ownCall, verificationGasLimit: ownLimit } = estimate
-  const room = sponsored - calldata(draft, estimate)
+  const sponsored = calldata(withPaymaster(draft, stub), { ...estimate, ...stub }, raised)
+  const room = sponsored - calldata(draft, estimate, {})
   const { preVerificationBounds: bounds } = estimate
   return {
     ...estimate,
-    callGasLimit: ownCall + ownCall / SEARCH_SHARE + COLD_SLOTS_GAS,
+    ...raised,
     preVerificationGas: estimate.preVerificationGas + room,
     preVerificationBounds: bounds && { least: bounds.least + room, most: bounds.most + room },
-    verificationGasLimit: hasPaymasterLimits ? ownLimit : ownLimit + tankVerificationGas(draft),
   }
 }

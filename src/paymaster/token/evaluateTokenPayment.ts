@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { delegateToHash } from '../../chain/delegations.js'
+import { highestAdvised } from '../../chain/fees.js'
 import { zeroAddress } from '../../encoding/constants.js'
 import { checkFees } from '../../policy/checkFees.js'
 import type { DepositAtHead } from '../../store/ledger/reservations.js'
@@ -29,7 +30,8 @@ export async function evaluateTokenPayment(
   const { entryPoint, draft } = request
   const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
   const { fast } = await parts.fees()
-  refuseBy(checkFees({ maxFeePerGas, maxPriorityFeePerGas }, fast, parts.terms), token)
+  const offered = { maxFeePerGas, maxPriorityFeePerGas }
+  refuseBy(checkFees(offered, highestAdvised(parts.node, fast), parts.terms), token)
   if (holdings.balance === 0n) throw balanceTooLow(token, 0n, 1n)
   const proposal = await proposeTokenPayment(parts, payment)
   const { unsigned, maxCharge, quote } = proposal

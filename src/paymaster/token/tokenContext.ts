@@ -25,7 +25,7 @@ export type TokenPaymasterContext = {
     ChainDefinition,
     'chainId' | 'tokens' | 'strikeSeconds' | 'maxVerificationGas' | 'maxBundleGas'
   >
-  readonly prices: Prices
+  readonly prices: Pick<Prices, 'rate'>
   readonly terms: SponsorshipTerms
   readonly logger: Logger
   /** Called with the code of each decision, for the metrics. */

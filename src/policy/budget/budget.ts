@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
+import type { BudgetUnit } from '../../base/vocabulary.js'
 import type { Refusal } from '../../errors/refusal.js'
-import type { BudgetUnit } from '../../store/schema.js'
 import type { Budget, Policy } from '../policy.js'
 import { formatUsd, type NativePrice, toMicroUsd } from '../price.js'
-import { bucketsAt, windowName } from './window.js'
+import { bucketsAt, endOf, windowName } from './window.js'
 
 /** The amount that one sponsorship would take from one budget. */
 export type BudgetClaim = {
@@ -24,6 +24,8 @@ export type BudgetClaim = {
   /** Unix seconds: the bucket that it is counted in; `oldest` is the oldest that counts. */
   readonly bucket: number
   readonly oldest: number
+  /** Unix seconds: from then on all of the limit is there again; undefined where there is no such time. */
+  readonly ends: number | undefined
 }
 
 /** The spending that a sponsorship would cause. */
@@ -75,6 +77,7 @@ export function claimBudgets(
       price: budget.unit === 'usd' ? price?.microUsd : undefined,
       bucket: current,
       oldest,
+      ends: endOf(budget.window, current),
     })
   }
   return { claims }
@@ -101,7 +104,8 @@ function noPrice(name: string): Refusal {
 export function budgetExceeded(claim: BudgetClaim, used: bigint): Refusal {
   const text = (amount: bigint) => amountText(claim.unit, amount)
   const [per, , window] = claim.budget.split(' ')
-  const period = window === 'never' ? '' : `, window ${window}`
+  const end = claim.ends === undefined ? '' : ` until ${new Date(claim.ends * 1000).toISOString()}`
+  const period = window === 'never' ? '' : `, window ${window}${end}`
   return {
     code: 'BUDGET_EXCEEDED',
     message: `Policy ${claim.policyName}: ${text(used)} of ${text(claim.limit)} are spent or reserved (per ${per}${period}); the operation may take ${text(claim.amount)} more.`,

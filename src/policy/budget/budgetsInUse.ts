@@ -1,9 +1,9 @@
+import type { BudgetUnit } from '../../base/vocabulary.js'
 import type { Database } from '../../store/database.js'
 import { type CounterUse, readCounterUses } from '../../store/ledger/budgetCounters.js'
-import type { BudgetUnit } from '../../store/schema.js'
 import type { PolicyTerms } from '../policy.js'
 import { budgetKey } from './budget.js'
-import { bucketsAt } from './window.js'
+import { bucketsAt, endOf } from './window.js'
 
 /** A budget of a policy and what is used of it. Amounts in the unit: wei, millionths of a USD, operations. */
 export type BudgetInUse = {
@@ -14,6 +14,8 @@ export type BudgetInUse = {
   readonly limit: bigint
   /** Unix seconds: the beginning of the window; 0 = it has none. */
   readonly since: number
+  /** Unix seconds: the end of the window, at which it begins anew; null = it moves, or never ends. */
+  readonly until: number | null
   /** Those that used most: senders, apps, or the account as an empty name. */
   readonly subjects: readonly CounterUse[]
 }
@@ -32,7 +34,7 @@ export function budgetsInUse(
       if (budget.per === 'operation') return []
       const { per, unit, limit } = budget
       const name = budgetKey(budget)
-      const { oldest } = bucketsAt(budget.window, at)
+      const { current, oldest } = bucketsAt(budget.window, at)
       const [, , window = ''] = name.split(' ')
       const query = { policyId, budget: name, oldest: BigInt(oldest) }
       return readCounterUses(db, query, MOST_SUBJECTS).then((subjects) => ({
@@ -41,6 +43,7 @@ export function budgetsInUse(
         window,
         limit,
         since: oldest,
+        until: endOf(budget.window, current) ?? null,
         subjects,
       }))
     }),

@@ -49,6 +49,25 @@ function beginOf(window: Exclude<Window, object>, at: number): number {
   }
 }
 
+/** The end of the bucket that began at `begin` (Unix seconds); undefined where a window never ends or moves. */
+export function endOf(window: Window, begin: number): number | undefined {
+  if (typeof window === 'object') return undefined
+  switch (window) {
+    case 'never':
+      return undefined
+    case 'hour':
+      return begin + HOUR
+    case 'day':
+      return begin + DAY
+    case 'week':
+      return begin + 7 * DAY
+    case 'month': {
+      const date = new Date(begin * 1000)
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) / 1000
+    }
+  }
+}
+
 function floorTo(value: number, step: number): number {
   return Math.floor(value / step) * step
 }

@@ -31,7 +31,7 @@ const compare = {
 }
 
 /** The integer in decimal or 0x text; undefined = it is no integer. */
-function asInteger(text: string): bigint | undefined {
+export function asInteger(text: string): bigint | undefined {
   return /^(-?\d{1,80}|0x[0-9a-fA-F]{1,64})$/.test(text) ? BigInt(text) : undefined
 }
 

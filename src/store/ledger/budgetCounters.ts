@@ -104,3 +104,31 @@ export async function readCounterUses(
     ) counted group by subject order by used desc, subject limit ${limit}`.execute(db)
   return rows
 }
+
+/**
+ * The sums of budgets, in the order of the queries, as a value of a statement: texts, because the driver reads an
+ * array of numerics as floating point.
+ */
+export function usedOfEach(queries: readonly CounterQuery[]) {
+  return sql`array(
+      select (select coalesce(sum(c.used), 0) from budget_counters c
+        where c.policy_id = q.policy_id and c.budget = q.budget and c.subject = q.subject
+          and c.bucket >= q.oldest)::text
+      from unnest(
+        ${queries.map(({ policyId }) => policyId)}::uuid[],
+        ${queries.map(({ budget }) => budget)}::text[],
+        ${queries.map(({ subject }) => subject)}::text[],
+        ${queries.map(({ oldest }) => oldest)}::bigint[]
+      ) with ordinality as q (policy_id, budget, subject, oldest, place)
+      order by q.place)`
+}
+
+/** The sum of each budget since its oldest bucket that counts, in the order of the queries and in its unit. */
+export async function readCountersUsed(
+  db: Database,
+  queries: readonly CounterQuery[],
+): Promise<bigint[]> {
+  if (queries.length === 0) return []
+  const { rows } = await sql<{ used: string[] }>`select ${usedOfEach(queries)} as used`.execute(db)
+  return (rows[0]?.used ?? []).map(BigInt)
+}

@@ -1,7 +1,15 @@
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Database, Transaction } from '../database.js'
-import { allOf, type Page, type PageQuery, scanEdge, scanLimit, toPage } from '../page.js'
+import {
+  allOf,
+  mostScanned,
+  type Page,
+  type PageQuery,
+  scanEdge,
+  scanLimit,
+  toPage,
+} from '../page.js'
 import type { ReservationState, Schema } from '../schema.js'
 import { isUuid } from '../uuid.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
@@ -123,10 +131,11 @@ export async function listDecisions(
     ...(before === undefined ? [] : [isOlder(before, scope)]),
   ])
   const others = otherConditions(filter)
+  const most = mostScanned.ownRow
   const edge =
     others.length === 0
       ? undefined
-      : await scanEdge<Pick<StoredDecision, 'id'>>(db, table, scope, indexed)
+      : await scanEdge<Pick<StoredDecision, 'id'>>(db, table, { scope, indexed, most })
   const downTo =
     edge === undefined
       ? sql`true`
@@ -136,7 +145,7 @@ export async function listDecisions(
       select * from (
         select * from decisions o where o.app_id = a.id and ${indexed}
         order by o.created_at desc, o.id desc
-        limit ${others.length === 0 ? sql`${limit + 1}` : scanLimit(scope)}
+        limit ${others.length === 0 ? sql`${limit + 1}` : scanLimit(scope, most)}
       ) o where ${allOf(others)} order by o.created_at desc, o.id desc limit ${limit + 1}
     ) d left join reservations r on r.id = d.reservation_id
     where ${scope} and ${downTo}

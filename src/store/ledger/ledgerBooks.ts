@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.js'
 import type { ReservationState } from '../schema.js'
-import type { CounterQuery } from './budgetCounters.js'
+import { type CounterQuery, usedOfEach } from './budgetCounters.js'
 import { type LockedAt, lockedAtEach, type Moment } from './payers.js'
 import {
   isLiveReservation,
@@ -112,19 +112,4 @@ function liveOfEach({ chainId, entryPoint, paymaster }: Payer, slots: readonly R
       join reservations r on r.chain_id = ${BigInt(chainId)} and r.entry_point = ${entryPoint}
         and r.sender = s.sender and r.nonce = s.nonce and r.app_id = s.app_id
         and r.paymaster = ${paymaster} and ${isLiveReservation})`
-}
-
-/** The used amounts as texts, because the driver reads an array of numerics as floating point. */
-function usedOfEach(queries: readonly CounterQuery[]) {
-  return sql`array(
-      select (select coalesce(sum(c.used), 0) from budget_counters c
-        where c.policy_id = q.policy_id and c.budget = q.budget and c.subject = q.subject
-          and c.bucket >= q.oldest)::text
-      from unnest(
-        ${queries.map(({ policyId }) => policyId)}::uuid[],
-        ${queries.map(({ budget }) => budget)}::text[],
-        ${queries.map(({ subject }) => subject)}::text[],
-        ${queries.map(({ oldest }) => oldest)}::bigint[]
-      ) with ordinality as q (policy_id, budget, subject, oldest, place)
-      order by q.place)`
 }

@@ -96,6 +96,18 @@ export function listTanksOfApp(db: Database, appId: string): Promise<StoredTank[
     .execute()
 }
 
+/** All tanks of the apps of an account that have not ended. */
+export function listTanksOfAccount(db: Database, accountId: string): Promise<StoredTank[]> {
+  return db
+    .selectFrom('tanks')
+    .innerJoin('apps', 'apps.id', 'tanks.app_id')
+    .selectAll('tanks')
+    .where('apps.account_id', '=', accountId)
+    .where('apps.revoked_at', 'is', null)
+    .orderBy('tanks.created_at')
+    .execute()
+}
+
 export async function findTankById(
   db: Database,
   appId: string,

@@ -138,6 +138,26 @@ export async function listCollected(
   return rows
 }
 
+/** The sum that all apps of an account collected of one token. */
+export type AccountCollected = Pick<
+  Collected,
+  'chainId' | 'token' | 'collected' | 'payments' | 'missed' | 'lost'
+>
+
+export async function listCollectedOfAccount(
+  db: Database,
+  accountId: string,
+): Promise<readonly AccountCollected[]> {
+  const { rows } = await sql<AccountCollected>`
+    select p.chain_id as "chainId", p.token, sum(p.charged)::numeric(78, 0) as collected,
+      count(*) filter (where not p.missed) as payments, count(*) filter (where p.missed) as missed,
+      coalesce(sum(p.cost) filter (where p.missed), 0)::numeric(78, 0) as lost
+    from token_payments p join apps a on a.id = p.app_id
+    where a.account_id = ${accountId}::uuid
+    group by p.chain_id, p.token`.execute(db)
+  return rows
+}
+
 /** The smallest token units that a tank ever collected, from all apps that use it. */
 export async function collectedBy(
   db: Database,

@@ -38,6 +38,8 @@ export type OpenBundle = {
   /** The first end of its operations' validity: Unix seconds and a block, 0 = none. */
   readonly validUntil: number
   readonly validUntilBlock: bigint
+  /** The head at which it was signed for a relay, until it is sent publicly; undefined = public. */
+  readonly relayedFrom: bigint | undefined
   /** Oldest first, never empty. */
   readonly attempts: readonly [BundleAttempt, ...BundleAttempt[]]
 }
@@ -64,7 +66,7 @@ export async function openBundles(db: Database, chainId: number): Promise<OpenBu
     )
     .select(['b.id', 'b.kind', 'b.entry_point', 'b.executor', 'b.nonce', 'b.operation_count'])
     .select(['inside.waiting', 'inside.cancel', 't.noop', 't.max_cost'])
-    .select(['inside.valid_until', 'inside.valid_until_block'])
+    .select(['inside.valid_until', 'inside.valid_until_block', 'b.relayed_from'])
     .select(['t.hash', 't.raw', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
     .select(sql<number>`extract(epoch from now() - t.created_at)::float8 * 1000`.as('age'))
     .where('b.chain_id', '=', BigInt(chainId))
@@ -94,6 +96,7 @@ export async function openBundles(db: Database, chainId: number): Promise<OpenBu
       cancelRequested: row.cancel ?? false,
       validUntil: Number(row.valid_until ?? 0),
       validUntilBlock: row.valid_until_block ?? 0n,
+      relayedFrom: row.relayed_from ?? undefined,
       entryPoint: row.entry_point,
       executor: row.executor,
       nonce: row.nonce,
@@ -174,6 +177,17 @@ export async function latestAttempt(db: Database, bundleId: bigint): Promise<Hex
     .limit(1)
     .executeTakeFirst()
   return row?.hash
+}
+
+/** All transactions that carry the bundle; the chain may include any one of them. */
+export async function attemptsOf(db: Database, bundleId: bigint): Promise<readonly Hex[]> {
+  const rows = await db
+    .selectFrom('bundle_transactions')
+    .select('hash')
+    .where('bundle_id', '=', bundleId)
+    .where('noop', '=', false)
+    .execute()
+  return rows.map(({ hash }) => hash)
 }
 
 /** The transaction that ended a bundle. */

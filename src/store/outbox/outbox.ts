@@ -16,6 +16,8 @@ export type NewBundle = {
   readonly entryPoint: Address | null
   readonly executor: Address
   readonly nonce: bigint
+  /** The head at which it is given to a relay; undefined = it is sent publicly. */
+  readonly relayedFrom?: bigint | undefined
 }
 
 /**
@@ -53,6 +55,15 @@ export function storeAttempt(
   attempt: NewAttempt,
 ): Promise<void> {
   return insertAttempt(database, chainId, bundleId, attempt)
+}
+
+/** Notes, before it happens, that a bundle which a relay has is sent publicly from now on. */
+export async function publishBundle(database: Database, bundleId: bigint): Promise<void> {
+  await database
+    .updateTable('bundles')
+    .set({ relayed_from: null, updated_at: sql<Date>`now()` })
+    .where('id', '=', bundleId)
+    .execute()
 }
 
 /** Ends a bundle that cannot be included any more; its operations return to the pool. */
@@ -182,12 +193,17 @@ async function insertBundle(
       operation_count: operationCount,
       state: 'signed',
       transaction_hash: null,
+      relayed_from: bundle.relayedFrom ?? null,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
 }
 
+/**
+ * Stores a transaction of a bundle. The same operations at the same fees make the same bytes again when the bundle
+ * that had them first was refused or abandoned: they are those of the newer bundle then.
+ */
 async function insertAttempt(
   db: Database,
   chainId: number,
@@ -206,6 +222,11 @@ async function insertAttempt(
       max_cost: attempt.maxCost,
       noop: attempt.noop,
     })
+    .onConflict((known) =>
+      known
+        .columns(['chain_id', 'hash'])
+        .doUpdateSet({ bundle_id: bundleId, created_at: sql<Date>`now()` }),
+    )
     .execute()
 }
 

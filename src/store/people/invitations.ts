@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import type { Role } from '../../base/vocabulary.js'
 import type { Database } from '../database.js'
-import type { Role } from '../schema.js'
 import { isUuid } from '../uuid.js'
 
 /** The offer of a role in an account, or, without an account, of choosing a password. */

@@ -1,5 +1,5 @@
-import type { Database, Transaction } from '../database.js'
-import type { Role } from '../schema.js'
+import type { Role } from '../../base/vocabulary.js'
+import type { Database } from '../database.js'
 import { isUuid } from '../uuid.js'
 
 /** A user with a role in an account. */
@@ -80,17 +80,4 @@ export async function deleteMember(db: Database, accountId: string, userId: stri
     .where('account_id', '=', accountId)
     .where('user_id', '=', userId)
     .execute()
-}
-
-/** Keeps others from changing the members of an account until the transaction ends. @returns whether it is live */
-export async function lockMembers(trx: Transaction, accountId: string): Promise<boolean> {
-  if (!isUuid(accountId)) return false
-  const row = await trx
-    .selectFrom('accounts')
-    .select('id')
-    .where('id', '=', accountId)
-    .where('revoked_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-  return row !== undefined
 }

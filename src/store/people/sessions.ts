@@ -32,7 +32,7 @@ export type NewSession = {
 }
 
 /** Seconds without a request after which a session has ended. */
-export const IDLE_SECONDS = 12 * 3_600
+const IDLE_SECONDS = 12 * 3_600
 
 export function insertSession(db: Database, session: NewSession): Promise<Session> {
   const { userId, tokenHash, life, ip, agent } = session

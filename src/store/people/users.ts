@@ -87,6 +87,17 @@ export function lockUserWithHash(
     .executeTakeFirst()
 }
 
+/** A live user. The row is locked until the transaction ends. */
+export function lockLiveUser(trx: Transaction, id: string): Promise<User | undefined> {
+  return trx
+    .selectFrom('users')
+    .select(columns)
+    .where('id', '=', id)
+    .where('disabled_at', 'is', null)
+    .forShare()
+    .executeTakeFirst()
+}
+
 export async function setPasswordHash(db: Database, id: string, hash: string): Promise<void> {
   await db.updateTable('users').set({ password_hash: hash }).where('id', '=', id).execute()
 }

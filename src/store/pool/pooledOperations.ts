@@ -37,6 +37,21 @@ export async function pooledOperations(db: Database, query: PoolQuery): Promise<
     .map(toStored)
 }
 
+/** Those of the EntryPoints for which an operation is pooled. */
+export async function pooledEntryPoints(
+  db: Database,
+  chainId: number,
+  entryPoints: readonly Address[],
+): Promise<ReadonlySet<Address>> {
+  const { rows } = await sql<{ readonly address: Address }>`
+    select e.address from unnest(${entryPoints}::text[]) as e (address)
+    where exists (select from operations o
+      where o.chain_id = ${chainId} and o.entry_point = e.address and o.state = 'pooled')`.execute(
+    db,
+  )
+  return new Set(rows.map(({ address }) => address))
+}
+
 type PooledRow = Selectable<Schema['operations']>
 
 /** The column, as the indexes have it. */

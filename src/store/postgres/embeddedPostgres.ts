@@ -98,11 +98,14 @@ async function joinServer(
   cluster: Cluster,
   connection: Connection,
   signal: AbortSignal,
-  onSpawn: (pid: number | undefined) => Promise<void>,
+  watch: (pid: number) => Promise<void>,
 ): Promise<ServerSession | undefined> {
   const deadline = Date.now() + START_DEADLINE
   let server: ClusterServer | undefined
   for (;;) {
+    // Before we connect: a server that a killed Purser's guardian has told to end lets nobody in.
+    const running = serverPid(cluster.folder)
+    if (running !== undefined) await watch(running)
     const attempt = await attach(connection)
     if (typeof attempt !== 'string') return attempt
     if (signal.aborted || Date.now() > deadline) {
@@ -116,7 +119,7 @@ async function joinServer(
           `The database did not start: ${server.lastWords()} See ${cluster.log}.`,
         )
       server = await spawnServer(cluster)
-      await onSpawn(server.pid)
+      if (server.pid !== undefined) await watch(server.pid)
     }
     await delay(server?.isRunning() === false ? 100 : 10)
   }
@@ -175,14 +178,13 @@ export async function startEmbeddedPostgres(
     let rejoined: Promise<void> | undefined
     let guardian: (Guardian & { readonly ward: number }) | undefined
     /** The server's guardian, from its first moment on: we may be killed at any time. */
-    const watch = async (pid: number | undefined): Promise<void> => {
+    const watch = async (pid: number): Promise<void> => {
       if (pid === guardian?.ward) return
       await guardian?.dismiss()
-      guardian = pid === undefined ? undefined : { ...guard({ pid, ...ward }), ward: pid }
+      guardian = { ...guard({ pid, ...ward }), ward: pid }
     }
     const join = async (): Promise<void> => {
       session = await joinServer(cluster, connection, signal, watch)
-      await watch(serverPid(cluster.folder))
       session?.client.once('end', () => {
         if (!signal.aborted) rejoined = rejoin()
       })

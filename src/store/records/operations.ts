@@ -1,7 +1,15 @@
-import { type Selectable, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Database } from '../database.js'
-import { allOf, type Page, type PageQuery, scanEdge, scanLimit, toPage } from '../page.js'
+import {
+  allOf,
+  mostScanned,
+  type Page,
+  type PageQuery,
+  scanEdge,
+  scanLimit,
+  toPage,
+} from '../page.js'
 import type { OperationState, Schema } from '../schema.js'
 import { isUuid } from '../uuid.js'
 
@@ -29,6 +37,9 @@ export type ListedOperation = Pick<
   readonly transaction_hash: Hex | null
 }
 
+/** What became of an operation: `failed` = included, and its call reverted; a replaced one counts as dropped. */
+export type OutcomeFilter = 'inFlight' | 'included' | 'failed' | 'dropped'
+
 /** Conditions that an operation must all fulfil. */
 export type OperationFilter = {
   /** Undefined = all accounts, for the operator. */
@@ -36,9 +47,12 @@ export type OperationFilter = {
   readonly appId?: string | undefined
   readonly chainId?: number | undefined
   readonly state?: OperationState | undefined
+  readonly outcome?: OutcomeFilter | undefined
   /** The code with which it was dropped. */
   readonly code?: string | undefined
   readonly sender?: Address | undefined
+  /** The first characters of its hash, in lower case. */
+  readonly hash?: string | undefined
   readonly paymaster?: Address | undefined
   readonly entryPoint?: Address | undefined
   /** The policy that sponsored it. */
@@ -59,7 +73,7 @@ export async function listOperations(
   filter: OperationFilter,
   { limit, before }: PageQuery,
 ): Promise<Page<ListedOperation>> {
-  const { accountId, appId, policyId, sender } = filter
+  const { accountId, appId, policyId } = filter
   const cursor = before === undefined ? undefined : parseCursor(before)
   const isKnown = [accountId, appId, policyId].every((id) => id === undefined || isUuid(id))
   if (!isKnown || (before !== undefined && cursor === undefined))
@@ -73,10 +87,10 @@ export async function listOperations(
     ...(cursor === undefined ? [] : [sql`(o.received_at, o.hash) < ${placeOf(cursor)}`]),
   ])
   const others = otherConditions(filter)
-  const ofSender = sender === undefined ? undefined : await operationsOfSender(db, sender)
-  if (ofSender !== undefined) {
-    const named = sql`operations o join unnest(${ofSender.map(({ chain_id }) => chain_id)}::bigint[],
-        ${ofSender.map(({ hash }) => hash)}::text[]) as e (chain_id, hash)
+  const few = await fewOperations(db, filter)
+  if (few !== undefined) {
+    const named = sql`operations o join unnest(${few.map(({ chain_id }) => chain_id)}::bigint[],
+        ${few.map(({ hash }) => hash)}::text[]) as e (chain_id, hash)
       on e.chain_id = o.chain_id and e.hash = o.hash`
     const { rows } = await sql<ListedOperation>`select ${listedColumns} from (
         select o.* from ${named} join apps a on a.id = o.app_id
@@ -85,14 +99,16 @@ export async function listOperations(
       ) o ${withInclusion} order by o.received_at desc, o.hash desc`.execute(db)
     return toPage(rows, limit, cursorOf)
   }
-  const edge = others.length === 0 ? undefined : await scanEdge<Place>(db, table, scope, indexed)
+  const most = looksIntoOtherTables(filter) ? mostScanned.otherTable : mostScanned.ownRow
+  const scan = { scope, indexed, most }
+  const edge = others.length === 0 ? undefined : await scanEdge<Place>(db, table, scan)
   // Each app's newest come from its own index; an account has few apps.
   const { rows } = await sql<ListedOperation>`
     select ${listedColumns} from apps a cross join lateral (
       select * from (
         select * from operations o where o.app_id = a.id and ${indexed}
         order by o.received_at desc, o.hash desc
-        limit ${others.length === 0 ? sql`${limit + 1}` : scanLimit(scope)}
+        limit ${others.length === 0 ? sql`${limit + 1}` : scanLimit(scope, most)}
       ) o where ${allOf(others)} order by o.received_at desc, o.hash desc limit ${limit + 1}
     ) o ${withInclusion}
     where ${scope} and ${edge === undefined ? sql`true` : sql`(o.received_at, o.hash) >= ${placeOf(edge)}`}
@@ -138,12 +154,30 @@ function indexedConditions({ state, code, from, until }: OperationFilter) {
   ]
 }
 
+function ofSuccess(success: boolean) {
+  return sql`o.state = 'included' and exists (select from inclusions i
+    where i.chain_id = o.chain_id and i.user_op_hash = o.hash and i.success = ${success})`
+}
+
+const outcomeConditions: Readonly<Record<OutcomeFilter, RawBuilder<unknown>>> = {
+  inFlight: sql`o.state in ('pooled', 'bundled')`,
+  included: ofSuccess(true),
+  failed: ofSuccess(false),
+  dropped: sql`o.state in ('dropped', 'replaced')`,
+}
+
+function looksIntoOtherTables({ policyId, outcome }: OperationFilter): boolean {
+  return policyId !== undefined || outcome === 'included' || outcome === 'failed'
+}
+
 function otherConditions(filter: OperationFilter) {
-  const { chainId, code, sender, paymaster, entryPoint, policyId } = filter
+  const { chainId, code, sender, hash, paymaster, entryPoint, policyId, outcome } = filter
   return [
+    ...(outcome === undefined ? [] : [outcomeConditions[outcome]]),
     ...(chainId === undefined ? [] : [sql`o.chain_id = ${chainId}`]),
     ...(code === undefined ? [] : [sql`o.reason_code = ${code}`]),
     ...(sender === undefined ? [] : [sql`o.sender = ${sender}`]),
+    ...(hash === undefined ? [] : [sql`starts_with(o.hash, ${hash})`]),
     ...(paymaster === undefined ? [] : [sql`o.paymaster = ${paymaster}`]),
     ...(entryPoint === undefined ? [] : [sql`o.entry_point = ${entryPoint}`]),
     ...(policyId === undefined
@@ -155,15 +189,37 @@ function otherConditions(filter: OperationFilter) {
   ]
 }
 
-/** More operations of one sender are found among those of the apps. */
-const MOST_OF_SENDER = 2_000
+/** More operations of one sender, or with one beginning, are found among those of the apps. */
+const MOST_NAMED = 2_000
 
-/**
- * The operations of a sender, of all tenants, by indexes that exist for other reasons; undefined = too many
- * to name them.
- */
-async function operationsOfSender(db: Database, sender: Address): Promise<Place[] | undefined> {
-  const { rows } = await sql<Place>`with recursive places as (
+/** The operations, of all tenants, that a filter narrows down to few; undefined = it does not. */
+async function fewOperations(
+  db: Database,
+  { hash, sender }: OperationFilter,
+): Promise<readonly Place[] | undefined> {
+  const few =
+    hash !== undefined ? ofHash(hash) : sender !== undefined ? ofSender(sender) : undefined
+  if (few === undefined) return undefined
+  const { rows } = await few.execute(db)
+  return rows.length > MOST_NAMED ? undefined : rows
+}
+
+/** By the primary key, one chain after the other. No hexadecimal digit sorts behind a g. */
+function ofHash(beginning: string) {
+  return sql<Place>`with recursive places as (
+      (select chain_id from operations order by chain_id limit 1)
+      union all
+      select o.chain_id from places p cross join lateral (
+        select chain_id from operations where chain_id > p.chain_id order by chain_id limit 1) o
+    )
+    select o.chain_id, o.hash from places p join operations o
+      on o.chain_id = p.chain_id and o.hash >= ${beginning} and o.hash < ${`${beginning}g`}
+    limit ${MOST_NAMED + 1}`
+}
+
+/** By indexes that exist for other reasons. */
+function ofSender(sender: Address) {
+  return sql<Place>`with recursive places as (
       (select chain_id, entry_point from inclusions order by chain_id, entry_point limit 1)
       union all
       select i.chain_id, i.entry_point from places p cross join lateral (
@@ -188,8 +244,7 @@ async function operationsOfSender(db: Database, sender: Address): Promise<Place[
     union
     select chain_id, hash from operations
       where sender = ${sender} and state in ('dropped', 'replaced')
-    limit ${MOST_OF_SENDER + 1}`.execute(db)
-  return rows.length > MOST_OF_SENDER ? undefined : rows
+    limit ${MOST_NAMED + 1}`
 }
 
 /** Everything that the database knows of one operation. */

@@ -31,7 +31,10 @@ export type Overview = {
   readonly inclusionSeconds: { readonly p50: number | null; readonly p95: number | null }
   /** wei that settled sponsorships cost, by app and bucket of their reservation. */
   readonly spend: readonly { readonly at: Date; readonly appId: string; readonly wei: bigint }[]
-  /** Refused requests, and sponsorships that were refused, by rule or code; the most frequent. */
+  /**
+   * Refused requests, and sponsorships that were refused, by rule or code; the most frequent. A refused request for a
+   * sponsorship has a decision and counts once, as that.
+   */
   readonly refusals: readonly { readonly code: string; readonly count: bigint }[]
 }
 
@@ -76,6 +79,7 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
     sql<{ code: string; count: bigint }>`select code, count(*) as count from (
         select coalesce(r.rule, r.code::text) as code from apps a join refusals r on r.app_id = a.id
           and r.at >= ${from} and r.at < ${until} and r.chain_id = ${chains} where ${scope}
+          and (r.data is null or r.data::json->>'decisionId' is null)
         union all
         select d.code from apps a join decisions d on d.app_id = a.id and not d.sponsored
           and d.created_at >= ${from} and d.created_at < ${until} and d.chain_id = ${chains}

@@ -79,6 +79,27 @@ export async function findRefusal(
     .executeTakeFirst()
 }
 
+/** Milliseconds between a decision and the answer that was recorded with it, at most: an estimate lies between. */
+const LONGEST_ANSWER = 60_000
+
+/** The record of the request that a decision refused, if it is kept. */
+export function findRefusalOfDecision(
+  db: Database,
+  { id, app_id, created_at }: Pick<Selectable<Schema['decisions']>, 'id' | 'app_id' | 'created_at'>,
+): Promise<StoredRefusal | undefined> {
+  const latest = new Date(created_at.getTime() + LONGEST_ANSWER)
+  // The two times are those of two machines.
+  const earliest = new Date(created_at.getTime() - LONGEST_ANSWER)
+  return db
+    .selectFrom('refusals')
+    .selectAll()
+    .where('app_id', '=', app_id)
+    .where('at', '>=', earliest)
+    .where('at', '<=', latest)
+    .where(sql<boolean>`data::json->>'decisionId' = ${id}`)
+    .executeTakeFirst()
+}
+
 /**
  * Deletes up to `limit` refusals that are older than `before`, or beyond the newest `kept` of their app.
  * Returns how many.

@@ -68,6 +68,9 @@ function ofId(id: string, own: Part): Part[] {
       where a.id = ${id} and ${own}`,
     ofApp('decision', 'decisions'),
     ofApp('refusal', 'refusals'),
+    // The request id that the caller was answered; a batch has one for all its calls.
+    sql`select 'refusal', t.id::text, t.app_id::text, t.chain_id from refusals t
+      join apps a on a.id = t.app_id where t.request_id = ${id} and ${own}`,
     ofApp('key', 'keys'),
     ofApp('webhook', 'webhooks'),
     ofApp('subscription', 'event_subscriptions'),

@@ -17,6 +17,22 @@ export function insertAccount(db: Database, name: string, authTokenHash: Buffer)
     .executeTakeFirstOrThrow()
 }
 
+/**
+ * Keeps others from adding to a live account, or changing who may, until the transaction ends.
+ * @returns whether there is such an account
+ */
+export async function lockLiveAccount(db: Database, accountId: string): Promise<boolean> {
+  if (!isUuid(accountId)) return false
+  const account = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  return account !== undefined
+}
+
 export function listAccounts(db: Database): Promise<Account[]> {
   return db
     .selectFrom('accounts')

@@ -1,6 +1,7 @@
 import type { Database } from '../database.js'
 import type { AppSponsor, Quotas } from '../schema.js'
 import { isUuid } from '../uuid.js'
+import { lockLiveAccount } from './accounts.js'
 
 export type App = {
   readonly id: string
@@ -33,15 +34,7 @@ export async function insertApp(
   accountId: string,
   name: string,
 ): Promise<App | undefined> {
-  if (!isUuid(accountId)) return undefined
-  const account = await db
-    .selectFrom('accounts')
-    .select('id')
-    .where('id', '=', accountId)
-    .where('revoked_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-  if (account === undefined) return undefined
+  if (!(await lockLiveAccount(db, accountId))) return undefined
   return db
     .insertInto('apps')
     .values({ account_id: accountId, name, revoked_at: null })

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
+import type { Role } from '../../base/vocabulary.js'
 import type { Database } from '../database.js'
-import type { Role } from '../schema.js'
 import { isUuid } from '../uuid.js'
+import { lockLiveAccount } from './accounts.js'
 
 /** A token of an account, without the token itself. */
 export type AuthToken = {
@@ -55,15 +56,7 @@ export async function insertAuthToken(
   token: NewAuthToken,
 ): Promise<AuthToken | undefined> {
   const { accountId, name, role, expiresAt, hash, last4 } = token
-  if (!isUuid(accountId)) return undefined
-  const account = await db
-    .selectFrom('accounts')
-    .select('id')
-    .where('id', '=', accountId)
-    .where('revoked_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-  if (account === undefined) return undefined
+  if (!(await lockLiveAccount(db, accountId))) return undefined
   const row = { account_id: accountId, name, role, expires_at: expiresAt, hash, last4 }
   return db
     .insertInto('auth_tokens')

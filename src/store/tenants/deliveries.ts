@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
+import type { EventType } from '../../base/vocabulary.js'
 import type { Database } from '../database.js'
-import type { EventType } from '../events.js'
 import { type Page, type PageQuery, toPage } from '../page.js'
 import type { Schema } from '../schema.js'
 
@@ -132,7 +132,7 @@ export async function replayDeliveries(
 }
 
 export type StoredDelivery = Selectable<Schema['event_deliveries']> & {
-  readonly type: string
+  readonly type: EventType
   readonly occurred_at: Date
   readonly data: unknown
 }

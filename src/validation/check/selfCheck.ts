@@ -22,6 +22,7 @@ import { accessHintsOf } from '../inProcess/accessHintsOf.js'
 import { handleOpsCall, MAX_STEPS } from '../inProcess/simulateOperation.js'
 import { smallestLimit } from '../inProcess/smallestLimit.js'
 import { mergeOverrides } from '../mergeOverrides.js'
+import { checkOperation, checkOverride } from './checkOperation.js'
 
 /** The kind of comparison: gas and output of a trace, the gas limit that just suffices, or revert data. */
 export type CheckedBy = 'trace' | 'threshold' | 'revert'
@@ -109,18 +110,33 @@ function describeAnswer(answer: NodeAnswer | undefined): string {
   return answer.ok ? 'no revert' : (answer.error.revertData ?? answer.error.message)
 }
 
-/** Gas and output by debug_traceCall, in the words of `ours`; undefined where it is not offered. */
+/**
+ * Gas and output by debug_traceCall, in the words of `ours`; undefined where it is not offered, or pretends no state
+ * (Hardhat's node ignores `stateOverrides`): then it tells of another call.
+ */
 async function trace(
   node: NodeClient,
   request: CallRequest,
   block: bigint,
   override: StateOverride,
 ): Promise<string | undefined> {
-  const [transaction] = encodeEthCall(request, block).params
   const options = { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } }
-  const params = [transaction, blockParameter(block), { ...options, stateOverrides: override }]
-  const [answer] = await node.batch([{ method: 'debug_traceCall', params }])
-  if (!answer?.ok) return undefined
+  const encode = (traced: CallRequest, stateOverrides: StateOverride) => {
+    const [transaction] = encodeEthCall(traced, block).params
+    const params = [transaction, blockParameter(block), { ...options, stateOverrides }]
+    return { method: 'debug_traceCall', params }
+  }
+  const [answer, pretended] = await node.batch([
+    encode(request, override),
+    encode({ to: checkOperation.sender, data: '0x' }, checkOverride),
+  ])
+  if (!answer?.ok || !pretended?.ok || !hasOutput(pretended.result)) return undefined
   const { gasUsed, output = '0x' } = answer.result as { gasUsed: Hex; output?: Hex }
   return `gas ${Number(gasUsed)}, output ${output}`
+}
+
+/** Whether something ran at an address that has code only because a trace pretends it. */
+function hasOutput(trace: unknown): boolean {
+  const { output = '0x' } = trace as { output?: Hex }
+  return output !== '0x'
 }

@@ -23,7 +23,7 @@ import {
   type RuleContext,
 } from './ruleContext.js'
 import type { RuleLimits } from './ruleLimits.js'
-import { isStaked, type StakePolicy, type Stakes } from './stakes.js'
+import { countsAsStaked, type StakePolicy, type Stakes } from './stakes.js'
 import { storage } from './storage.js'
 import type { EntityRole, Violation } from './violation.js'
 
@@ -111,7 +111,7 @@ function ruleContextOf({ record, stakes, stakePolicy, ...rest }: Evidence): Rule
   const entity = (role: EntityRole, address: Address): Entity => ({
     role,
     address,
-    staked: isStaked(stakes[role], stakePolicy),
+    staked: countsAsStaked(stakes[role], stakePolicy),
   })
   return {
     ...rest,

@@ -182,13 +182,16 @@ describe('a saver (EREP-070)', () => {
   test('ran in the bundle and was staked', () => {
     expect(savers(new Map([[PAYMASTER, 100]]), new Map([[LIBRARY, 1]]))).toEqual([])
     const entities = [
-      { role: 'account', address: LIBRARY, staked: false, gasUsed: 100 },
-      { role: 'paymaster', address: PAYMASTER, staked: true, gasUsed: 100 },
+      { role: 'account', address: LIBRARY, gasUsed: 100 },
+      { role: 'paymaster', address: PAYMASTER, gasUsed: 100 },
     ] as const
+    const nothing = { stake: 0n, unstakeDelay: 0n }
+    const stakes = { account: nothing, paymaster: { ...nothing, stake: 1n } }
+    const undemanding = { minimumStake: 0n, minimumUnstakeDelay: 0n }
     const used = new Map([
       [LIBRARY, 1],
       [PAYMASTER, 1],
     ] as const)
-    expect(savers(gasOfStaked(entities), used)).toEqual([PAYMASTER])
+    expect(savers(gasOfStaked(entities, stakes, undemanding), used)).toEqual([PAYMASTER])
   })
 })

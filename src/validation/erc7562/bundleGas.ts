@@ -5,7 +5,8 @@ import type { Operation } from '../../entrypoint/operation.js'
 import { type FrameRecord, toHex } from '../../evm/index.js'
 import { splitPhases } from './phases.js'
 import { type Entity, framesOf } from './ruleContext.js'
-import type { EntityRole } from './violation.js'
+import { isStaked, type StakePolicy, type Stakes } from './stakes.js'
+import type { EntityRole, Party } from './violation.js'
 
 /** Gas of validation by the entity that used it. */
 export type EntityGas = ReadonlyMap<Address, number>
@@ -16,9 +17,13 @@ const COLD_ACCOUNT = 2_500
 /** gas by which the most expensive write exceeds the cheapest, of a slot that was used before (EIP-2200) */
 const WRITE = 20_000
 
-/** The gas of an operation's staked entities in its second validation. */
-export function gasOfStaked(entities: readonly (Entity & { gasUsed: number })[]): EntityGas {
-  return sumByAddress(entities.filter(({ staked }) => staked))
+/** The gas of an operation's staked entities in its second validation: those that have a stake, whatever they may do without. */
+export function gasOfStaked(
+  entities: readonly (Party & { readonly gasUsed: number })[],
+  stakes: Stakes,
+  policy: StakePolicy,
+): EntityGas {
+  return sumByAddress(entities.filter(({ role }) => isStaked(stakes[role], policy)))
 }
 
 /**

@@ -11,6 +11,12 @@ export {
 } from './limits.js'
 export { changedContext, checkContext } from './paymasterContext.js'
 export { limitProfiles, type RuleLimits } from './ruleLimits.js'
-export { isStaked, type StakeInfo, type StakePolicy, type Stakes } from './stakes.js'
+export {
+  countsAsStaked,
+  isStaked,
+  type StakeInfo,
+  type StakePolicy,
+  type Stakes,
+} from './stakes.js'
 export { toViolationError } from './toViolationError.js'
 export type { EntityRole, Party, RuleId, Violation } from './violation.js'

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { isStaked } from './stakes.js'
+import { countsAsStaked, isStaked } from './stakes.js'
 
 const policy = { minimumStake: 100n, minimumUnstakeDelay: 86_400n }
+const undemanding = { minimumStake: 0n, minimumUnstakeDelay: 0n }
 
 describe('SREP-010', () => {
   it.each([
@@ -12,5 +13,13 @@ describe('SREP-010', () => {
     [undefined, false],
   ])('%o is staked: %s', (stake, staked) => {
     expect(isStaked(stake, policy)).toBe(staked)
+    expect(countsAsStaked(stake, policy)).toBe(staked)
+  })
+
+  it('is not reached without a stake, whatever a policy lets entities do without one', () => {
+    const nothing = { stake: 0n, unstakeDelay: 0n }
+    expect(isStaked(nothing, undemanding)).toBe(false)
+    expect(countsAsStaked(nothing, undemanding)).toBe(true)
+    expect(isStaked({ ...nothing, stake: 1n }, undemanding)).toBe(true)
   })
 })

@@ -12,8 +12,16 @@ export type StakePolicy = {
 /** The stakes of an operation's entities in its EntryPoint; absent = none. */
 export type Stakes = { readonly [role in EntityRole]?: StakeInfo | undefined }
 
-/** SREP-010: whether a stake reaches both minima. */
+/** SREP-010: whether there is a stake, and it reaches both minima. */
 export function isStaked(stake: StakeInfo | undefined, policy: StakePolicy): boolean {
+  return (stake?.stake ?? 0n) > 0n && countsAsStaked(stake, policy)
+}
+
+/**
+ * Whether the rules allow an entity what they allow staked ones: also one without a stake, where the
+ * policy asks for none.
+ */
+export function countsAsStaked(stake: StakeInfo | undefined, policy: StakePolicy): boolean {
   if (stake === undefined) return false
   return stake.stake >= policy.minimumStake && stake.unstakeDelay >= policy.minimumUnstakeDelay
 }

@@ -8,9 +8,12 @@ import { OperationLimitError } from '../../errors/operationErrors.js'
 import { TooCostlyError } from '../../errors/simulationErrors.js'
 import { type Fork, forks, type State } from '../../evm/index.js'
 import type { Engine, StateOverride, Validation } from '../engine.js'
+import { mergeOverrides } from '../mergeOverrides.js'
 import { aggregated } from '../refusals.js'
-import type { Simulations } from '../simulations.js'
+import type { OperationRuns, Simulations } from '../simulations.js'
 import { accessHintsOf } from './accessHintsOf.js'
+import { fundsOn } from './fundsOn.js'
+import type { Measured } from './measureOperation.js'
 import { observeRecord } from './observeRecord.js'
 import type { OperationRun, RunTask } from './runOperation.js'
 import { refusal, validationOf } from './simulatedOperation.js'
@@ -95,11 +98,18 @@ export function createEngineOn(withState: WithState, simulations: Simulations): 
     async measure(entryPoint, op, bounds, override = {}) {
       const hints = accessHintsOf(entryPoint, op, 'execution')
       const kind = `measure ${kindOf(hints)}`
-      const simulation = simulations.begin({ entryPoint, override, kind })
       const task = { kind: 'measure', op, bounds } as const
-      const { result, known } = await withState(hints, (known, reads) =>
-        simulation.measure(known, reads, task),
-      )
+      let runs: { readonly on: KnownBlock; readonly simulation: OperationRuns } | undefined
+      const { result, known } = await withState<Measured>(hints, async (known, reads) => {
+        if (runs?.on !== known) {
+          const funds = fundsOn(known, entryPoint, op)
+          if (funds.kind === 'missing') return funds
+          const pretended = mergeOverrides(funds.override, override)
+          const simulation = simulations.begin({ entryPoint, override: pretended, kind })
+          runs = { on: known, simulation }
+        }
+        return runs.simulation.measure(known, reads, task)
+      })
       requireRunnable(entryPoint, op, known, stateFor(known, op, override))
       return result.measured
     },

@@ -11,6 +11,7 @@ import {
 } from '../../evm/index.js'
 import type { ObservedRecord } from '../engine.js'
 import type { StakeInfo } from '../erc7562/index.js'
+import { depositIn } from '../payerFunds.js'
 
 /** A validation that our EVM or a node has recorded, and the state on which it ran. */
 export type RecordedExecution = {
@@ -52,7 +53,7 @@ function stakeOf(state: State, entryPoint: EntryPoint, account: Address): StakeI
 
 /** wei. The slot is among the hints of the operation, so it is known. */
 function depositOf(state: State, { address }: EntryPoint, account: Address): bigint {
-  return BigInt.asUintN(112, state.slot(address, depositSlot(account)) ?? 0n)
+  return depositIn(state.slot(address, depositSlot(account)) ?? 0n)
 }
 
 /** Code hashes, as before the run, of all addresses that it called or inspected and their delegates. */

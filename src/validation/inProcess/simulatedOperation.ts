@@ -20,9 +20,17 @@ import type { Observation } from './observeOperation.js'
 /** The outcome that handleOps would put on the chain for the operation; undefined when it refuses. */
 export function outcomeOf(
   entryPoint: EntryPoint,
-  { logs }: Pick<CallResult, 'logs'>,
+  result: Pick<CallResult, 'logs'>,
 ): OperationOutcome | undefined {
-  return entryPoint.decodeOutcomes(logs.map(toLog))[0]
+  return outcomesOf(entryPoint, result)[0]
+}
+
+/** The outcomes that handleOps would put on the chain, in the order of its operations. */
+export function outcomesOf(
+  entryPoint: EntryPoint,
+  { logs }: Pick<CallResult, 'logs'>,
+): readonly OperationOutcome[] {
+  return entryPoint.decodeOutcomes(logs.map(toLog))
 }
 
 /** The EntryPoint's reason; where it reverts without one, a contract that is missing. */

@@ -14,7 +14,9 @@ import {
   type Simulated,
 } from '../../entrypoint/simulationV06.js'
 import type { Engine } from '../engine.js'
+import { mergeOverrides } from '../mergeOverrides.js'
 import { aggregated, unexplained } from '../refusals.js'
+import { fundsAtNode } from './fundsAtNode.js'
 import { measure } from './measureV06.js'
 import { decodeOutcome, outcomeCall, placeProbe } from './probeV06.js'
 
@@ -109,11 +111,13 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
     async measure(entryPoint, op, bounds, override) {
       requireV06(entryPoint)
       const { address } = entryPoint
-      const measured = await measure(node, address, op, bounds, await withProbe(address, override))
+      const funds = await fundsAtNode(node, entryPoint, op)
+      const pretended = override ? mergeOverrides(funds, override) : funds
+      const measured = await measure(node, address, op, bounds, await withProbe(address, pretended))
       if (op.paymaster === undefined || measured.outcome !== 'measured') return measured
       const { callGasLimit, verificationGasLimit } = measured.gas
       const data = encodeSimulateValidation({ ...op, callGasLimit, verificationGasLimit })
-      const simulated = await simulate(address, data, override)
+      const simulated = await simulate(address, data, pretended)
       if (simulated.kind === 'failure') return { outcome: 'refused', failure: simulated.failure }
       if (simulated.kind !== 'validation')
         throw new Error('simulateValidation answered an execution')

@@ -30,24 +30,28 @@ export type CarriedBlock = {
   readonly blockHashes: readonly (readonly [number: bigint, hash: Hex])[]
 }
 
-/** The parts of a state to carry: each once, in the order in which they were asked for. */
+/** The parts of a state to carry, each once. Most runs need no other thread, so names are made when one is asked for. */
 export class Wanted {
+  #added: (readonly Miss[] | Touched)[] = []
   readonly #parts = new Map<string, Miss>()
 
-  add(parts: readonly Miss[]): void {
-    for (const part of parts) this.#parts.set(nameOf(part), part)
-  }
-
-  addTouched({ accounts, slots }: Touched): void {
-    this.add([...accounts].map((address) => ({ kind: 'account', address })))
-    for (const [address, touched] of slots) {
-      this.add([...touched].map((slot) => ({ kind: 'slot', address, slot })))
-    }
+  add(parts: readonly Miss[] | Touched): void {
+    this.#added.push(parts)
   }
 
   values(): Iterable<Miss> {
+    for (const parts of this.#added)
+      for (const part of 'accounts' in parts ? partsOf(parts) : parts)
+        this.#parts.set(nameOf(part), part)
+    this.#added = []
     return this.#parts.values()
   }
+}
+
+function* partsOf({ accounts, slots }: Touched): Iterable<Miss> {
+  for (const address of accounts) yield { kind: 'account', address }
+  for (const [address, touched] of slots)
+    for (const slot of touched) yield { kind: 'slot', address, slot }
 }
 
 /** A part by name; the nonce of an account is carried with it. */

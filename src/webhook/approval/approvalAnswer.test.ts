@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readAnswer } from './approvalAnswer.js'
 
 function read(body: string) {
-  return readAnswer({ ok: true, status: 200, body })
+  return readAnswer({ ok: true, status: 200, type: 'application/json', body })
 }
 
 test('true approves and false denies, each with its reason', () => {

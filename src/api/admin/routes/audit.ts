@@ -1,20 +1,8 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import { contracts } from '../../../admin/contracts.js'
 import { listAudit, type StoredAudit } from '../../../store/tenants/audit.js'
-import { auditEntry, id, pageOf, pageQuery, time } from '../../adminSchemas.js'
 import { cursorNumber } from '../cursor.js'
-import { type AdminCaller, type Route, route } from '../route.js'
-
-const filters = {
-  actor: auditEntry.shape.actor.optional(),
-  action: z
-    .string()
-    .regex(/^[a-z_.]{1,60}$/)
-    .optional(),
-  objectId: z.string().min(1).max(200).optional(),
-  appId: id.optional(),
-  from: time.optional(),
-  until: time.optional(),
-}
+import { type AdminCaller, type Route, serve } from '../route.js'
 
 /** The authors of an account's own changes. */
 const ofTenants: readonly string[] = ['account', 'token', 'user']
@@ -33,9 +21,7 @@ function encode(entry: StoredAudit, { accountId }: AdminCaller) {
   }
 }
 
-type Filters = {
-  readonly [Name in keyof typeof filters]?: z.output<(typeof filters)[Name]>
-}
+type Filters = z.output<(typeof contracts.audit)['GET /audit/export']['query']>
 
 function filterOf({ from, until, ...same }: Filters) {
   return {
@@ -45,41 +31,22 @@ function filterOf({ from, until, ...same }: Filters) {
   }
 }
 
-export const auditRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/audit',
-    summary: 'Who changed what, newest first; an account sees what concerns it',
-    who: 'either',
-    role: 'viewer',
-    query: pageQuery.extend(filters),
-    answer: pageOf(auditEntry),
-    async run({ context, caller, query: { limit, before, ...filter } }) {
-      const page = { limit, before: cursorNumber(before) }
-      const { database } = context
-      const { items, next } = await listAudit(database, caller.accountId, page, filterOf(filter))
-      return { items: items.map((entry) => encode(entry, caller)), next }
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/audit/export',
-    summary: 'The same as lines of JSON, all of them, newest first',
-    who: 'either',
-    role: 'viewer',
-    format: 'lines',
-    query: z.strictObject(filters),
-    answer: auditEntry,
-    run: async ({ context, caller, query }) =>
-      (async function* () {
-        let before: string | undefined
-        do {
-          const page = { limit: 1_000, before }
-          const filter = filterOf(query)
-          const { items, next } = await listAudit(context.database, caller.accountId, page, filter)
-          for (const entry of items) yield encode(entry, caller)
-          before = next
-        } while (before !== undefined)
-      })(),
-  }),
-]
+export const auditRoutes: readonly Route[] = serve(contracts.audit)({
+  async 'GET /audit'({ context, caller, query: { limit, before, ...filter } }) {
+    const page = { limit, before: cursorNumber(before) }
+    const { database } = context
+    const { items, next } = await listAudit(database, caller.accountId, page, filterOf(filter))
+    return { items: items.map((entry) => encode(entry, caller)), next }
+  },
+  'GET /audit/export': async ({ context, caller, query }) =>
+    (async function* () {
+      let before: string | undefined
+      do {
+        const page = { limit: 1_000, before }
+        const filter = filterOf(query)
+        const { items, next } = await listAudit(context.database, caller.accountId, page, filter)
+        for (const entry of items) yield encode(entry, caller)
+        before = next
+      } while (before !== undefined)
+    })(),
+})

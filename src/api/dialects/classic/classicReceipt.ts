@@ -19,16 +19,24 @@ export function encodeClassicReceipt(receipt: OperationReceipt) {
     actualGasCost: encodeNumber(receipt.actualGasCost),
     actualGasUsed: encodeNumber(receipt.actualGasUsed),
     ...(receipt.reason !== '0x' && { reason: receipt.reason }),
+    ...(receipt.preconfirmed && { preconfirmed: true }),
     logs: [encodeLog(receipt.event)],
     receipt: encodeTransactionReceipt(receipt.receipt, receipt.confirmations),
   }
 }
 
-export function encodeClassicStatus({ state, message, transactionHash, receipt }: OperationStatus) {
+export function encodeClassicStatus({
+  state,
+  message,
+  transactionHash,
+  receipt,
+  preconfirmed,
+}: OperationStatus) {
   return {
     state,
     ...(message !== undefined && { message }),
     ...(transactionHash !== undefined && { transactionHash }),
+    ...(preconfirmed && { preconfirmed }),
     ...(receipt !== undefined && { userOperationReceipt: encodeClassicReceipt(receipt) }),
   }
 }

@@ -16,6 +16,7 @@ export function encodeStandardReceipt(receipt: OperationReceipt) {
     actualGasUsed: numberToHex(receipt.actualGasUsed),
     success: receipt.success,
     ...(receipt.reason !== '0x' && { reason: receipt.reason }),
+    ...(receipt.preconfirmed && { preconfirmed: true }),
     logs: receipt.logs.map(encodeLog),
     receipt: encodeTransactionReceipt(receipt.receipt),
   }
@@ -26,11 +27,13 @@ export function encodeStandardStatus({
   message,
   transactionHash,
   receipt,
+  preconfirmed,
 }: OperationStatus) {
   return {
     state,
     ...(message !== undefined && { message }),
     ...(transactionHash !== undefined && { transactionHash }),
+    ...(preconfirmed && { preconfirmed }),
     ...(receipt !== undefined && { userOperationReceipt: encodeStandardReceipt(receipt) }),
   }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import type { Role } from '../../../base/vocabulary.js'
 import { ConfigError } from '../../../errors/configError.js'
-import type { Role } from '../../../store/schema.js'
 import { audited } from '../../../store/tenants/audit.js'
 import { listAuthTokens } from '../../../store/tenants/authTokens.js'
 import { createAuthToken, endAuthToken } from '../../../tenancy/manageAuthTokens.js'

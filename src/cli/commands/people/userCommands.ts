@@ -48,7 +48,7 @@ function showInvitation(
   const site = (adminUrl ?? publicUrl ?? 'http://localhost:4337').replace(/\/$/, '')
   console.log(`token      ${token}\nexpires    ${invitation.expiresAt.toISOString()}`)
   console.log(
-    `The token is not shown again. Whoever has it accepts it once: POST ${site}/admin/v1/invitations/accept with {"token", "password"}, from a page of that origin.`,
+    `The token is not shown again. Whoever has it chooses a password once, at ${site}/console/setup#${token}`,
   )
 }
 

@@ -1,0 +1,75 @@
+import { signal } from '@preact/signals'
+import { adminUrl } from './site.js'
+
+/** A request that was not answered as it should be. */
+export class Trouble extends Error {
+  /** HTTP status; 0 = there was no answer. */
+  readonly status: number
+  readonly requestId: string | undefined
+  /** Milliseconds after which the service wants to be asked again. */
+  readonly retryAfter: number | undefined
+
+  constructor(status: number, message: string, requestId?: string, retryAfter?: number) {
+    super(message)
+    this.status = status
+    this.requestId = requestId
+    this.retryAfter = retryAfter
+  }
+}
+
+type Ask = {
+  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/** The account in which the user acts; undefined = the instance, for operators. */
+export const accountId = signal<string | undefined>(undefined)
+
+/** Called when the service says that nobody is signed in. */
+export const onSessionEnded = signal<() => void>(() => {})
+
+/** The path of a request with its query, below the administration API. */
+export function pathOf(path: string, query: Ask['query'] = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value) search.set(name, value)
+  return search.size === 0 ? path : `${path}?${search}`
+}
+
+/** One request to the administration API, as the user who is signed in. Throws Trouble. */
+export async function call<Answer>(
+  method: Method,
+  path: string,
+  { query, body, signal: abort }: Ask = {},
+): Promise<Answer> {
+  const account = accountId.peek()
+  const response = await reach(`${adminUrl}${pathOf(path, query)}`, {
+    method,
+    headers: {
+      // Also without a body: other sites cannot make a browser send this type, so the service asks for it.
+      ...(method !== 'GET' && { 'content-type': 'application/json' }),
+      ...(account !== undefined && { 'purser-account': account }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(abort && { signal: abort }),
+  })
+  const answer = await response.json().catch(() => undefined)
+  if (response.ok && answer !== undefined) return answer as Answer
+  const requestId = response.headers.get('x-request-id') ?? undefined
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  const retryAfter = Number.isFinite(seconds) ? seconds * 1_000 : undefined
+  const message = (answer as { message?: string } | undefined)?.message ?? 'The answer is not JSON.'
+  if (response.status === 401 && !path.startsWith('/session')) onSessionEnded.peek()()
+  throw new Trouble(response.status, message, requestId, retryAfter)
+}
+
+async function reach(url: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { ...request, cache: 'no-store', credentials: 'same-origin' })
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') throw error
+    throw new Trouble(0, 'The service does not answer.')
+  }
+}

@@ -1,0 +1,18 @@
+import type { ComponentChildren } from 'preact'
+
+/** Names and values beside each other: each of its children is a `Fact`. */
+export function Facts({ children }: { readonly children: ComponentChildren }) {
+  return <dl class="facts">{children}</dl>
+}
+
+type FactProps = { readonly name: string; readonly children: ComponentChildren }
+
+/** One name and its value. */
+export function Fact({ name, children }: FactProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

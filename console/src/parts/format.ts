@@ -1,0 +1,86 @@
+const WEI = 10n ** 18n
+/** Digits of an amount that are shown; the exact one is in its title. */
+const DIGITS = 6
+
+/** Wei as ether with six significant digits: `0.000041`, `1.204`, `12`. */
+export function etherOf(wei: string): string {
+  const amount = BigInt(wei)
+  const whole = amount / WEI
+  const fraction = String(amount % WEI).padStart(18, '0')
+  const zeros = whole > 0n ? -String(whole).length : (/^0*/.exec(fraction)?.[0].length ?? 0)
+  const shown = fraction.slice(0, Math.max(0, zeros + DIGITS)).replace(/0+$/, '')
+  return shown === '' ? grouped(whole) : `${grouped(whole)}.${shown}`
+}
+
+/** A number with thin groups of three. */
+export function grouped(value: bigint | number | string): string {
+  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
+}
+
+/** A sentence with its amounts of wei in groups of three. */
+export function withGroupedWei(text: string): string {
+  return text.replace(/\b\d{4,}(?= wei\b)/g, grouped)
+}
+
+/** `0x1234…abcd` */
+export function shortOf(hex: string): string {
+  return hex.length <= 14 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`
+}
+
+const steps = [
+  [1, 'ms'],
+  [1_000, 's'],
+  [60_000, 'min'],
+  [3_600_000, 'h'],
+  [86_400_000, 'd'],
+] as const
+
+/** A time span in its largest fitting unit: `240 ms`, `3.1 s`, `12 min`. */
+export function spanOf(milliseconds: number): string {
+  const [size, unit] = steps.findLast(([each]) => milliseconds >= each) ?? steps[0]
+  const value = milliseconds / size
+  return `${unit === 's' && value < 10 ? value.toFixed(1) : Math.floor(value)} ${unit}`
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0')
+}
+
+function clock(date: Date): string {
+  return `${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+/** Clock time with milliseconds, as logs have it. */
+export function clockOf(time: string): string {
+  const date = new Date(time)
+  const milliseconds = String(date.getMilliseconds()).padStart(3, '0')
+  return `${clock(date)}:${two(date.getSeconds())}.${milliseconds}`
+}
+
+/** A moment in the time of the machine, `2026-11-23 08:01:35`: not by Intl, whose first use takes longer than a screen. */
+export function momentOf(time: string | number): string {
+  const date = new Date(time)
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return `${day} ${clock(date)}:${two(date.getSeconds())}`
+}
+
+/** A time on an axis: `08:01`, or with its day, `11-23 08:01`. */
+export function tickOf(date: Date, isOfDays: boolean): string {
+  return isOfDays
+    ? `${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(date)}`
+    : clock(date)
+}
+
+/** The share of `part` in `whole`, in percent. */
+export function percentOf(part: bigint, whole: bigint): number {
+  return whole === 0n ? 0 : Number((part * 1_000n) / whole) / 10
+}
+
+/** A number of bytes: `812 B`, `40 kB`, `1.2 MB`. */
+export function bytesOf(count: string): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const value = Number(count)
+  const power = value < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(value) / 3))
+  const shown = value / 1_000 ** power
+  return `${power > 0 && shown < 10 ? shown.toFixed(1) : Math.floor(shown)} ${units[power]}`
+}

@@ -1,0 +1,122 @@
+import { useSignal } from '@preact/signals'
+import { accountId, call } from '../../api/call.js'
+import { curl } from '../../api/curl.js'
+import { useQuery } from '../../api/query.js'
+import { mayAct } from '../../api/role.js'
+import type { App, Page } from '../../api/shapes.js'
+import { useKeys } from '../../keys.js'
+import { ActButton } from '../../parts/ActButton.js'
+import { ActionDialog } from '../../parts/ActionDialog.js'
+import { Age } from '../../parts/Age.js'
+import { Empty } from '../../parts/Empty.js'
+import { Field } from '../../parts/Field.js'
+import { Loaded } from '../../parts/Loaded.js'
+import { NoAccount } from '../../parts/NoAccount.js'
+import { Rows } from '../../parts/Rows.js'
+import type { Column } from '../../parts/Table.js'
+import { go, hrefOf, place } from '../../router.js'
+import { AppPage } from './AppPage.js'
+import './apps.css'
+import { quotasOf } from './quotasOf.js'
+
+/** The apps of the account, or the one of the address: `apps`, `apps/APP`, `apps/APP/keys/KEY`. */
+export function Apps() {
+  const [, appId, , keyId] = place.value.path.split('/')
+  if (accountId.value === undefined) return <NoAccount />
+  return appId === undefined ? <AppList /> : <AppPage key={appId} appId={appId} keyId={keyId} />
+}
+
+const columns: readonly Column<App>[] = [
+  { name: 'App', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+  { name: 'Requests', shown: 'always', cell: ({ quotas }) => quotasOf(quotas) },
+  { name: 'Shown as', shown: 'wide', cell: ({ sponsor }) => sponsor?.name ?? '–' },
+  { name: 'Made', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
+]
+
+function AppList() {
+  const apps = useQuery<Page<App>>('/apps')
+  const isMaking = useSignal(false)
+  const make = () => {
+    isMaking.value = true
+  }
+  useKeys('Apps', mayAct('admin') ? { n: ['new app', make] } : {})
+  const pathOf = ({ id }: App) => `apps/${id}`
+  return (
+    <div class="screen">
+      <div class="row">
+        <h1>Apps and keys</h1>
+        <span class="grow" />
+        <ActButton needs="admin" look="primary" onClick={make}>
+          New app
+        </ActButton>
+      </div>
+      <section class="card flush" aria-label="Apps">
+        <Loaded query={apps} lines={4}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No app yet">
+                <p>
+                  An app is what your users see: a dApp, a game, a shop. It has keys, policies and
+                  tanks of its own.
+                </p>
+              </Empty>
+            ) : (
+              <Rows
+                label="Apps"
+                columns={columns}
+                rows={items.filter(({ revokedAt }) => revokedAt === null)}
+                keyOf={({ id }) => id}
+                hrefOf={(app) => hrefOf(pathOf(app))}
+              />
+            )
+          }
+        </Loaded>
+      </section>
+      <Ended apps={apps.data?.items.filter(({ revokedAt }) => revokedAt !== null) ?? []} />
+      {isMaking.value && (
+        <ActionDialog
+          title="New app"
+          act="Make the app"
+          codes={[
+            ['curl', curl('/apps', 'POST', { name: 'NAME' })],
+            ['command', `purser app create --account ${accountId.value} --name NAME`],
+          ]}
+          run={async (form) => {
+            const app = await call<App>('POST', '/apps', { body: { name: form.get('name') } })
+            apps.refresh()
+            go(hrefOf(pathOf(app)))
+          }}
+          onClose={() => {
+            isMaking.value = false
+          }}
+        >
+          <Field label="Name" hint="For people: wallets show it only where you say so.">
+            <input name="name" required maxLength={100} autocomplete="off" />
+          </Field>
+        </ActionDialog>
+      )}
+    </div>
+  )
+}
+
+/** Apps that ended: their records stay, under Operations. */
+function Ended({ apps }: { readonly apps: readonly App[] }) {
+  if (apps.length === 0) return null
+  return (
+    <details class="card">
+      <summary>{apps.length === 1 ? '1 app has ended' : `${apps.length} apps have ended`}</summary>
+      <ul class="ended">
+        {apps.map(({ id, name, revokedAt }) => (
+          <li key={id}>
+            <a href={hrefOf('operations', { appId: id })}>{name}</a>
+            {revokedAt !== null && (
+              <span class="muted">
+                ended <Age at={revokedAt} /> ago
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,135 @@
+import { useSignal } from '@preact/signals'
+import { call } from '../../api/call.js'
+import { curl } from '../../api/curl.js'
+import { useQuery } from '../../api/query.js'
+import type { App, Key, Page } from '../../api/shapes.js'
+import { ActButton } from '../../parts/ActButton.js'
+import { ActionDialog } from '../../parts/ActionDialog.js'
+import { Age } from '../../parts/Age.js'
+import { now } from '../../parts/clock.js'
+import { Empty } from '../../parts/Empty.js'
+import { Loaded } from '../../parts/Loaded.js'
+import { Rows } from '../../parts/Rows.js'
+import type { Column } from '../../parts/Table.js'
+import { go, hrefOf } from '../../router.js'
+import { KeyForm, keyOfForm } from './KeyForm.js'
+import { KeyPanel } from './KeyPanel.js'
+import { KeyTag } from './KeyTag.js'
+import { keyStateOf } from './keyState.js'
+import { NewKey, type ShownKey } from './NewKey.js'
+
+function columnsOf(keys: readonly Key[]): readonly Column<Key>[] {
+  return [
+    { name: 'Key', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'Ends with', shown: 'always', cell: ({ last4 }) => <code>…{last4}</code> },
+    { name: 'State', shown: 'always', cell: (key) => <KeyTag of={key} among={keys} /> },
+    { name: 'For', shown: 'wide', cell: ({ scopes }) => scopes.join(', ') },
+    { name: 'Limited by', shown: 'wide', cell: limitsOf },
+    {
+      name: 'Last used',
+      shown: 'always',
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Age at={lastUsedAt} />),
+    },
+  ]
+}
+
+/** Which limits a key has, in words. */
+function limitsOf({ methods, allowedOrigins, allowedIps, quotas }: Key): string {
+  const names = [
+    methods && 'methods',
+    allowedOrigins && 'origins',
+    allowedIps && 'addresses',
+    quotas && Object.keys(quotas).length > 0 && 'requests',
+  ].filter(Boolean)
+  return names.length === 0 ? 'nothing' : names.join(', ')
+}
+
+type KeysProps = { readonly app: App; readonly openId: string | undefined }
+
+/** The keys of an app, and beside them the one that is open. */
+export function Keys({ app, openId }: KeysProps) {
+  const path = `/apps/${app.id}/keys`
+  const query = useQuery<Page<Key>>(path)
+  const isMaking = useSignal(false)
+  const shown = useSignal<ShownKey | undefined>(undefined)
+  const keys = query.data?.items ?? []
+  const open = keys.find(({ id }) => id === openId)
+  const hrefFor = ({ id }: Key) => hrefOf(`apps/${app.id}/keys/${id}`)
+  const show = (made: ShownKey) => {
+    shown.value = made
+    query.refresh()
+  }
+  return (
+    <div class={open === undefined ? 'split' : 'split is-open'}>
+      <section class="card flush side-list" aria-label="Keys">
+        <div class="card-head">
+          <h2>Keys</h2>
+          <ActButton
+            needs="developer"
+            look="primary"
+            onClick={() => {
+              isMaking.value = true
+            }}
+          >
+            New key
+          </ActButton>
+        </div>
+        <Loaded query={query} lines={3}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No key yet">
+                <p>A key stands in the URL that a dApp uses. Without one nothing can be sent.</p>
+              </Empty>
+            ) : (
+              <Rows
+                label="Keys"
+                columns={columnsOf(items)}
+                rows={items}
+                keyOf={({ id }) => id}
+                hrefOf={hrefFor}
+                openKey={openId}
+                isOver={(key) => keyStateOf(key, items, now.value).kind === 'ended'}
+              />
+            )
+          }
+        </Loaded>
+      </section>
+      {open !== undefined && (
+        <aside class="panel" aria-label="Key">
+          <KeyPanel
+            key={open.id}
+            of={open}
+            among={keys}
+            onChanged={query.refresh}
+            onShown={show}
+            onClose={() => go(hrefOf(`apps/${app.id}`))}
+          />
+        </aside>
+      )}
+      {isMaking.value && (
+        <ActionDialog
+          title={`New key of ${app.name}`}
+          act="Make the key"
+          codes={[
+            ['curl', curl(path, 'POST', { name: 'NAME', scopes: ['bundler', 'paymaster'] })],
+            ['command', `purser key create --app ${app.id} --name NAME`],
+          ]}
+          run={async (form) => show(await call<ShownKey>('POST', path, { body: keyOfForm(form) }))}
+          onClose={() => {
+            isMaking.value = false
+          }}
+        >
+          <KeyForm />
+        </ActionDialog>
+      )}
+      {shown.value !== undefined && (
+        <NewKey
+          made={shown.value}
+          onClose={() => {
+            shown.value = undefined
+          }}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,196 @@
+import { pathOf } from '../../api/call.js'
+import { curl } from '../../api/curl.js'
+import type { AuditEntry } from '../../api/shapes.js'
+import { Age } from '../../parts/Age.js'
+import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { Empty } from '../../parts/Empty.js'
+import { Fact, Facts } from '../../parts/Facts.js'
+import { FilterChip, FilterForm } from '../../parts/Filter.js'
+import { momentOf } from '../../parts/format.js'
+import { CopyButton, Hex } from '../../parts/Hex.js'
+import { Json } from '../../parts/Json.js'
+import { Panel } from '../../parts/Panel.js'
+import { Rows } from '../../parts/Rows.js'
+import type { Column } from '../../parts/Table.js'
+import { go, hrefOf, place, searchWith } from '../../router.js'
+import { Paged } from '../operations/Paged.js'
+import { useList } from '../operations/useList.js'
+import { download } from './download.js'
+
+const filters = ['actor', 'action', 'objectId', 'appId'] as const
+const filterNames = { action: 'Action', objectId: 'Object', appId: 'App' } as const
+const actors = ['operator', 'account', 'token', 'user', 'command']
+
+const columns: readonly Column<AuditEntry>[] = [
+  { name: 'What', shown: 'always', cell: ({ action }) => <code>{action}</code> },
+  { name: 'Age', shown: 'always', cell: ({ at }) => <Age at={at} /> },
+  {
+    name: 'Who',
+    shown: 'always',
+    cell: ({ actor, actorId }) => (
+      <>
+        {actor} {actorId !== null && <code title={actorId}>{actorId.slice(0, 8)}</code>}
+      </>
+    ),
+  },
+  {
+    name: 'Object',
+    shown: 'wide',
+    cell: ({ objectId }) => <code title={objectId}>{objectId.slice(0, 13)}</code>,
+  },
+  { name: 'From', shown: 'widest', cell: ({ ip }) => ip ?? '–' },
+]
+
+/** Who changed what: a list, and beside it the entry that is open. */
+export function Audit() {
+  const { path, search } = place.value
+  const openId = path.split('/')[1]
+  const query = Object.fromEntries(
+    filters.flatMap((name) => {
+      const value = search.get(name)
+      return value === null || value === '' ? [] : [[name, value] as const]
+    }),
+  )
+  const isReading = () => openId !== undefined
+  const list = useList<AuditEntry>('/audit', query, ({ id }) => id, isReading)
+  const open = list.rows?.find(({ id }) => id === openId)
+  const hrefFor = ({ id }: AuditEntry) => hrefOf(`audit/${id}`, searchWith({}))
+  const set = (name: string, value: string | undefined) =>
+    go(hrefOf('audit', searchWith({ [name]: value })))
+  return (
+    <div class={open === undefined ? 'split' : 'split is-open'}>
+      <section class="side-list">
+        <div class="row">
+          <h1>Audit</h1>
+          <span class="grow" />
+          <button
+            type="button"
+            onClick={() => void download(pathOf('/audit/export', query), 'audit.ndjson')}
+          >
+            Export as NDJSON
+          </button>
+          <AsCodeButton
+            title="Audit as code"
+            codes={[
+              ['curl', curl(pathOf('/audit', query))],
+              ['All of it', curl(pathOf('/audit/export', query))],
+              ['command', 'purser audit list\npurser audit verify'],
+            ]}
+          />
+        </div>
+        <div class="filters">
+          <select
+            aria-label="Who"
+            value={search.get('actor') ?? ''}
+            onChange={(event) => set('actor', event.currentTarget.value || undefined)}
+          >
+            <option value="">Anybody</option>
+            {actors.map((actor) => (
+              <option key={actor} value={actor}>
+                {actor}
+              </option>
+            ))}
+          </select>
+          <FilterForm
+            label="Filter by action or object"
+            placeholder="+ filter: key.create, or an id"
+            onAdd={(text) => set(/^[a-z_]+\.[a-z_.]+$/.test(text) ? 'action' : 'objectId', text)}
+          />
+          {(['action', 'objectId', 'appId'] as const).map(
+            (name) =>
+              query[name] !== undefined && (
+                <FilterChip
+                  key={name}
+                  name={filterNames[name]}
+                  value={query[name]}
+                  onRemove={() => set(name, undefined)}
+                />
+              ),
+          )}
+        </div>
+        <div class="list">
+          <Paged
+            list={list}
+            lines={8}
+            empty={
+              <Empty
+                title={
+                  Object.keys(query).length === 0
+                    ? 'Nothing was changed yet'
+                    : 'Nothing matches these filters'
+                }
+              >
+                <p>Each change stands here for good: who made it, from where, before and after.</p>
+              </Empty>
+            }
+          >
+            {(rows) => (
+              <Rows
+                label="Audit"
+                columns={columns}
+                rows={rows}
+                keyOf={({ id }) => id}
+                hrefOf={hrefFor}
+                openKey={openId}
+              />
+            )}
+          </Paged>
+        </div>
+        <p class="muted">
+          Each entry holds the hash of the one before it: <code>purser audit verify</code> finds
+          what was changed or taken out.
+          {list.rows?.[0] !== undefined && (
+            <>
+              {' '}
+              The newest hash is <code>{list.rows[0].hash.slice(0, 12)}…</code>
+              <CopyButton text={list.rows[0].hash} what="the newest hash" />
+            </>
+          )}
+        </p>
+      </section>
+      {open !== undefined && (
+        <aside class="panel" aria-label="Entry">
+          <Entry entry={open} onClose={() => go(hrefOf('audit', searchWith({})))} />
+        </aside>
+      )}
+    </div>
+  )
+}
+
+function Entry({ entry, onClose }: { readonly entry: AuditEntry; onClose(): void }) {
+  return (
+    <Panel
+      name="Entry"
+      title={<code>{entry.action}</code>}
+      codes={[['curl', curl(pathOf('/audit', { objectId: entry.objectId }))]]}
+      onClose={onClose}
+    >
+      <Facts>
+        <Fact name="When">{momentOf(entry.at)}</Fact>
+        <Fact name="Who">
+          {entry.actor} {entry.actorId !== null && <Hex value={entry.actorId} what="who" />}
+        </Fact>
+        <Fact name="From">{entry.ip ?? 'this machine'}</Fact>
+        <Fact name="Object">
+          <Hex value={entry.objectId} what="the object" />
+        </Fact>
+        {entry.requestId !== null && (
+          <Fact name="Request">
+            <Hex value={entry.requestId} what="the request id" />
+          </Fact>
+        )}
+        <Fact name="Hash">
+          <Hex value={entry.hash} what="the hash" />
+        </Fact>
+      </Facts>
+      <section>
+        <h3>Before</h3>
+        {entry.before == null ? <p class="muted">Nothing.</p> : <Json value={entry.before} />}
+      </section>
+      <section>
+        <h3>After</h3>
+        {entry.after == null ? <p class="muted">Nothing.</p> : <Json value={entry.after} />}
+      </section>
+    </Panel>
+  )
+}

@@ -1,0 +1,78 @@
+import { useSignal } from '@preact/signals'
+import { call, pathOf } from '../../api/call.js'
+import { curl } from '../../api/curl.js'
+import { Code } from '../../parts/Code.js'
+import { Field } from '../../parts/Field.js'
+import { Json } from '../../parts/Json.js'
+import type { DescribedRoute } from './documents.js'
+
+/** One route of the administration: a GET is asked here, a change is shown as code. */
+export function AdminRoute({ route }: { readonly route: DescribedRoute }) {
+  const values = useSignal<Readonly<Record<string, string>>>({})
+  const answer = useSignal<unknown>(undefined)
+  const trouble = useSignal<string | undefined>(undefined)
+  const path = route.path.replace(/\{(\w+)\}/g, (whole, name) => values.value[name] || whole)
+  const query = Object.fromEntries(route.inQuery.map((name) => [name, values.value[name]]))
+  const isReading = route.method === 'GET'
+  const ask = async (): Promise<void> => {
+    trouble.value = undefined
+    try {
+      answer.value = await call('GET', path, { query })
+    } catch (error) {
+      trouble.value = (error as Error).message
+    }
+  }
+  return (
+    <>
+      <h1>
+        <code>{route.name}</code>
+      </h1>
+      <p>{route.summary}</p>
+      <section class="card form-more">
+        {[...route.inPath, ...route.inQuery].map((name) => (
+          <Field key={name} label={name}>
+            <input
+              autocomplete="off"
+              value={values.value[name] ?? ''}
+              onInput={(event) => {
+                values.value = { ...values.value, [name]: event.currentTarget.value }
+              }}
+            />
+          </Field>
+        ))}
+        {isReading ? (
+          <div class="row">
+            <button type="button" class="primary" onClick={() => void ask()}>
+              Send
+            </button>
+            <span class="muted">As you, in this account.</span>
+          </div>
+        ) : (
+          <p class="muted">Changes are made on their screens, or by the code below.</p>
+        )}
+        {trouble.value !== undefined && (
+          <p class="trouble" role="alert">
+            {trouble.value}
+          </p>
+        )}
+      </section>
+      {answer.value !== undefined && (
+        <section class="card form-more" aria-label="Answer" aria-live="polite">
+          <h2>Answer</h2>
+          <Json value={answer.value} />
+        </section>
+      )}
+      <section class="card form-more">
+        <h2>As code</h2>
+        <Code
+          what="the curl"
+          text={curl(
+            pathOf(path, query),
+            route.method as 'GET' | 'POST' | 'PATCH' | 'DELETE',
+            isReading || route.method === 'DELETE' ? undefined : {},
+          )}
+        />
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,55 @@
+import type { Call } from '../../api/shapes.js'
+import { Amount } from '../../parts/Amount.js'
+import { Hex } from '../../parts/Hex.js'
+
+/** The calls that the account makes: by name where they are of a common standard. */
+export function Calls({ calls }: { readonly calls: readonly Call[] | null }) {
+  return (
+    <section>
+      <h3>Calls</h3>
+      {calls === null && (
+        <p class="muted">
+          This account's way of making calls is not known here: its call data stands under All
+          fields.
+        </p>
+      )}
+      {calls?.length === 0 && <p class="muted">It makes no call.</p>}
+      <ol class="calls">
+        {calls?.map((call, at) => (
+          <li key={`${at} ${call.to}`}>
+            <strong>{nameOf(call)}</strong> on <Hex value={call.to} what="the target" />
+            {call.value !== '0' && (
+              <>
+                {' '}
+                with <Amount wei={call.value} />
+              </>
+            )}
+            {call.delegate && <span class="tag doubt">delegatecall</span>}
+            {call.function !== null && call.function.args.length > 0 && (
+              <dl class="args">
+                {call.function.args.map(({ name, value }) => (
+                  <div key={name}>
+                    <dt>{name}</dt>
+                    <dd>
+                      {/^0x[0-9a-f]{20,}$/.test(value) ? (
+                        <Hex value={value} what={name} />
+                      ) : (
+                        <code>{value}</code>
+                      )}
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function nameOf({ function: known, data }: Call): string {
+  if (known !== null) return known.signature
+  if (data === '0x') return 'plain transfer'
+  return `call ${data.slice(0, 10)} (${(data.length - 2) / 2} bytes)`
+}

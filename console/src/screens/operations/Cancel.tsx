@@ -1,0 +1,51 @@
+import { useSignal } from '@preact/signals'
+import { call } from '../../api/call.js'
+import { curl } from '../../api/curl.js'
+import { ActButton } from '../../parts/ActButton.js'
+import { ActionDialog } from '../../parts/ActionDialog.js'
+import { toast } from '../../parts/toasts.js'
+
+type CancelProps = { readonly chainId: number; readonly hash: string; onDone(): void }
+
+/** Takes back an operation that waits in the pool. */
+export function Cancel({ chainId, hash, onDone }: CancelProps) {
+  const isAsking = useSignal(false)
+  const path = `/operations/${chainId}/${hash}/cancel`
+  return (
+    <>
+      <ActButton
+        needs="developer"
+        onClick={() => {
+          isAsking.value = true
+        }}
+      >
+        Cancel the operation
+      </ActButton>
+      {isAsking.value && (
+        <ActionDialog
+          title="Cancel the operation"
+          act="Take it back"
+          look="danger"
+          codes={[
+            ['curl', curl(path, 'POST', {})],
+            ['command', `purser operation cancel ${hash}`],
+          ]}
+          run={async () => {
+            await call('POST', path, { body: {} })
+            toast('Taken back: Purser does not send it')
+            onDone()
+          }}
+          onClose={() => {
+            isAsking.value = false
+          }}
+        >
+          <p class="warn">
+            Purser drops it, with those of the same sender that wait behind it. Its signature stays
+            valid: whoever else has it can still include it until the account uses its nonce
+            otherwise.
+          </p>
+        </ActionDialog>
+      )}
+    </>
+  )
+}

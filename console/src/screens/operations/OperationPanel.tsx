@@ -1,0 +1,123 @@
+import { useChanges } from '../../api/changes.js'
+import { useQuery } from '../../api/query.js'
+import type { OperationDetail } from '../../api/shapes.js'
+import { Amount } from '../../parts/Amount.js'
+import { Fact, Facts } from '../../parts/Facts.js'
+import { shortOf } from '../../parts/format.js'
+import { Hex } from '../../parts/Hex.js'
+import { Json } from '../../parts/Json.js'
+import { Loaded } from '../../parts/Loaded.js'
+import { Panel } from '../../parts/Panel.js'
+import { State, stateOf } from '../../parts/State.js'
+import { operationCode } from './asCodeTexts.js'
+import { Calls } from './Calls.js'
+import { Cancel } from './Cancel.js'
+import { Gas } from './Gas.js'
+import { Remedy } from './Remedy.js'
+import { Simulate } from './Simulate.js'
+import { Timeline } from './Timeline.js'
+
+type OperationPanelProps = {
+  readonly chainId: number
+  readonly hash: string
+  appName(id: string): string
+  onClose(): void
+}
+
+/** One operation: why it is not fine, what happened, what it cost, and all its fields. */
+export function OperationPanel({ chainId, hash, appName, onClose }: OperationPanelProps) {
+  const query = useQuery<OperationDetail>(`/operations/${chainId}/${hash}`)
+  const { data } = query
+  const isUnderWay = data?.state === 'pooled' || data?.state === 'bundled'
+  useChanges(query.refresh, isUnderWay, data === undefined ? [] : [data.appId])
+  return (
+    <Panel
+      name="Operation"
+      title={
+        <>
+          {data !== undefined && <State name={stateOf(data)} />} <code>{shortOf(hash)}</code>
+        </>
+      }
+      codes={operationCode(chainId, hash)}
+      onClose={onClose}
+    >
+      <Loaded query={query} lines={8}>
+        {(detail) => <Detail detail={detail} appName={appName} onChanged={query.refresh} />}
+      </Loaded>
+    </Panel>
+  )
+}
+
+type DetailProps = {
+  readonly detail: OperationDetail
+  appName(id: string): string
+  onChanged(): void
+}
+
+function Detail({ detail, appName, onChanged }: DetailProps) {
+  const { timeline, explanation } = detail
+  const inclusion = timeline.findLast((entry) => entry.kind === 'included')
+  const revert = inclusion?.kind === 'included' ? inclusion.revert : null
+  return (
+    <>
+      {(explanation !== null || detail.code !== null) && (
+        <Remedy
+          code={explanation?.code ?? detail.code ?? ''}
+          message={detail.success === false ? (revert ?? 'It gave no reason.') : detail.reason}
+          explanation={explanation}
+        />
+      )}
+      <h3>What happened</h3>
+      <Timeline entries={timeline} />
+      {detail.state === 'pooled' && (
+        <div class="actions">
+          <Cancel chainId={detail.chainId} hash={detail.userOpHash} onDone={onChanged} />
+        </div>
+      )}
+      {(detail.state === 'pooled' || detail.state === 'dropped') && (
+        <Simulate
+          appId={detail.appId}
+          chainId={detail.chainId}
+          entryPoint={detail.entryPoint}
+          operation={detail.operation}
+        />
+      )}
+      <Calls calls={detail.calls} />
+      <Gas operation={detail.operation} timeline={timeline} />
+      <section>
+        <h3>Facts</h3>
+        <Facts>
+          <Fact name="Cost">
+            {detail.actualCost !== null && <Amount wei={detail.actualCost} />}{' '}
+            <span class="muted">
+              <Amount wei={detail.maxCost} isMost />
+            </span>
+          </Fact>
+          <Fact name="Paid by">
+            {detail.paymaster === null ? (
+              'the sender'
+            ) : (
+              <Hex value={detail.paymaster} what="the paymaster" />
+            )}
+          </Fact>
+          <Fact name="Sender">
+            <Hex value={detail.sender} what="the sender" />
+          </Fact>
+          <Fact name="Hash">
+            <Hex value={detail.userOpHash} what="the hash" />
+          </Fact>
+          <Fact name="EntryPoint">
+            <Hex value={detail.entryPoint} what="the EntryPoint" />
+          </Fact>
+          <Fact name="App, chain">
+            {appName(detail.appId)}, {detail.chainId}
+          </Fact>
+        </Facts>
+      </section>
+      <section>
+        <h3>All fields</h3>
+        <Json value={detail.operation} />
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,41 @@
+import type { Explanation } from '../../api/shapes.js'
+import { withGroupedWei } from '../../parts/format.js'
+
+const menders: Readonly<Record<Explanation['culprit'], string>> = {
+  user: 'the person with the account',
+  app: 'the developer of the app',
+  operator: 'the operator of Purser',
+  chain: 'nobody here: the chain decides',
+}
+
+type RemedyProps = {
+  readonly code: string
+  /** What was answered, with its numbers. */
+  readonly message: string | null
+  readonly explanation: Explanation | null
+}
+
+/** Why it is not fine: what was said, what that means, who can mend it and how. */
+export function Remedy({ code, message, explanation }: RemedyProps) {
+  return (
+    <section class="remedy" aria-label="Why, and what to do">
+      <p class="remedy-code">
+        <code>{code}</code>
+        {explanation !== null && <span>{explanation.meaning}</span>}
+      </p>
+      {message !== null && message !== '' && <blockquote>{withGroupedWei(message)}</blockquote>}
+      {explanation !== null && (
+        <>
+          <ol>
+            {explanation.steps.map((step) => (
+              <li key={step}>{step}</li>
+            ))}
+          </ol>
+          <p class="muted">
+            Can be mended by {menders[explanation.culprit]}. More in <code>{explanation.docs}</code>
+          </p>
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,115 @@
+import type { ComponentChildren } from 'preact'
+import type { TimelineEntry } from '../../api/shapes.js'
+import {
+  clockOf,
+  etherOf,
+  grouped,
+  momentOf,
+  shortOf,
+  spanOf,
+  withGroupedWei,
+} from '../../parts/format.js'
+import { Hex } from '../../parts/Hex.js'
+import { hrefOf, searchWith } from '../../router.js'
+
+const titles: Readonly<Record<TimelineEntry['kind'], string>> = {
+  sponsored: 'Sponsored',
+  refused: 'Sponsorship refused',
+  received: 'Received',
+  readmitted: 'Sent again',
+  cancelAsked: 'Cancel asked for',
+  bundled: 'Bundled',
+  broadcast: 'Broadcast',
+  returned: 'Back to the pool',
+  suspected: 'Back to the pool, suspect',
+  reorged: 'Reorganised out',
+  dropped: 'Dropped',
+  replaced: 'Replaced',
+  included: 'Included',
+}
+
+const tones: Readonly<Partial<Record<TimelineEntry['kind'], string>>> = {
+  refused: 'bad',
+  dropped: 'bad',
+  suspected: 'doubt',
+  returned: 'doubt',
+  reorged: 'doubt',
+  replaced: 'doubt',
+  included: 'good',
+  bundled: 'busy',
+  broadcast: 'busy',
+}
+
+/** All that happened to an operation, the oldest first. */
+export function Timeline({ entries }: { readonly entries: readonly TimelineEntry[] }) {
+  return (
+    <ol class="timeline">
+      {entries.map((entry, at) => {
+        const before = entries[at - 1]
+        const gap = before && Date.parse(entry.at) - Date.parse(before.at)
+        const isFailed = entry.kind === 'included' && !entry.success
+        return (
+          <li
+            key={`${entry.at} ${entry.kind}`}
+            class={isFailed ? 'bad' : (tones[entry.kind] ?? '')}
+          >
+            <time dateTime={entry.at} title={momentOf(entry.at)}>
+              {clockOf(entry.at)}
+            </time>
+            <div>
+              <strong>{isFailed ? 'Included, and its call reverted' : titles[entry.kind]}</strong>
+              {gap !== undefined && gap > 0 && <span class="muted"> +{spanOf(gap)}</span>}
+              <div class="muted">{detailOf(entry)}</div>
+            </div>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+function detailOf(entry: TimelineEntry): ComponentChildren {
+  switch (entry.kind) {
+    case 'sponsored':
+    case 'refused':
+      return (
+        <>
+          {withGroupedWei(entry.message)}{' '}
+          <a href={hrefOf(`decisions/${entry.decisionId}`, searchWith({ view: 'not-sponsored' }))}>
+            decision
+          </a>
+        </>
+      )
+    case 'received':
+      return entry.keyId === null ? null : `with key ${entry.keyId.slice(0, 8)}`
+    case 'bundled':
+      return (
+        <>
+          {entry.others === 0 ? 'alone' : `with ${entry.others} others`}, executor{' '}
+          <Hex value={entry.executor} what="the executor" />, nonce {entry.nonce}
+        </>
+      )
+    case 'broadcast':
+      return (
+        <>
+          <Hex value={entry.transactionHash} what="the transaction hash" />
+          {entry.noop && ' (takes the bundle back)'}
+        </>
+      )
+    case 'dropped':
+    case 'replaced':
+      return [entry.code, entry.message].filter((text) => text !== null).join(': ')
+    case 'included':
+      return (
+        <>
+          in block {grouped(entry.block)} for {etherOf(entry.actualGasCost)} Ξ{' '}
+          <Hex value={entry.transactionHash} what="the transaction hash" />
+          {entry.revert !== null && <blockquote>{entry.revert}</blockquote>}
+        </>
+      )
+    default:
+      return 'bundleId' in entry && entry.bundleId !== null
+        ? `from bundle ${shortOf(entry.bundleId)}`
+        : null
+  }
+}

@@ -1,0 +1,77 @@
+import type { Decision, Operation, Refusal } from '../../api/shapes.js'
+import { Age } from '../../parts/Age.js'
+import { Amount } from '../../parts/Amount.js'
+import { shortOf, spanOf } from '../../parts/format.js'
+import { State, stateOf } from '../../parts/State.js'
+import type { Column } from '../../parts/Table.js'
+
+function short(value: string | null) {
+  return value === null ? '–' : <code title={value}>{shortOf(value)}</code>
+}
+
+/** The time from the acceptance of an operation to its end. */
+function tookOf({ state, receivedAt, updatedAt }: Operation): string {
+  if (state !== 'included') return '–'
+  return spanOf(Math.max(0, Date.parse(updatedAt) - Date.parse(receivedAt)))
+}
+
+/** @param appName - the name of an app by its id */
+export function operationColumns(appName: (id: string) => string): readonly Column<Operation>[] {
+  return [
+    { name: 'State', shown: 'always', cell: (row) => <State name={stateOf(row)} /> },
+    { name: 'Age', shown: 'always', cell: ({ receivedAt }) => <Age at={receivedAt} /> },
+    { name: 'Hash', shown: 'always', cell: ({ userOpHash }) => short(userOpHash) },
+    { name: 'Sender', shown: 'wide', cell: ({ sender }) => short(sender) },
+    { name: 'App', shown: 'widest', cell: ({ appId }) => appName(appId) },
+    { name: 'Chain', shown: 'wide', cell: ({ chainId }) => chainId },
+    {
+      name: 'Paid by',
+      shown: 'widest',
+      cell: ({ paymaster }) => (paymaster === null ? 'sender' : short(paymaster)),
+    },
+    {
+      name: 'Cost',
+      shown: 'always',
+      isNumber: true,
+      cell: ({ actualCost, maxCost }) => (
+        <Amount wei={actualCost ?? maxCost} isMost={actualCost === null} />
+      ),
+    },
+    { name: 'Took', shown: 'wide', isNumber: true, cell: tookOf },
+  ]
+}
+
+/** What was answered, cut to the width. */
+const why: Column<{ readonly message: string }> = {
+  name: 'Why',
+  shown: 'always',
+  cell: ({ message }) => (
+    <span class="cut" title={message}>
+      {message}
+    </span>
+  ),
+}
+
+export const refusalColumns: readonly Column<Refusal>[] = [
+  { name: 'State', shown: 'always', cell: () => <State name="refused" /> },
+  { name: 'Age', shown: 'always', cell: ({ at }) => <Age at={at} /> },
+  { name: 'Code', shown: 'always', cell: ({ rule, code }) => <code>{rule ?? code}</code> },
+  why,
+  { name: 'Method', shown: 'widest', cell: ({ method }) => <code>{method}</code> },
+  { name: 'Sender', shown: 'wide', cell: ({ sender }) => short(sender) },
+  { name: 'Chain', shown: 'widest', cell: ({ chainId }) => chainId },
+]
+
+export const decisionColumns: readonly Column<Decision>[] = [
+  { name: 'State', shown: 'always', cell: () => <State name="refused" /> },
+  { name: 'Age', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
+  { name: 'Code', shown: 'always', cell: ({ code }) => <code>{code}</code> },
+  why,
+  { name: 'Sender', shown: 'wide', cell: ({ sender }) => short(sender) },
+  {
+    name: 'Max cost',
+    shown: 'wide',
+    isNumber: true,
+    cell: ({ maxCost }) => <Amount wei={maxCost} isMost />,
+  },
+]

@@ -1,0 +1,26 @@
+import { useMemo } from 'preact/hooks'
+import { useQuery } from '../../api/query.js'
+import type { Overview } from '../../api/shapes.js'
+import { grouped } from '../../parts/format.js'
+import { beginOf, type View } from './views.js'
+
+/** Filters that the overview does not know: with them there are no counts. */
+const unknown = ['sender', 'code', 'rule', 'method']
+
+/** How many operations each tab has within the chosen time, where that can be said. */
+export function useCounts(
+  range: string | null,
+  search: URLSearchParams,
+): Readonly<Partial<Record<View['view'], string>>> {
+  const from = useMemo(() => beginOf(range, Date.now()), [range])
+  const isKnown = from !== undefined && !unknown.some((name) => search.has(name))
+  const { data } = useQuery<Overview>(isKnown ? '/overview' : undefined, {
+    from,
+    appId: search.get('appId') ?? undefined,
+    chainId: search.get('chainId') ?? undefined,
+  })
+  if (data === undefined || !isKnown) return {}
+  const { received, included, reverted } = data.totals
+  const succeeded = String(BigInt(included) - BigInt(reverted))
+  return { '': grouped(received), included: grouped(succeeded), failed: grouped(reverted) }
+}

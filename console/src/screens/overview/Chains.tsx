@@ -1,0 +1,59 @@
+import { type Query, useQuery } from '../../api/query.js'
+import { session } from '../../api/session.js'
+import type { Chain, Executor, Page } from '../../api/shapes.js'
+import { Amount } from '../../parts/Amount.js'
+import { grouped } from '../../parts/format.js'
+import { Hex } from '../../parts/Hex.js'
+import { Loaded } from '../../parts/Loaded.js'
+
+/** The chains that are served; for the operator with their executors. */
+export function Chains({ chains }: { readonly chains: Query<Page<Chain>> }) {
+  return (
+    <section class="card" aria-label="Chains">
+      <h2>Chains</h2>
+      <Loaded query={chains} lines={3}>
+        {({ items }) => (
+          <ul class="runways">
+            {items.map((chain) => (
+              <li key={chain.chainId}>
+                <span>
+                  {chain.chainId} <span class="muted">· {versionsOf(chain)}</span>
+                </span>
+                <span>{chain.head === null ? 'no block' : `block ${grouped(chain.head)}`}</span>
+                <span class={chain.bundled ? 'muted' : 'tag bad'}>
+                  {chain.bundled ? 'bundled' : 'not bundled'}
+                </span>
+              </li>
+            ))}
+            {session.value?.user.isOperator &&
+              items.map(({ chainId }) => <Executors key={chainId} chainId={chainId} />)}
+          </ul>
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+function versionsOf({ entryPoints }: Chain): string {
+  return entryPoints.map(({ version }) => `v${version}`).join(' ')
+}
+
+function Executors({ chainId }: { readonly chainId: number }) {
+  const { data } = useQuery<Page<Executor>>(`/chains/${chainId}/executors`)
+  return (
+    <>
+      {data?.items.map(({ address, role, state, balance, inFlight }) => (
+        <li key={address}>
+          <span>
+            {role} <Hex value={address} what={`the ${role}`} />
+          </span>
+          <Amount wei={balance} />
+          <span class={state === 'resting' ? 'tag doubt' : 'muted'}>
+            {state}
+            {inFlight > 0 && `, ${inFlight} in flight`}
+          </span>
+        </li>
+      ))}
+    </>
+  )
+}

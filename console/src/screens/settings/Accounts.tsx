@@ -1,0 +1,110 @@
+import { useSignal } from '@preact/signals'
+import { accountId, call } from '../../api/call.js'
+import { curl } from '../../api/curl.js'
+import { useQuery } from '../../api/query.js'
+import { chooseAccount } from '../../api/session.js'
+import type { Account, Page } from '../../api/shapes.js'
+import { ActionDialog } from '../../parts/ActionDialog.js'
+import { Age } from '../../parts/Age.js'
+import { Field } from '../../parts/Field.js'
+import { OnceDialog } from '../../parts/OnceDialog.js'
+import { toast } from '../../parts/toasts.js'
+import { Section } from './Section.js'
+
+/** All accounts of the instance; an operator may enter any, which the audit log keeps. */
+export function Accounts() {
+  const query = useQuery<Page<Account>>('/accounts')
+  const isMaking = useSignal(false)
+  const shown = useSignal<string | undefined>(undefined)
+  const enter = ({ id, name }: Account) => {
+    chooseAccount(id)
+    toast(`You act in ${name}; the audit log says so`)
+  }
+  return (
+    <>
+      <Section
+        title="Accounts"
+        query={query}
+        columns={[
+          { name: 'Account', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+          {
+            name: 'State',
+            shown: 'always',
+            cell: ({ id, revokedAt }) => {
+              if (revokedAt !== null) return <span class="tag">ended</span>
+              return id === accountId.value ? (
+                <span class="tag good">you act here</span>
+              ) : (
+                <span class="tag">live</span>
+              )
+            },
+          },
+          { name: 'Id', shown: 'wide', cell: ({ id }) => <code>{id}</code> },
+          { name: 'Made', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
+          {
+            name: 'Acts',
+            shown: 'always',
+            isNumber: true,
+            cell: (account) =>
+              account.revokedAt === null && (
+                <button
+                  type="button"
+                  disabled={account.id === accountId.value}
+                  onClick={() => enter(account)}
+                >
+                  Enter
+                </button>
+              ),
+          },
+        ]}
+        keyOf={({ id }) => id}
+        isOver={({ revokedAt }) => revokedAt !== null}
+        empty="No account yet"
+      >
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            isMaking.value = true
+          }}
+        >
+          New account
+        </button>
+      </Section>
+      {isMaking.value && (
+        <ActionDialog
+          title="New account"
+          act="Make the account"
+          codes={[
+            ['curl', curl('/accounts', 'POST', { name: 'NAME' })],
+            ['command', 'purser account create --name NAME'],
+          ]}
+          run={async (form) => {
+            const body = { name: form.get('name') }
+            shown.value = (
+              await call<{ authToken: string }>('POST', '/accounts', { body })
+            ).authToken
+            query.refresh()
+          }}
+          onClose={() => {
+            isMaking.value = false
+          }}
+        >
+          <Field label="Name" hint="A customer or a team: it owns apps, policies and people.">
+            <input name="name" required maxLength={100} autocomplete="off" />
+          </Field>
+        </ActionDialog>
+      )}
+      {shown.value !== undefined && (
+        <OnceDialog
+          title="The account's authToken"
+          text="It acts for the account as an admin, and for the webhook API. It is shown this once."
+          values={[['authToken', shown.value]]}
+          onClose={() => {
+            shown.value = undefined
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,33 @@
+import { useQuery } from '../../api/query.js'
+import type { Page, StoredTable } from '../../api/shapes.js'
+import { bytesOf, grouped } from '../../parts/format.js'
+import { Section } from './Section.js'
+
+/** How much room each table of the database takes. */
+export function Storage() {
+  const query = useQuery<Page<StoredTable>>('/storage')
+  return (
+    <Section
+      title="Tables, the largest first"
+      query={query}
+      columns={[
+        { name: 'Table', shown: 'always', cell: ({ name }) => <code>{name}</code> },
+        {
+          name: 'Rows, about',
+          shown: 'always',
+          isNumber: true,
+          cell: ({ rows }) => (rows === null ? '–' : grouped(rows)),
+        },
+        { name: 'Size', shown: 'always', isNumber: true, cell: ({ bytes }) => bytesOf(bytes) },
+        {
+          name: 'Of it indexes',
+          shown: 'wide',
+          isNumber: true,
+          cell: ({ indexBytes }) => bytesOf(indexBytes),
+        },
+      ]}
+      keyOf={({ name }) => name}
+      empty="No table"
+    />
+  )
+}

@@ -1,0 +1,206 @@
+import { useSignal } from '@preact/signals'
+import { call } from '../../api/call.js'
+import { curl } from '../../api/curl.js'
+import { useQuery } from '../../api/query.js'
+import type { Fund, Page, Tank } from '../../api/shapes.js'
+import { ActButton } from '../../parts/ActButton.js'
+import { ActionDialog } from '../../parts/ActionDialog.js'
+import { Age } from '../../parts/Age.js'
+import { Amount } from '../../parts/Amount.js'
+import { decimalOf, unitsOf } from '../../parts/amounts.js'
+import { Fact, Facts } from '../../parts/Facts.js'
+import { Field } from '../../parts/Field.js'
+import { etherOf } from '../../parts/format.js'
+import { Hex } from '../../parts/Hex.js'
+import { Loaded } from '../../parts/Loaded.js'
+import { Panel } from '../../parts/Panel.js'
+import { Deployment } from './Deployment.js'
+import { Free, freeOf, Lasts } from './Level.js'
+import { TransferDialog } from './TransferDialog.js'
+
+type TankPanelProps = {
+  readonly tank: Tank
+  readonly appName: string
+  readonly version: string
+  onChanged(): void
+  onClose(): void
+}
+
+/** One tank: what is in it, how long it lasts, and what its owner can do with it. */
+export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPanelProps) {
+  const funds = useQuery<Page<Fund>>(`/apps/${tank.appId}/funds`)
+  const dialog = useSignal<'deposit' | 'withdraw' | 'alarm' | undefined>(undefined)
+  const close = () => {
+    dialog.value = undefined
+  }
+  const { daily } = tank.runway ?? {}
+  const free = freeOf(tank)
+  const fund = funds.data?.items.find(({ chainId }) => chainId === tank.chainId)
+  return (
+    <Panel
+      name="Tank"
+      title={
+        <>
+          Tank of {appName} <Lasts tank={tank} />
+        </>
+      }
+      codes={[
+        ['curl', curl(`/apps/${tank.appId}/tanks/${tank.id}`)],
+        [
+          'Command',
+          `purser tank deposit --app ${tank.appId} --chain ${tank.chainId} --entry-point ${tank.entryPoint} --kind ${tank.kind} --amount 0.5 --key env:KEY`,
+        ],
+      ]}
+      onClose={onClose}
+    >
+      {tank.deposit === null || tank.locked === null ? (
+        <p class="warn">
+          This Purser does not serve chain {tank.chainId}: what is in the tank is not known.
+        </p>
+      ) : (
+        <div class="level">
+          <p>
+            <strong>
+              <Free tank={tank} />
+            </strong>{' '}
+            free of <Amount wei={tank.deposit} />
+          </p>
+          <meter
+            min={0}
+            max={Math.max(1, Number(tank.deposit))}
+            value={Number(free ?? 0n)}
+            aria-label="Free part of the deposit"
+          />
+          <p class="muted">
+            <Amount wei={tank.locked} /> reserved for sponsorships that are signed
+          </p>
+        </div>
+      )}
+      <Deployment tank={tank} version={version} onDone={onChanged} />
+      {tank.lowSince !== null && (
+        <p class="warn">
+          Low for <Age at={tank.lowSince} />: sponsorships are refused once it is empty.
+        </p>
+      )}
+      <div class="actions">
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            dialog.value = 'deposit'
+          }}
+        >
+          Deposit…
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            dialog.value = 'withdraw'
+          }}
+        >
+          Withdraw…
+        </button>
+        <ActButton
+          needs="admin"
+          onClick={() => {
+            dialog.value = 'alarm'
+          }}
+        >
+          Alarm…
+        </ActButton>
+      </div>
+      <section>
+        <h3>Facts</h3>
+        <Facts>
+          <Fact name="Pace of the last week">
+            {daily === undefined || daily === '0' ? (
+              'nothing was spent'
+            ) : (
+              <>
+                <Amount wei={daily} /> a day
+              </>
+            )}
+          </Fact>
+          <Fact name="Chain, EntryPoint">
+            {tank.chainId}, {version}
+          </Fact>
+          <Fact name="Address">
+            <Hex value={tank.address} what="the address of the tank" />
+          </Fact>
+          <Fact name="Owner, who can withdraw">
+            <Hex value={tank.owner} what="the owner" />
+          </Fact>
+          <Fact name="Alarm">{alarmText(fund)}</Fact>
+          <Fact name="The app pays by">{fund?.mode ?? 'tank'}</Fact>
+        </Facts>
+      </section>
+      {(dialog.value === 'deposit' || dialog.value === 'withdraw') && (
+        <TransferDialog tank={tank} kind={dialog.value} onDone={onChanged} onClose={close} />
+      )}
+      {dialog.value === 'alarm' && (
+        <Loaded query={funds} lines={2}>
+          {() => <AlarmDialog tank={tank} fund={fund} onDone={funds.refresh} onClose={close} />}
+        </Loaded>
+      )}
+    </Panel>
+  )
+}
+
+function alarmText(fund: Fund | undefined): string {
+  const { alarmWei = '0', alarmDays = 0 } = fund ?? {}
+  const bounds = [
+    ...(alarmWei === '0' ? [] : [`${etherOf(alarmWei)} Ξ`]),
+    ...(alarmDays === 0 ? [] : [`${alarmDays} days`]),
+  ]
+  return bounds.length === 0 ? 'off' : `below ${bounds.join(' or ')}`
+}
+
+type AlarmProps = {
+  readonly tank: Tank
+  readonly fund: Fund | undefined
+  onDone(): void
+  onClose(): void
+}
+
+function AlarmDialog({ tank: { appId, chainId }, fund, onDone, onClose }: AlarmProps) {
+  const path = `/apps/${appId}/funds/${chainId}`
+  return (
+    <ActionDialog
+      title={`Alarm of the app on chain ${chainId}`}
+      act="Set it"
+      codes={[['curl', curl(path, 'PATCH', { alarmWei: '500000000000000000', alarmDays: 3 })]]}
+      run={async (form) => {
+        const alarmWei = unitsOf(String(form.get('ether')), 18)
+        if (alarmWei === undefined) throw new Error('The amount must be ether, such as 0.5.')
+        await call('PATCH', path, { body: { alarmWei, alarmDays: Number(form.get('days')) } })
+        onDone()
+      }}
+      onClose={onClose}
+    >
+      <p>
+        The event <code>tank.low</code> is sent, and the overview says so, once less is free. 0 =
+        never.
+      </p>
+      <div class="field-row">
+        <Field label="Below, in ether">
+          <input
+            name="ether"
+            inputMode="decimal"
+            required
+            defaultValue={decimalOf(fund?.alarmWei ?? '0', 18)}
+          />
+        </Field>
+        <Field label="Below, in days" hint="at the pace of the last week">
+          <input
+            name="days"
+            type="number"
+            min={0}
+            max={3650}
+            required
+            defaultValue={String(fund?.alarmDays ?? 0)}
+          />
+        </Field>
+      </div>
+    </ActionDialog>
+  )
+}

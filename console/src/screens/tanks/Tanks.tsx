@@ -1,0 +1,160 @@
+import { accountId } from '../../api/call.js'
+import { useChanges } from '../../api/changes.js'
+import { curl } from '../../api/curl.js'
+import { useQuery } from '../../api/query.js'
+import { mayAct } from '../../api/role.js'
+import type { App, Chain, Page, Tank } from '../../api/shapes.js'
+import { useKeys } from '../../keys.js'
+import { ActButton } from '../../parts/ActButton.js'
+import { Amount } from '../../parts/Amount.js'
+import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { Empty } from '../../parts/Empty.js'
+import { Hex } from '../../parts/Hex.js'
+import { Loaded } from '../../parts/Loaded.js'
+import { NoAccount } from '../../parts/NoAccount.js'
+import { Rows } from '../../parts/Rows.js'
+import { Absent, Split } from '../../parts/Split.js'
+import type { Column } from '../../parts/Table.js'
+import { go, hrefOf, place } from '../../router.js'
+import { Free, Lasts, versionOf } from './Level.js'
+import { NewTank } from './NewTank.js'
+import { TankPanel } from './TankPanel.js'
+import './tanks.css'
+
+/** The tanks of the account, and beside them the one of the address: `tanks/APP/TANK`. */
+export function Tanks() {
+  const isOfAccount = accountId.value !== undefined
+  const [, , tankId] = place.value.path.split('/')
+  const tanks = useQuery<Page<Tank>>(isOfAccount ? '/tanks' : undefined)
+  const apps = useQuery<Page<App>>(isOfAccount ? '/apps' : undefined)
+  const chains = useQuery<Page<Chain>>('/chains')
+  useChanges(tanks.refresh, isOfAccount)
+  const close = () => go(hrefOf('tanks'))
+  const isMaking = place.value.search.has('new')
+  const make = () => go(hrefOf('tanks', { new: 'tank' }))
+  useKeys('Tanks', mayAct('admin') ? { n: ['new tank', make] } : {})
+  if (!isOfAccount) return <NoAccount />
+  const live = apps.data?.items.filter(({ revokedAt }) => revokedAt === null)
+  const appName = (id: string) =>
+    apps.data?.items.find((app) => app.id === id)?.name ?? id.slice(0, 8)
+  const version = (tank: Tank) => versionOf(tank, chains.data?.items ?? [])
+  const open = tanks.data?.items.find(({ id }) => id === tankId)
+  return (
+    <Split
+      beside={
+        tankId === undefined ? undefined : open === undefined ? (
+          <Absent query={tanks} what="tank" all="All tanks" href={hrefOf('tanks')} />
+        ) : (
+          <TankPanel
+            key={open.id}
+            tank={open}
+            appName={appName(open.appId)}
+            version={version(open)}
+            onChanged={tanks.refresh}
+            onClose={close}
+          />
+        )
+      }
+    >
+      <div class="row">
+        <h1>Tanks</h1>
+        <span class="grow" />
+        <ActButton needs="admin" look="primary" onClick={make}>
+          New tank
+        </ActButton>
+        <AsCodeButton
+          title="Tanks as code"
+          codes={[
+            ['curl', curl('/tanks')],
+            [
+              'Command',
+              `purser tank show --app ${apps.data?.items[0]?.id ?? 'APP'} --chain ${chains.data?.items[0]?.chainId ?? 'CHAIN'}`,
+            ],
+          ]}
+        />
+      </div>
+      <p class="muted">
+        A tank is a paymaster contract of an app. Its deposit in the EntryPoint pays for sponsored
+        operations; only its owner can take it out.
+      </p>
+      <div class="list">
+        <Loaded query={tanks} lines={5}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <NoTank onMake={make} />
+            ) : (
+              <Rows
+                label="Tanks"
+                columns={columnsOf(appName, version)}
+                rows={items}
+                openKey={tankId}
+                keyOf={({ id }) => id}
+                hrefOf={({ appId: of, id }) => hrefOf(`tanks/${of}/${id}`)}
+              />
+            )
+          }
+        </Loaded>
+      </div>
+      {isMaking && live !== undefined && chains.data !== undefined && (
+        <NewTank
+          apps={live}
+          chains={chains.data.items}
+          appId={place.value.search.get('appId') ?? undefined}
+          onDone={tanks.refresh}
+          onClose={() => {
+            // The dialog also closes when the new tank was opened.
+            if (place.value.search.has('new')) close()
+          }}
+        />
+      )}
+    </Split>
+  )
+}
+
+function NoTank({ onMake }: { onMake(): void }) {
+  return (
+    <Empty title="No tank yet">
+      <p>
+        Operations are sponsored from the tank of their app. Make one, put it on the chain and fill
+        it: any wallet can do both.
+      </p>
+      <p>
+        <ActButton needs="admin" look="primary" onClick={onMake}>
+          New tank
+        </ActButton>
+      </p>
+    </Empty>
+  )
+}
+
+function columnsOf(
+  appName: (id: string) => string,
+  version: (tank: Tank) => string,
+): readonly Column<Tank>[] {
+  return [
+    { name: 'App', shown: 'always', cell: ({ appId }) => <strong>{appName(appId)}</strong> },
+    { name: 'Lasts', shown: 'always', cell: (tank) => <Lasts tank={tank} /> },
+    {
+      name: 'Chain',
+      shown: 'always',
+      cell: (tank) => `${tank.chainId} · ${version(tank)} · ${kindOf(tank)}`,
+    },
+    { name: 'Free', shown: 'always', isNumber: true, cell: (tank) => <Free tank={tank} /> },
+    {
+      name: 'Reserved',
+      shown: 'wide',
+      isNumber: true,
+      cell: ({ locked }) => (locked === null ? '–' : <Amount wei={locked} />),
+    },
+    {
+      name: 'Address',
+      shown: 'widest',
+      cell: ({ address }) => <Hex value={address} what="the tank" />,
+    },
+  ]
+}
+
+/** What a tank does, in a word. */
+export function kindOf({ kind }: Pick<Tank, 'kind'>): string {
+  return kind === 'gas' ? 'gives gas' : 'takes tokens'
+}

@@ -1,0 +1,185 @@
+import { useSignal } from '@preact/signals'
+import { call } from '../../api/call.js'
+import { useChanges } from '../../api/changes.js'
+import { curl } from '../../api/curl.js'
+import { useQuery } from '../../api/query.js'
+import { mayAct } from '../../api/role.js'
+import type { App, Delivery, Page, Subscription } from '../../api/shapes.js'
+import { ActButton } from '../../parts/ActButton.js'
+import { ActionDialog } from '../../parts/ActionDialog.js'
+import { Age } from '../../parts/Age.js'
+import { Fact, Facts } from '../../parts/Facts.js'
+import { Field } from '../../parts/Field.js'
+import { momentOf } from '../../parts/format.js'
+import { Json } from '../../parts/Json.js'
+import { Loaded } from '../../parts/Loaded.js'
+import { Panel } from '../../parts/Panel.js'
+import { toast } from '../../parts/toasts.js'
+import { go, hrefOf } from '../../router.js'
+import { EventFields, SubscriptionState, typesOf } from './eventParts.js'
+import { WebhookActs } from './WebhookActs.js'
+import type { PanelActs } from './WebhookList.js'
+
+type EventPanelProps = PanelActs & { readonly app: App; readonly subscription: Subscription }
+
+type Sent = { readonly count: number }
+
+/** One subscription: what became of its events, and what can be sent again or changed. */
+export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
+  const path = `/apps/${app.id}/subscriptions/${subscription.id}`
+  const deliveries = useQuery<Page<Delivery>>(`${path}/deliveries`, { limit: '30' })
+  const isSendingAgain = useSignal(false)
+  useChanges(() => {
+    deliveries.refresh()
+    acts.onChanged()
+  }, true)
+  const resend = async (body: object): Promise<void> => {
+    const { count } = await call<Sent>('POST', `${path}/replay`, { body })
+    toast(count === 1 ? 'It is sent again' : `${count} events are sent again`)
+    deliveries.refresh()
+  }
+  return (
+    <Panel
+      name="Subscription"
+      title={<SubscriptionState subscription={subscription} />}
+      codes={[
+        ['curl', curl(`${path}/deliveries`)],
+        ['Command', `purser subscription replay ${subscription.id} --app ${app.id}`],
+      ]}
+      onClose={() => go(hrefOf('webhooks/events', { appId: app.id }))}
+    >
+      {subscription.disabledReason !== null && <p class="warn">{subscription.disabledReason}</p>}
+      <WebhookActs
+        {...acts}
+        path={path}
+        active={subscription.active}
+        turn={subscription.active ? 'Pause' : 'Resume'}
+        settings={{
+          button: 'Events…',
+          title: 'Which events',
+          example: { eventTypes: subscription.eventTypes },
+          fields: <EventFields chosen={subscription.eventTypes} />,
+          bodyOf: (form) => ({ eventTypes: typesOf(form) }),
+        }}
+        deletion={{
+          title: 'Delete this subscription',
+          text: 'What was not delivered is forgotten. Pausing it keeps it.',
+          href: hrefOf('webhooks/events', { appId: app.id }),
+        }}
+      >
+        <ActButton
+          needs="developer"
+          onClick={() => {
+            isSendingAgain.value = true
+          }}
+        >
+          Send again…
+        </ActButton>
+      </WebhookActs>
+      <section>
+        <h3>Facts</h3>
+        <Facts>
+          <Fact name="URL">
+            <span class="whole">{subscription.url}</span>
+          </Fact>
+          <Fact name="Since">{momentOf(subscription.createdAt)}</Fact>
+        </Facts>
+      </section>
+      <section>
+        <h3>What became of its events</h3>
+        <Loaded query={deliveries} lines={4}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <p class="muted">No event yet: the next one appears here by itself.</p>
+            ) : (
+              <ul class="deliveries">
+                {items.map((each) => (
+                  <DeliveryRow
+                    key={each.id}
+                    delivery={each}
+                    onResend={() =>
+                      void resend({ eventId: each.eventId }).catch((error: Error) =>
+                        toast(error.message),
+                      )
+                    }
+                  />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </section>
+      {isSendingAgain.value && (
+        <ActionDialog
+          title="Send events again"
+          act="Send them"
+          codes={[['curl', curl(`${path}/replay`, 'POST', { since: new Date().toISOString() })]]}
+          run={async (form) => {
+            const time = String(form.get('since'))
+            await resend(time === '' ? {} : { since: new Date(time).toISOString() })
+          }}
+          onClose={() => {
+            isSendingAgain.value = false
+          }}
+        >
+          <p>
+            Events of the last 30 days, delivered or not. Your server tells by{' '}
+            <code>webhook-id</code> which ones it has already.
+          </p>
+          <Field label="Those since" hint="Empty = all that are kept">
+            <input
+              name="since"
+              type="datetime-local"
+              defaultValue={localOf(subscription.failingSince)}
+            />
+          </Field>
+        </ActionDialog>
+      )}
+    </Panel>
+  )
+}
+
+const looks: Readonly<Record<Delivery['state'], string>> = {
+  delivered: 'good',
+  pending: 'doubt',
+  failed: 'bad',
+}
+
+type DeliveryRowProps = { readonly delivery: Delivery; onResend(): void }
+
+function DeliveryRow({ delivery, onResend }: DeliveryRowProps) {
+  const { type, state, attempts, httpStatus, reason, nextAttemptAt, occurredAt } = delivery
+  return (
+    <li>
+      <details>
+        <summary>
+          <span class={`tag ${looks[state]}`}>{state}</span>
+          <code>{type}</code>
+          <span class="muted">
+            <Age at={occurredAt} />, {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
+            {httpStatus !== null && `, HTTP ${httpStatus}`}
+            {nextAttemptAt !== null && `, next at ${momentOf(nextAttemptAt)}`}
+          </span>
+        </summary>
+        {reason !== null && <p class="muted">{reason}</p>}
+        <Json value={delivery.data} />
+      </details>
+      <button
+        type="button"
+        class="plain"
+        disabled={!mayAct('developer')}
+        aria-label={`Send again: ${type}`}
+        onClick={onResend}
+      >
+        Send again
+      </button>
+    </li>
+  )
+}
+
+/** A time as the field for it writes it, in the time of the machine. */
+function localOf(time: string | null): string {
+  if (time === null) return ''
+  const date = new Date(time)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

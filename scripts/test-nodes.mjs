@@ -1,0 +1,45 @@
+/**
+ * Runs suites against nodes that are not anvil: Hardhat's, as Ethereum and as a chain of the OP stack, and geth in
+ * developer mode where PURSER_GETH names its binary. Names of kinds choose among them; `--subset` leaves all but the
+ * first suite of each out, for `.ci/run`. See docs/nodes.md.
+ */
+import { spawnSync } from 'node:child_process'
+
+const clients = ['viem', 'permissionless', 'viemTokens', 'ethers'].map(
+  (name) => `test/clients/${name}.test.ts`,
+)
+const everywhere = ['test/nodes/nodes.test.ts', ...clients, 'test/compliance/admission.test.ts']
+const suites = {
+  hardhat: [...everywhere, 'test/gas/estimateInProcess.test.ts'],
+  'hardhat-op': ['test/nodes/nodes.test.ts', 'test/bundling/rollup.test.ts'],
+  // Not what undoes blocks by snapshots: geth's pool sends their transactions again.
+  geth: [
+    ...everywhere,
+    'test/compliance/admissionOnNode.test.ts',
+    'test/validation/trace/parity.test.ts',
+  ],
+}
+
+/** What puts load on a node runs by itself: beside others it would measure the machine. */
+const alone = { hardhat: ['test/nodes/load.test.ts'], geth: ['test/nodes/load.test.ts'] }
+
+const isSubset = process.argv.includes('--subset')
+const wanted = process.argv.slice(2).filter((argument) => argument !== '--subset')
+const kinds = Object.keys(suites).filter((kind) => wanted.length === 0 || wanted.includes(kind))
+let failed = false
+for (const kind of kinds) {
+  if (kind === 'geth' && !process.env.PURSER_GETH) {
+    console.log('geth: left out, because PURSER_GETH names no binary')
+    continue
+  }
+  console.log(`${kind}:`)
+  const env = { ...process.env, PURSER_TEST_NODE: kind }
+  const [first] = suites[kind]
+  const groups = isSubset ? [[first]] : [alone[kind] ?? [], suites[kind]]
+  for (const files of groups.filter(({ length }) => length > 0)) {
+    const args = ['node_modules/vitest/vitest.mjs', 'run', ...files]
+    const { status } = spawnSync(process.execPath, args, { env, stdio: 'inherit' })
+    if (status !== 0) failed = true
+  }
+}
+process.exit(failed ? 1 : 0)

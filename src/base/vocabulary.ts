@@ -1,0 +1,26 @@
+/*
+ * Closed lists and bounds that the database, the interfaces and browsers share.
+ */
+
+/** The part that a user or token has in an account: each may do what those before it may. */
+export type Role = 'viewer' | 'developer' | 'admin'
+
+/** wei, millionths of a USD, or operations. */
+export type BudgetUnit = 'wei' | 'usd' | 'count'
+
+/** The types of events to which apps may subscribe. */
+export const eventTypes = [
+  'sponsorship.signed',
+  'sponsorship.settled',
+  'sponsorship.expired',
+  'user_operation.included',
+  'user_operation.failed',
+  'user_operation.dropped',
+  'tank.low',
+  'webhook.circuit_opened',
+] as const
+
+export type EventType = (typeof eventTypes)[number]
+
+/** Operations on which a draft of a policy is tried at most. */
+export const MOST_TRIED = 500

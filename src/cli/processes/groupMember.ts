@@ -1,0 +1,67 @@
+import cluster from 'node:cluster'
+import type { Siblings } from '../../metrics/createMetrics.js'
+import type { ReadyFacts } from '../readyFacts.js'
+import type { MemberMessage, ParentMessage } from './groupMessages.js'
+
+/** The variable that tells a process its number; its parent sets it. */
+export const NUMBER_VARIABLE = 'PURSER_PROCESS_NUMBER'
+
+/** Milliseconds that a scrape waits for the other processes; without them the page would show a fall. */
+const GATHER_TIME = 5_000
+
+/** One process of a group, as it sees its parent. */
+export type GroupMember = {
+  readonly siblings: Siblings
+  tellReady(facts: ReadyFacts): void
+  /** Lets the process end: the connection to its parent keeps it. */
+  leave(): void
+}
+
+/** Undefined where this process is no part of a group. It ends at once when its parent is gone: Node sees to that. */
+export function groupMember(): GroupMember | undefined {
+  const { worker } = cluster
+  const number = Number(process.env[NUMBER_VARIABLE])
+  if (worker === undefined || !Number.isInteger(number)) return undefined
+  const asked = new Map<number, (metrics: readonly object[]) => void>()
+  let read: () => Promise<readonly object[]> = async () => []
+  let lastId = 0
+
+  const tell = (message: MemberMessage): void => {
+    if (worker.isConnected()) worker.send(message)
+  }
+  worker.on('message', (message: ParentMessage) => {
+    const { id } = message
+    if (message.kind === 'gathered') asked.get(id)?.(message.metrics)
+    else read().then((metrics) => tell({ kind: 'metrics', id, metrics }), ignore)
+  })
+  // A terminal sends its interrupt to all processes of the group; the parent then stops them.
+  process.on('SIGINT', ignore)
+
+  async function readOthers(): Promise<readonly object[]> {
+    const id = ++lastId
+    try {
+      return await new Promise<readonly object[]>((resolve, reject) => {
+        const late = () => reject(new Error('another process does not tell its metrics'))
+        setTimeout(late, GATHER_TIME).unref()
+        asked.set(id, resolve)
+        tell({ kind: 'gather', id })
+      })
+    } finally {
+      asked.delete(id)
+    }
+  }
+
+  return {
+    siblings: {
+      number,
+      readOthers,
+      answerWith: (answer) => {
+        read = answer
+      },
+    },
+    tellReady: (facts) => tell({ kind: 'ready', facts }),
+    leave: () => worker.disconnect(),
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,162 @@
+import type { Logger } from 'pino'
+import { RateLimitError } from '../errors/limitErrors.js'
+import type { Database } from '../store/database.js'
+import { newestStates, type OperationStanding } from '../store/records/newestStates.js'
+
+/** The operations of an app that changed; a client replaces what it has of the same hash. */
+export type FeedMessage = {
+  /** Milliseconds since 1970, by which a client resumes. */
+  readonly id: number
+  readonly items: readonly Pick<OperationStanding, 'chainId' | 'hash' | 'state'>[]
+  /** More may have changed than `items` has: the client should read the list again. */
+  readonly more: boolean
+}
+
+/** A watcher of one app; `end` is called when nothing more will come. */
+export type FeedListener = {
+  readonly send: (message: FeedMessage) => void
+  readonly end: () => void
+}
+
+export type WatchQuery = {
+  readonly accountId: string
+  readonly appId: string
+  /** The id of the last message that the watcher has; undefined = from now on. */
+  readonly since: number | undefined
+}
+
+/** Feeds of changes, while somebody watches. */
+export type Feeds = {
+  /** Returns the function that ends the watch. Throws RateLimitError where too many watch already. */
+  watch(query: WatchQuery, watcher: FeedListener): () => void
+  /** Ends every watch; from now on a watch ends at once. */
+  stop(): Promise<void>
+}
+
+/** Milliseconds between two looks at an app: one message a second at most. */
+const INTERVAL = 1_000
+/** Operations of an app that are watched: the newest. */
+export const MOST_WATCHED = 200
+/** Milliseconds that the time of a change may be older than its commit, with the clocks of two machines. */
+const LONGEST_COMMIT = 5_000
+/** Watchers in this process, and those of one account. */
+export const MOST_WATCHERS = 500
+export const MOST_OF_ACCOUNT = 20
+/** Looks at the same time, so that feeds never hold the connections that requests need. */
+const LANES = 2
+
+type Feed = {
+  /** By watcher, the time from which on it has not been told; undefined = it was told at the last look. */
+  readonly watchers: Map<FeedListener, number | undefined>
+  /** States as they were told last, by chain and hash; undefined before the first look. */
+  known: ReadonlyMap<string, OperationStanding['state']> | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+/**
+ * Feeds by polling: while an app is watched, one timer for all its watchers asks once a second for the
+ * newest operations by an index. Nothing is notified by those who write, and nothing is asked when nobody
+ * watches.
+ */
+export function createFeeds(database: Database, logger: Logger): Feeds {
+  const feeds = new Map<string, Feed>()
+  const perAccount = new Map<string, number>()
+  const lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve())
+  let turn = 0
+  let watching = 0
+  let stopped = false
+
+  async function look(appId: string, feed: Feed): Promise<void> {
+    if (feeds.get(appId) !== feed) return
+    try {
+      const now = Date.now()
+      tell(feed, await newestStates(database, appId, MOST_WATCHED), now)
+    } catch (err) {
+      logger.warn({ err, appId }, 'a feed could not be read')
+    }
+    if (feeds.get(appId) === feed) schedule(appId, feed)
+  }
+
+  /** One look of an app after the other, so a slow database is not asked twice. */
+  function schedule(appId: string, feed: Feed): void {
+    feed.timer = setTimeout(() => {
+      const lane = turn++ % LANES
+      lanes[lane] = (lanes[lane] ?? Promise.resolve()).then(() => look(appId, feed))
+    }, INTERVAL)
+  }
+
+  function leave({ accountId, appId }: WatchQuery, watcher: FeedListener): void {
+    const feed = feeds.get(appId)
+    if (feed === undefined || !feed.watchers.delete(watcher)) return
+    watching -= 1
+    const left = (perAccount.get(accountId) ?? 1) - 1
+    if (left === 0) perAccount.delete(accountId)
+    else perAccount.set(accountId, left)
+    if (feed.watchers.size > 0) return
+    clearTimeout(feed.timer)
+    feeds.delete(appId)
+  }
+
+  return {
+    watch(query, watcher) {
+      if (stopped) {
+        watcher.end()
+        return () => {}
+      }
+      const { accountId, appId, since } = query
+      const ofAccount = perAccount.get(accountId) ?? 0
+      if (watching >= MOST_WATCHERS || ofAccount >= MOST_OF_ACCOUNT)
+        throw new RateLimitError('watchers', INTERVAL / 1_000)
+      const feed = feeds.get(appId) ?? { watchers: new Map(), known: undefined, timer: undefined }
+      feed.watchers.set(watcher, since ?? Date.now())
+      watching += 1
+      perAccount.set(accountId, ofAccount + 1)
+      if (!feeds.has(appId)) {
+        feeds.set(appId, feed)
+        schedule(appId, feed)
+      }
+      return () => leave(query, watcher)
+    },
+    async stop() {
+      stopped = true
+      const ended = [...feeds.values()]
+      feeds.clear()
+      for (const { watchers, timer } of ended) {
+        clearTimeout(timer)
+        for (const watcher of watchers.keys()) watcher.end()
+      }
+      await Promise.all(lanes)
+    },
+  }
+}
+
+/** Tells each watcher what changed since the look before, and a new one what changed since its last message. */
+function tell(feed: Feed, standings: readonly OperationStanding[], now: number): void {
+  const before = feed.known
+  const states = new Map(standings.map((each) => [nameOf(each), each.state]))
+  feed.known = states
+  const isLost = [...(before ?? [])].some(([name, state]) => isLive(state) && !states.has(name))
+  const isChanged = (each: OperationStanding) => before?.get(nameOf(each)) !== each.state
+  for (const [watcher, since] of feed.watchers) {
+    const isMissed = ({ updatedAt }: OperationStanding) =>
+      since !== undefined && updatedAt >= since - LONGEST_COMMIT
+    const items = standings.filter(since === undefined ? isChanged : isMissed)
+    const more = items.length === MOST_WATCHED || isLost
+    feed.watchers.set(watcher, undefined)
+    if (items.length === 0 && !more) continue
+    watcher.send({
+      id: now,
+      items: items.map(({ chainId, hash, state }) => ({ chainId, hash, state })),
+      more,
+    })
+  }
+}
+
+/** Whether an operation is still to change. */
+function isLive(state: OperationStanding['state']): boolean {
+  return state === 'pooled' || state === 'bundled'
+}
+
+function nameOf({ chainId, hash }: OperationStanding): string {
+  return `${chainId}:${hash}`
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import type { Hex } from 'viem'
+import { traceIdOf } from '../../base/traceId.js'
+import type { TraceParent } from '../traceParent.js'
+
+/** A step of an operation's way; times are Unix milliseconds. */
+export type Span = {
+  readonly userOpHash: Hex
+  /** `way` is the whole way, above all other spans of the operation. */
+  readonly name: 'way' | 'sponsor' | 'admit' | 'pool' | 'bundle' | 'inclusion'
+  readonly begin: number
+  readonly end: number
+  readonly attributes: Readonly<Record<string, string | number | bigint | null>>
+  /** The span of the caller whose request this step answered. */
+  readonly caller?: TraceParent | undefined
+  /** The code of a failure. */
+  readonly failure?: string | undefined
+}
+
+const INTERNAL = 1
+const ERROR = 2
+
+/** The id of the span of the whole way: all processes know it from the operation's hash. */
+export function wayIdOf(userOpHash: Hex): string {
+  return userOpHash.slice(34, 50)
+}
+
+/** A span in the JSON form of OTLP. */
+export function encodeSpan({ userOpHash, name, begin, end, attributes, caller, failure }: Span) {
+  const isWay = name === 'way'
+  return {
+    traceId: traceIdOf(userOpHash),
+    spanId: isWay ? wayIdOf(userOpHash) : randomBytes(8).toString('hex'),
+    ...(isWay ? {} : { parentSpanId: wayIdOf(userOpHash) }),
+    name: isWay ? 'operation' : name,
+    kind: INTERNAL,
+    startTimeUnixNano: nanoseconds(begin),
+    endTimeUnixNano: nanoseconds(end),
+    attributes: encodeAttributes({ 'purser.operation': userOpHash, ...attributes }),
+    ...(caller === undefined ? {} : { links: [caller] }),
+    ...(failure === undefined ? {} : { status: { code: ERROR, message: failure } }),
+  }
+}
+
+function nanoseconds(milliseconds: number): string {
+  return String(BigInt(Math.round(milliseconds * 1_000)) * 1_000n)
+}
+
+export function encodeAttributes(attributes: Span['attributes']) {
+  return Object.entries(attributes).flatMap(([key, value]) =>
+    value === null ? [] : [{ key, value: encodeValue(value) }],
+  )
+}
+
+/** wei may be greater than what a number of 64 bits holds, so a bigint is text. */
+function encodeValue(value: string | number | bigint) {
+  return typeof value === 'number' ? { intValue: String(value) } : { stringValue: String(value) }
+}
