@@ -32,9 +32,16 @@ function placesOf(matches: (node: ts.Node, source: Source) => boolean): string[]
   return places
 }
 
+/** The rooms of what only a server has: database, network, processes. */
+const isInServer = (room: string): boolean =>
+  /^(store|chain|outbound|access|api|service|devnet|metrics|config|cli)\b/.test(room)
+
 const isIn = (room: string, { path }: Source): boolean => path.startsWith(`${room}/`)
 
-describe('walls', () => {
+/** Some of these read all source files, which takes more than five seconds on a machine that is busy. */
+const BUSY = { timeout: 60_000 }
+
+describe('walls', BUSY, () => {
   test('a room imports only rooms below it', () => {
     const up = arrows.filter(
       ({ path, target }) => floors.indexOf(roomOf(target)) > floors.indexOf(roomOf(path)),
@@ -80,7 +87,7 @@ describe('walls', () => {
   })
 })
 
-describe('documents', () => {
+describe('documents', BUSY, () => {
   const pages = [
     'README.md',
     'CONTRIBUTING.md',
@@ -104,7 +111,7 @@ describe('documents', () => {
   })
 })
 
-describe('who may use what', () => {
+describe('who may use what', BUSY, () => {
   const importersOf = (isPackage: (name: string) => boolean, room: string) =>
     sources
       .filter((source) => !isIn(room, source))
@@ -120,6 +127,21 @@ describe('who may use what', () => {
         node.tag.getText().startsWith('sql'),
     )
     expect(queries).toEqual([])
+  })
+
+  test('admin/ runs in browsers: nothing that it reaches, types included, is of Node or of the server', () => {
+    const byPath = new Map(sources.map((source) => [source.path, source]))
+    const reached = new Set(
+      sources.filter((source) => isIn('admin', source)).map(({ path }) => path),
+    )
+    const packages = new Set<string>()
+    for (const path of reached)
+      for (const { target } of byPath.get(path)?.imports ?? [])
+        if (paths.has(target)) reached.add(target)
+        else packages.add(target)
+    expect([...packages].sort()).toEqual(['viem', 'viem/utils', 'zod'])
+    const server = [...reached].filter((path) => isInServer(roomOf(path)))
+    expect(server).toEqual([])
   })
 
   test('HTTP frameworks stay in api/, types included', () => {
@@ -152,7 +174,40 @@ describe('who may use what', () => {
   })
 })
 
-describe('sizes', () => {
+describe('the console', BUSY, () => {
+  const files = readdirSync('console/src', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.tsx?$/.test(name),
+  )
+  const importsOf = (name: string) => {
+    const text = readFileSync(`console/src/${name}`, 'utf8')
+    const { statements } = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true)
+    return statements.filter(ts.isImportDeclaration).map((statement) => ({
+      name,
+      isType: statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword,
+      from: (statement.moduleSpecifier as ts.StringLiteral).text,
+    }))
+  }
+
+  test('takes of src/ only types, and only those of the contracts', () => {
+    expect(files.length).toBeGreaterThan(40)
+    const foreign = files
+      .flatMap(importsOf)
+      .filter(({ from }) => /^(\.\.\/)+src\//.test(from))
+      .filter(({ from, isType }) => !isType || !from.includes('../src/admin/'))
+    expect(foreign).toEqual([])
+  })
+
+  test('loads no packages but those whose licences it ships', () => {
+    const packages = files
+      .filter((name) => !name.includes('.test.'))
+      .flatMap(importsOf)
+      .filter(({ from, isType }) => !isType && !from.startsWith('.'))
+      .map(({ from }) => from)
+    expect([...new Set(packages)].sort()).toEqual(['@preact/signals', 'preact', 'preact/hooks'])
+  })
+})
+
+describe('sizes', BUSY, () => {
   test('no folder has more than 20 source files beside its subfolders', () => {
     const counts = new Map<string, number>()
     for (const { path } of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
@@ -169,7 +224,7 @@ describe('sizes', () => {
   })
 })
 
-describe('style', () => {
+describe('style', BUSY, () => {
   test('each exported type has a name of its own', () => {
     const holders = new Map<string, string[]>()
     for (const { path, tree } of sources) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Route } from '../../src/api/admin/route.js'
 import { routes } from '../../src/api/admin/routeTable.js'
-import type { Role } from '../../src/store/schema.js'
+import type { Role } from '../../src/base/vocabulary.js'
 import { audited } from '../../src/store/tenants/audit.js'
 import { createAuthToken } from '../../src/tenancy/manageAuthTokens.js'
 import { testActor } from '../support/actor.js'
@@ -134,6 +134,7 @@ describe('every row of the route table', () => {
       'PATCH /members/{userId}',
       'PATCH /policies/{policyId}',
       'POST /apps',
+      'POST /apps/{appId}/tanks',
       'POST /auth-tokens',
       'POST /invitations',
       'POST /policies',

@@ -31,11 +31,11 @@ export const rooms = [
   ['explain', 'code to meaning and remedy, pure'],
   ['validation/erc7562', 'the rules of ERC-7562, pure; its door is `index.ts`'],
   ['validation', 'from operation to verdict: engines that simulate, checks between them'],
+  ['outbound', 'the guarded HTTP client: the one way out to addresses that customers chose'],
   ['tenancy', 'accounts, apps, keys, authentication, encryption of secrets at rest'],
-  ['access', 'people: passwords, signing in, members of accounts, invitations'],
+  ['access', 'people: passwords, signing in, identity providers, members of accounts, invitations'],
   ['devnet', 'embedded anvil and its contracts, for development and tests'],
   ['gas', 'limits by search, preVerificationGas, the cost of a bundle'],
-  ['outbound', 'the guarded HTTP client: the one way out to addresses that customers chose'],
   ['webhook', 'registered webhooks, the approval call, delivery of events'],
   ['mempool', 'admission, replacement, limits, reputation'],
   ['policy', 'policies, their rules and budgets; the reservation'],
@@ -45,11 +45,19 @@ export const rooms = [
   ['paymaster', 'tanks, sponsorship, gas paid in tokens'],
   ['config', 'every option once: flag, environment variable, file key, help'],
   ['metrics', 'the counters of the process'],
+  [
+    'traces',
+    'the way of an operation for OpenTelemetry; nothing of it is loaded where no endpoint is configured',
+  ],
+  [
+    'admin',
+    'the contracts of the administration API: schemas that browsers have too, and the client',
+  ],
   ['api', 'HTTP: JSON-RPC methods and dialects, webhook management, administration'],
   ['service', 'composition: configuration in, running service out; one chain of it'],
   ['check', 'whether an installation can serve: one finding for each thing that was looked at'],
   ['cli', 'commands'],
-  ['.', '`cli.ts` and `demo.ts`, the programs'],
+  ['.', '`cli.ts` and `demo.ts`, the programs; `prool.ts`, which other projects import'],
 ] as const satisfies readonly (readonly [name: string, holds: string])[]
 
 export type RoomName = (typeof rooms)[number][0]

@@ -18,10 +18,10 @@ const isLong = process.env.PURSER_ADVERSARY === 'full'
 const moves = Number(process.env.PURSER_ADVERSARY_MOVES ?? (isLong ? 3_000 : 250))
 
 /**
- * Blocks that an honest operation may wait for its own: a bundle needs one or two, another attempt as many.
- * Beside other tests on a busy machine it may be some more.
+ * Blocks that an honest operation may wait for its own: a bundle needs one or two, another attempt as many. Blocks come by
+ * the clock, so beside other tests the number says how busy the machine is; it counts in the long form, which runs alone.
  */
-const MOST_BLOCKS = isLong ? 12 : 45
+const MOST_BLOCKS = 12
 const MEGABYTE = 2 ** 20
 
 let field: Battlefield
@@ -88,7 +88,7 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
   expect(adversary.internal).toEqual([])
   expect(operations.every(({ success }) => success)).toBe(true)
   expect(operations.length).toBeGreaterThan(field.entryPoints.length)
-  expect(summary.mostBlocks).toBeLessThanOrEqual(MOST_BLOCKS)
+  if (isLong) expect(summary.mostBlocks).toBeLessThanOrEqual(MOST_BLOCKS)
   expect(gained).toBeGreaterThanOrEqual(0n)
   expect(memory).toBeLessThan(1_024 * MEGABYTE)
   // An idle thread of the machine lags too, where other programs keep its cores.

@@ -57,7 +57,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
       const hash = await chain.wallet.sendTransaction({ to: TARGET, value: 0n, ...tip })
       await chain.wallet.waitForTransactionReceipt({ hash })
     }
-    return (await adviseFees(node, await chain.engine.heads.refresh())).fast
+    return (await adviseFees(node, await chain.engine.heads.refresh(), {})).fast
   }
 
   const ask = async (fees: Partial<Fees>) => {

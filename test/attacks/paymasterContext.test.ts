@@ -34,7 +34,7 @@ describe.each(VERSIONS)('EntryPoint v%s', (version: Version) => {
 
   const admitCheapest = async (sender: Address, paymaster: Address): Promise<Hex> => {
     const { node, heads } = bundling.chains[version].engine
-    const { standard } = await adviseFees(node, await heads.refresh())
+    const { standard } = await adviseFees(node, await heads.refresh(), {})
     const op: Operation = {
       ...entityOperation(sender, '0xffffffff', paymaster),
       ...limits,

@@ -50,7 +50,7 @@ describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize
   /** Fees with which an operation pays exactly what a bundle bids, at whatever base fee. */
   const fees = async () => {
     const { node, heads } = bundling.chains['0.6'].engine
-    const { standard } = await adviseFees(node, await heads.refresh())
+    const { standard } = await adviseFees(node, await heads.refresh(), {})
     return { ...standard, maxFeePerGas: standard.maxFeePerGas * 2n }
   }
 

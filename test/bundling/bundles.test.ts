@@ -86,7 +86,7 @@ describe('bundling rounds', () => {
     await withdraw(chain, paymaster, parseEther('1') - enoughForOne)
     await chain.settle()
     const receipts = await Promise.all(hashes.map((hash) => chain.receipt(hash)))
-    expect(new Set(receipts.map(({ receipt }) => receipt.blockNumber)).size).toBe(2)
+    expect(new Set(receipts.map(({ receipt }) => receipt.transactionHash)).size).toBe(2)
   })
 
   test('include an operation whose call reverts as not successful, with the reason', async () => {

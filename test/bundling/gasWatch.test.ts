@@ -1,7 +1,14 @@
-import { type Address, type Hex, numberToHex } from 'viem'
+import {
+  type Address,
+  encodeAbiParameters,
+  encodeEventTopics,
+  type Hex,
+  numberToHex,
+  parseAbi,
+} from 'viem'
 import { describe, expect, test } from 'vitest'
 import { createGasWatch, type GasCompared } from '../../src/bundling/createGasWatch.js'
-import { createNodeClient } from '../../src/chain/nodeClient.js'
+import type { TransactionReceipt } from '../../src/chain/transactionReceipt.js'
 import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
 import { statusOf } from '../../src/mempool/reputation.js'
 import {
@@ -9,7 +16,6 @@ import {
   setReputations,
   throttleEntity,
 } from '../../src/store/pool/reputations.js'
-import { startHttpNode } from '../support/chain/httpNode.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
@@ -25,97 +31,103 @@ function hashOf(index: number): Hex {
   return numberToHex(index, { size: 32 })
 }
 
-type Request = { readonly id: number; readonly method: string }
+const abi = parseAbi([
+  'event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)',
+])
 
-/** A watch over a node that has no debug methods, and answers only when `released`. */
-async function openWatch(chainId: number, released: Promise<void> = Promise.resolve()) {
-  let requests = 0
-  const http = await startHttpNode(async (body, response) => {
-    requests++
-    await released
-    const refuse = ({ id }: Request) => {
-      return { jsonrpc: '2.0', id, error: { code: -32601, message: 'method not found' } }
-    }
-    const asked = body as Request | Request[]
-    response.end(JSON.stringify(Array.isArray(asked) ? asked.map(refuse) : refuse(asked)))
+/** The receipt of a bundle that nobody has sent, with one operation. */
+function receiptOf(index: number): TransactionReceipt {
+  const topics = encodeEventTopics({
+    abi,
+    eventName: 'UserOperationEvent',
+    args: { userOpHash: hashOf(index), sender: ENTITY, paymaster: ENTITY },
   })
-  const node = createNodeClient({ urls: [http.url], logger: silent })
+  const data = encodeAbiParameters(
+    [{ type: 'uint256' }, { type: 'bool' }, { type: 'uint256' }, { type: 'uint256' }],
+    [0n, true, 1n, 1n],
+  )
+  const place = {
+    blockNumber: 1n,
+    blockHash: hashOf(0),
+    transactionHash: hashOf(index),
+    transactionIndex: 0,
+  }
+  return {
+    ...place,
+    from: ENTITY,
+    to: ENTRY_POINT,
+    contractAddress: null,
+    cumulativeGasUsed: 1n,
+    gasUsed: 1n,
+    effectiveGasPrice: 1n,
+    logs: [{ ...place, address: ENTRY_POINT, topics: topics as Hex[], data, logIndex: 0 }],
+    logsBloom: '0x',
+    status: 1,
+    type: 2,
+  }
+}
+
+/** A watch over bundles that the database does not know, which are never run again. */
+function openWatch(chainId: number) {
   const outcomes: GasCompared[] = []
-  const onGasCompared = (outcome: GasCompared) => outcomes.push(outcome)
+  const clock = { now: 0 }
   const watch = createGasWatch({
     chainId,
-    node,
     database: database(),
+    replay: () => Promise.reject(new Error('a bundle of somebody else was run again')),
+    now: () => clock.now,
     logger: silent,
-    onGasCompared,
+    onGasCompared: (outcome) => outcomes.push(outcome),
   })
   const entryPoint = createEntryPoint('0.9', ENTRY_POINT)
+  const compare = (index: number) => watch.compare({ receipt: receiptOf(index), entryPoint })
   return {
     outcomes,
-    requests: () => requests,
-    note: (index: number, staked = true) =>
-      watch.note(hashOf(index), [{ role: 'paymaster', address: ENTITY, staked, gasUsed: 50_000 }]),
-    compare: (index: number) =>
-      watch.compare({ transactionHash: hashOf(index), entryPoint, hashes: [hashOf(index)] }),
-    async stop() {
-      await node.close()
-      await http.stop()
+    clock,
+    note: (index: number) => watch.note(hashOf(index), new Map([[ENTITY, 50_000]])),
+    compare,
+    /** Compares a noted bundle; the outcome. */
+    async outcomeOf(index: number): Promise<GasCompared> {
+      const before = outcomes.length
+      watch.note(hashOf(index), new Map([[ENTITY, 50_000]]))
+      compare(index)
+      await until(async () => outcomes.length > before)
+      return outcomes.at(-1)!
     },
   }
 }
 
 describe('the gas of mined bundles', () => {
-  test('is not judged where the node cannot trace, and asked for once', async () => {
-    const watch = await openWatch(70_701)
-    try {
-      watch.note(1)
-      watch.compare(1)
-      watch.compare(1)
-      await until(async () => watch.outcomes.length > 0)
-      expect(watch.outcomes).toEqual(['unanswered'])
-      expect(watch.requests()).toBe(1)
-      expect(await readReputations(database(), 70_701, ENTRY_POINT)).toEqual([])
-    } finally {
-      await watch.stop()
-    }
+  test('is compared once, where an entity is staked', async () => {
+    const watch = openWatch(70_701)
+    watch.compare(1)
+    expect(await watch.outcomeOf(2)).toBe('unanswered')
+    watch.compare(2)
+    expect(await watch.outcomeOf(3)).toBe('unanswered')
+    expect(watch.outcomes).toHaveLength(2)
+    expect(await readReputations(database(), 70_701, ENTRY_POINT)).toEqual([])
   })
 
-  test('is not asked for where nobody is staked', async () => {
-    const watch = await openWatch(70_702)
-    try {
-      watch.note(1, false)
-      watch.compare(1)
-      watch.note(2)
-      watch.compare(2)
-      await until(async () => watch.outcomes.length > 0)
-      expect(watch.outcomes).toEqual(['unanswered'])
-      expect(watch.requests()).toBe(1)
-    } finally {
-      await watch.stop()
-    }
+  test('is passed over while another bundle is looked at', async () => {
+    const watch = openWatch(70_703)
+    for (const index of [1, 2]) watch.note(index)
+    for (const index of [1, 2]) watch.compare(index)
+    expect(watch.outcomes).toEqual(['skipped'])
+    await until(async () => watch.outcomes.length === 2)
+    expect(await watch.outcomeOf(3)).toBe('unanswered')
   })
 
-  test('is passed over while two bundles are looked at', async () => {
-    let resolve = () => {}
-    const promise = new Promise<void>((done) => {
-      resolve = done
-    })
-    const watch = await openWatch(70_703, promise)
-    try {
-      for (const index of [1, 2, 3]) watch.note(index)
-      for (const index of [1, 2, 3]) watch.compare(index)
-      expect(watch.outcomes).toEqual(['skipped'])
-      resolve()
-      await until(async () => watch.outcomes.length === 3)
-      expect(watch.outcomes.slice(1)).toEqual(['unanswered', 'unanswered'])
-      watch.note(4)
-      watch.compare(4)
-      await until(async () => watch.outcomes.length === 4)
-      expect(watch.outcomes[3]).toBe('unanswered')
-    } finally {
-      resolve()
-      await watch.stop()
-    }
+  test('is compared 20 times a minute, however many bundles are mined', async () => {
+    const watch = openWatch(70_702)
+    const outcomes: GasCompared[] = []
+    for (let index = 0; index < 30; index++) outcomes.push(await watch.outcomeOf(index))
+    expect(outcomes.filter((outcome) => outcome === 'unanswered')).toHaveLength(20)
+    expect(outcomes.slice(20)).toEqual(Array(10).fill('skipped'))
+    watch.clock.now += 2_999
+    expect(await watch.outcomeOf(30)).toBe('skipped')
+    watch.clock.now += 1
+    expect(await watch.outcomeOf(31)).toBe('unanswered')
+    expect(await watch.outcomeOf(32)).toBe('skipped')
   })
 })
 

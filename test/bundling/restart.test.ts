@@ -40,7 +40,7 @@ describe('a bundler that starts again', () => {
     const assembly = { head, executor: executor.address, entryPoint, waiting: new Set<never>() }
     const draft = await assembleBundle(context, assembly)
     const nonce = await chain.anvil.client.getTransactionCount({ address: executor.address })
-    const bundle = draft && (await signBundle(context, executor, BigInt(nonce), draft))
+    const bundle = draft && (await signBundle(context, executor, BigInt(nonce), draft, undefined))
     if (!bundle) throw new Error('there was nothing to sign')
     return bundle
   }

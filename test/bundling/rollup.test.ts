@@ -1,18 +1,26 @@
 import { pino } from 'pino'
-import { type Address, type Hex, parseEther, parseGwei, parseTransaction } from 'viem'
+import { type Address, type Hex, hexToBytes, parseEther, parseGwei, parseTransaction } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDataFees } from '../../src/bundling/settle/readDataFees.js'
 import { getBlock, getTransactionReceipt } from '../../src/chain/nodeReads.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import type { Version } from '../../src/entrypoint/entryPoint.js'
 import { PreVerificationGasTooLowError } from '../../src/errors/operationErrors.js'
+import { dataPriceAt } from '../../src/gas/dataPriceAt.js'
 import { receiptDataFee } from '../../src/gas/receiptDataFee.js'
+import { openBundles } from '../../src/store/outbox/bundles.js'
 import { createRandom, type Random } from '../evm/random.js'
 import { type OpStackBundling, startOpStackBundling } from '../support/chain/opStackChain.js'
-import { admitEstimated, type Payer, payers } from '../support/chain/payingOperations.js'
+import {
+  admitEstimated,
+  admitTokenPaid,
+  type Payer,
+  payers,
+} from '../support/chain/payingOperations.js'
 import { useDatabase } from '../support/database/database.js'
 import { randomRuns } from '../support/runs.js'
 import { lower, VERSIONS } from '../support/tanks/tankChain.js'
+import { openTokenTankChain, type TokenTankChain } from '../support/tanks/tokenTankChain.js'
 
 const postgres = useDatabase()
 
@@ -77,6 +85,7 @@ async function balanceOf({ executors, tester }: OpStackBundling): Promise<bigint
 describe.each([1, 5, 20])('on an OP-stack chain, in bundles of %i', (bundleSize) => {
   let bundling: OpStackBundling
   const tanks = new Map<Version, Address>()
+  const tokenTanks = new Map<Version, { tokens: TokenTankChain; tank: Address }>()
 
   beforeAll(async () => {
     bundling = await startOpStackBundling(postgres().database, {
@@ -84,10 +93,23 @@ describe.each([1, 5, 20])('on an OP-stack chain, in bundles of %i', (bundleSize)
       executorKeys: [devKey(1)],
       rules: 'off',
     })
-    for (const version of VERSIONS)
+    for (const version of VERSIONS) {
       tanks.set(version, await bundling.chains[version].createTank(0, { wei: parseEther('50') }))
+      const tokens = await openTokenTankChain(
+        version,
+        bundling.chainId,
+        bundling.chains[version].anvil,
+      )
+      tokenTanks.set(version, { tokens, tank: await tokens.createTokenTank(0, parseEther('50')) })
+    }
   })
   afterAll(() => bundling?.stop())
+
+  const admitTokens = async (version: Version, random: Random) => {
+    await bundling.setL1Prices(usual)
+    await mineAt(bundling, baseFee)
+    return admitTokenPaid(bundling, { random, fees, ...tokenTanks.get(version)! })
+  }
 
   test('operations pay what they cost, at most 5 % more, and the books are the chain to the wei', {
     timeout: 600_000,
@@ -100,8 +122,11 @@ describe.each([1, 5, 20])('on an OP-stack chain, in bundles of %i', (bundleSize)
       await bundling.tester.setAutomine(true)
       const hashes: Hex[] = []
       for (let place = 0; place < bundleSize; place++) {
-        const payer = payers[(done + place + done / bundleSize) % payers.length]!
-        const { hash } = await admit(bundling, tanks.get(version)!, { random, version, payer })
+        const payer = [...payers, 'token' as const][(done + place + done / bundleSize) % 5]!
+        const { hash } =
+          payer === 'token'
+            ? await admitTokens(version, random)
+            : await admit(bundling, tanks.get(version)!, { random, version, payer })
         hashes.push(hash)
       }
       await bundling.tester.setAutomine(false)
@@ -253,6 +278,40 @@ describe('on an OP-stack chain whose data fee moves', () => {
     expect(logged).toEqual([])
     expect(await booked({ l1Fee: l1Fee + 1n, operatorFee })).toBe(fee + 1n)
     expect(logged).toHaveLength(1)
+  })
+
+  test('a pending bundle that the fee overtakes is taken back: its operations wait, and go when it falls', async () => {
+    const hashes: Hex[] = []
+    for (const payer of ['balance', 'deposit', 'tank', 'operator', 'balance'] as const)
+      hashes.push(await admitOne(payer))
+    const before = await balanceOf(bundling)
+    await bundling.round()
+    expect(new Set(await states(hashes))).toEqual(new Set(['bundled']))
+    const [pending] = await openBundles(postgres().database, bundling.chainId)
+    const { hash, raw } = pending!.attempts[0]
+    // The node forgets it; at the next head everything costs L1 twenty times as much.
+    await bundling.tester.dropTransaction({ hash })
+    await setFee(20n)
+    const price = (await dataPriceAt(
+      bundling.context.node,
+      'opStack',
+      await bundling.heads.refresh(),
+    ))!
+    await roundAndMine()
+    await bundling.round()
+    expect(await states(hashes)).toEqual(hashes.map(() => 'pooled'))
+    const cancelled = (await bundlesOf(bundling)).at(-1)!
+    expect(cancelled.state).toBe('cancelled')
+    const lost = before - (await balanceOf(bundling))
+    expect(lost).toBe(cancelled.cost)
+
+    await setFee(1n)
+    await roundAndMine()
+    expect(await states(hashes)).toEqual(hashes.map(() => 'included'))
+    const included = (await bundlesOf(bundling)).at(-1)!
+    const { paid, gasCost } = await paidIn(bundling, included.transaction_hash!)
+    const wouldHaveLost = price.feeOf(price.sizeOf(hexToBytes(raw))) - (paid - gasCost)
+    expect(lost, `wei, instead of ${wouldHaveLost}`).toBeLessThan(wouldHaveLost / 3n)
   })
 
   test('an executor keeps more for a pending bundle than its gas: a node would refuse it otherwise', async () => {

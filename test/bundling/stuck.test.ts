@@ -68,8 +68,8 @@ describe('a bundle that the chain does not include', () => {
     const all = await attempts()
     expect(all.length).toBeGreaterThan(1)
     const data = chain.entryPoint.encodeHandleOps([op], chain.executors[0]!.address)
-    const cost = bundleCost(chain.entryPoint, [{ op, contextSize: 0 }], data, 0)
-    const paying = [{ op, metered: 10_000n }]
+    const cost = bundleCost(chain.entryPoint, [{ op, contextSize: 0 }], data, { beneficiaryGas: 0 })
+    const paying = [{ op, metered: 10_000n, executionCharge: 0n }]
     for (const fees of all) {
       expect(paysForItself({ entryPoint: chain.entryPoint, paying, cost }, fees)).toBe(true)
     }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { adviseFees, requireFees } from '../../src/chain/fees.js'
+import { adviseFees, highestAdvised, requireFees } from '../../src/chain/fees.js'
 import type { NodeExchange } from '../../src/chain/node/nodePool.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
@@ -53,7 +53,7 @@ describe('adviseFees', () => {
     const { node } = await chain(busy)
     for (const tip of [1n, 2n, 3n, 4n, 5n]) await pay(node, tip * gwei)
     const latest = await head(node)
-    const { slow, standard, fast } = await adviseFees(node, latest)
+    const { slow, standard, fast } = await adviseFees(node, latest, {})
     expect(standard.maxPriorityFeePerGas).toBe(3n * gwei)
     expect(slow.maxPriorityFeePerGas).toBeLessThanOrEqual(standard.maxPriorityFeePerGas)
     expect(fast.maxPriorityFeePerGas).toBeGreaterThanOrEqual(standard.maxPriorityFeePerGas)
@@ -65,12 +65,26 @@ describe('adviseFees', () => {
 
   test('one dear transaction a block is no price: on a quiet chain the lowest tip is', async () => {
     const { node } = await chain()
-    const before = await adviseFees(node, await head(node))
+    const before = await adviseFees(node, await head(node), {})
     for (let i = 0; i < 12; i++) {
       await pay(node, 100n * gwei)
-      const { fast } = await adviseFees(node, await head(node))
+      const { fast } = await adviseFees(node, await head(node), {})
       expect(fast.maxPriorityFeePerGas).toBe(before.fast.maxPriorityFeePerGas)
     }
+  })
+
+  test('what was advised lately may be offered when fees have fallen, for ten blocks', async () => {
+    const { node } = await chain([...busy, '--no-mining'])
+    for (let i = 0; i < 5; i++) await pay(node, 5n * gwei)
+    const { fast: dear } = await adviseFees(node, await head(node), {})
+    for (let i = 0; i < 9; i++) await pay(node, gwei)
+    const { fast: cheap } = await adviseFees(node, await head(node), {})
+    expect(cheap.maxPriorityFeePerGas).toBeLessThan(dear.maxPriorityFeePerGas / 2n)
+    expect(cheap.maxFeePerGas).toBeLessThan(dear.maxFeePerGas)
+    expect(highestAdvised(node, cheap)).toEqual(dear)
+    await pay(node, gwei)
+    const { fast: present } = await adviseFees(node, await head(node), {})
+    expect(highestAdvised(node, present).maxPriorityFeePerGas).toBe(cheap.maxPriorityFeePerGas)
   })
 
   test('of a quiet block a percentile within its used part is a tip that was paid', async () => {
@@ -92,7 +106,7 @@ describe('adviseFees', () => {
         : answer,
     )
     cleanups.push(half.stop)
-    const { slow, standard, fast } = await adviseFees(client(half.url), await head(node))
+    const { slow, standard, fast } = await adviseFees(client(half.url), await head(node), {})
     const tips = [slow, standard, fast].map((fees) => fees.maxPriorityFeePerGas / gwei)
     // Two fifths of the twentieth count as paid with what the node suggests.
     expect(tips).toEqual([5n, 10n, 10n])
@@ -102,7 +116,7 @@ describe('adviseFees', () => {
     const { node } = await chain(busy)
     for (let i = 0; i < 3; i++) await pay(node, 0n)
     const suggested = BigInt(await node.request<string>('eth_maxPriorityFeePerGas', []))
-    const { fast } = await adviseFees(node, await head(node))
+    const { fast } = await adviseFees(node, await head(node), {})
     expect(suggested).toBeGreaterThan(0n)
     expect(fast.maxPriorityFeePerGas).toBe(suggested)
   })
@@ -110,7 +124,7 @@ describe('adviseFees', () => {
   test('a network whose tip is zero gets zero, not a suggestion', async () => {
     const { node } = await chain()
     for (let i = 0; i < 3; i++) await pay(node, 0n)
-    const { standard } = await adviseFees(node, await head(node))
+    const { standard } = await adviseFees(node, await head(node), {})
     expect(standard.maxPriorityFeePerGas).toBe(0n)
     expect(standard.maxFeePerGas).toBeGreaterThan(0n)
   })
@@ -118,7 +132,7 @@ describe('adviseFees', () => {
   test('an empty chain gets what the node suggests', async () => {
     const { node } = await chain()
     const suggested = BigInt(await node.request<string>('eth_maxPriorityFeePerGas', []))
-    const { standard } = await adviseFees(node, await head(node))
+    const { standard } = await adviseFees(node, await head(node), {})
     expect(standard.maxPriorityFeePerGas).toBe(suggested)
   })
 
@@ -129,7 +143,7 @@ describe('adviseFees', () => {
     const old = await startNodeWithout(url, ['eth_feeHistory'])
     cleanups.push(old.stop)
     const latest = await head(node)
-    const { standard } = await adviseFees(client(old.url), latest)
+    const { standard } = await adviseFees(client(old.url), latest, {})
     expect(standard.maxPriorityFeePerGas).toBe(suggested)
     expect(standard.maxFeePerGas).toBe((latest.baseFee * 3n) / 2n + suggested)
   })
@@ -140,7 +154,7 @@ describe('adviseFees', () => {
     cleanups.push(older.stop)
     const price = BigInt(await node.request<string>('eth_gasPrice', []))
     const latest = await head(node)
-    const { standard } = await adviseFees(client(older.url), latest)
+    const { standard } = await adviseFees(client(older.url), latest, {})
     expect(standard.maxPriorityFeePerGas).toBe(price > latest.baseFee ? price - latest.baseFee : 0n)
   })
 
@@ -151,7 +165,7 @@ describe('adviseFees', () => {
     await node.request('evm_mine', [])
     const latest = await head(node)
     expect(latest.baseFee).toBe(0n)
-    const { standard } = await adviseFees(node, latest)
+    const { standard } = await adviseFees(node, latest, {})
     expect(standard.maxFeePerGas).toBe(standard.maxPriorityFeePerGas)
     expect(standard.maxFeePerGas).toBeGreaterThan(0n)
   })
@@ -173,7 +187,7 @@ describe('adviseFees', () => {
     )
     cleanups.push(uneven.stop)
     const latest = await head(node)
-    const advice = await adviseFees(client(uneven.url), latest)
+    const advice = await adviseFees(client(uneven.url), latest, {})
     expect(advice.slow.maxPriorityFeePerGas).toBe(5n * gwei)
     expect(() => requireFees(advice.slow, latest, advice)).not.toThrow()
   })
@@ -183,11 +197,14 @@ describe('adviseFees', () => {
     const calls: string[] = []
     const counted = client(url, (method) => calls.push(method))
     const first = await head(node)
-    const [a, b] = await Promise.all([adviseFees(counted, first), adviseFees(counted, first)])
+    const [a, b] = await Promise.all([
+      adviseFees(counted, first, {}),
+      adviseFees(counted, first, {}),
+    ])
     expect(a).toBe(b)
     expect(calls.filter((method) => method === 'eth_feeHistory')).toHaveLength(1)
     await pay(node, gwei)
-    await adviseFees(counted, await head(node))
+    await adviseFees(counted, await head(node), {})
     expect(calls.filter((method) => method === 'eth_feeHistory')).toHaveLength(2)
   })
 })
@@ -199,7 +216,7 @@ describe('requireFees', () => {
   })
   const advice = (max: bigint, tip: bigint) => {
     const same = fees(max, tip)
-    return { slow: same, standard: same, fast: same }
+    return { slow: same, standard: same, fast: same, tipFloor: { perGas: 0n, perByte: 0n } }
   }
 
   test('half of the standard tip passes, a wei less does not', () => {
@@ -243,7 +260,7 @@ afterAll(() => anvil.stop())
 
 test('what is advised is included, also where the base fee is zero', async () => {
   const node = client(anvil.url)
-  const { slow } = await adviseFees(node, await head(node))
+  const { slow } = await adviseFees(node, await head(node), {})
   const hash = await node.request('eth_sendTransaction', [
     {
       from,

@@ -74,6 +74,10 @@ function faultsOf(findings: readonly Finding[]) {
     .map(({ group, text, remedy }) => ({ group, text, remedy }))
 }
 
+function relayAt(url: string, others: Settings = {}): Settings {
+  return { sending: { way: 'private', url, publicAfter: 25, ...others } }
+}
+
 function tokenAt(price: unknown, decimals = token?.decimals): Settings {
   return { tokens: [{ address: token?.address, symbol: 'tUSD', decimals, sources: [price] }] }
 }
@@ -81,11 +85,11 @@ function tokenAt(price: unknown, decimals = token?.decimals): Settings {
 /** In front of the chain's node: answers to `method` are changed. */
 async function withNode<Result>(
   method: string,
-  change: (params: unknown[], answer: { result?: unknown }) => unknown,
+  change: (params: unknown[], answer: { result?: unknown }, batch: number) => unknown,
   use: (url: string) => Promise<Result>,
 ): Promise<Result> {
-  const node = await startChangedNode(chain().rpcUrl, (asked, params, answer) =>
-    asked === method ? change(params, answer) : answer,
+  const node = await startChangedNode(chain().rpcUrl, (asked, params, answer, batch) =>
+    asked === method ? change(params, answer, batch) : answer,
   )
   try {
     return await use(node.url)
@@ -178,12 +182,49 @@ describe('a broken configuration names its one fault', () => {
         (url) => check(environmentOf({ rpcUrls: [url] })),
       ),
     }),
+    'a chain without base fee': () => ({
+      group: 'nodes',
+      fault: /have no base fee.*set transactionType to legacy/,
+      found: withNode(
+        'eth_getBlockByNumber',
+        (_, answer) => {
+          const { baseFeePerGas: __, ...block } = Object(answer.result)
+          return answer.result ? { ...answer, result: block } : answer
+        },
+        (url) => check(environmentOf({ rpcUrls: [url] })),
+      ),
+    }),
+    'legacy transactions on a chain with a base fee': () => ({
+      group: 'nodes',
+      fault: /have a base fee.*leave transactionType out/,
+      found: check(environmentOf({ transactionType: 'legacy' })),
+    }),
     'a range of logs that the provider refuses': () => ({
       group: 'nodes',
       fault: /refuses logs of \d+ blocks: only 10 blocks/,
       found: withNode(
         'eth_getLogs',
-        (_, answer) => refused(answer, -32005, 'only 10 blocks'),
+        ([filter], answer) =>
+          'blockHash' in Object(filter) ? answer : refused(answer, -32005, 'only 10 blocks'),
+        (url) => check(environmentOf({ rpcUrls: [url] })),
+      ),
+    }),
+    'a node that gives no logs of a block': () => ({
+      group: 'nodes',
+      fault: /gives no logs of a block by its hash/,
+      found: withNode(
+        'eth_getLogs',
+        ([filter], answer) =>
+          'blockHash' in Object(filter) ? refused(answer, -32602, 'no blockHash here') : answer,
+        (url) => check(environmentOf({ rpcUrls: [url] })),
+      ),
+    }),
+    'a provider that takes small batches': () => ({
+      group: 'nodes',
+      fault: /answers batches of JSON-RPC requests, but not of 100$/,
+      found: withNode(
+        'eth_chainId',
+        (_, answer, size) => (size > 10 ? refused(answer, -32005, 'at most 10') : answer),
         (url) => check(environmentOf({ rpcUrls: [url] })),
       ),
     }),
@@ -194,6 +235,25 @@ describe('a broken configuration names its one fault', () => {
         'eth_sendRawTransaction',
         (_, answer) => refused(answer, -32601, 'the method does not exist'),
         (url) => check(environmentOf({ rpcUrls: [url] })),
+      ),
+    }),
+    'a relay that is away': () => ({
+      group: 'nodes',
+      fault: /127\.0\.0\.1:1 does not answer: .*bundles go public after 25 blocks/,
+      found: check(environmentOf(relayAt('http://127.0.0.1:1/secret-key'))),
+    }),
+    'a relay that is none': () => ({
+      group: 'nodes',
+      fault: /does not know eth_sendPrivateTransaction/,
+      found: check(environmentOf(relayAt(chain().rpcUrl))),
+    }),
+    "an executor's key that signs for a relay": () => ({
+      group: 'nodes',
+      fault: /sending\.authKey is the key of 0x70997970\w+, which holds money/,
+      found: check(
+        environmentOf(
+          relayAt(chain().rpcUrl, { method: 'eth_sendRawTransaction', authKey: 'env:EXECUTOR' }),
+        ),
       ),
     }),
     'a stack whose predeploys are absent': () => ({
@@ -210,7 +270,7 @@ describe('a broken configuration names its one fault', () => {
     }),
     'a key that is not in the environment': () => ({
       group: 'keys',
-      fault: /EXECUTOR must hold the private key/,
+      fault: /EXECUTOR must hold a private key/,
       found: check(environmentOf({}, { EXECUTOR: '' })),
     }),
     'one key for two executors': () => ({
@@ -225,8 +285,19 @@ describe('a broken configuration names its one fault', () => {
     }),
     'an executor without money': () => ({
       group: 'money',
-      fault: /executor 0x\w+ has 0$/,
+      fault: /executor 0x\w+ has 0 ETH$/,
       found: check(environmentOf({}, { EXECUTOR: `0x${'11'.repeat(32)}` })),
+    }),
+    'bundles larger than a block': () => ({
+      group: 'nodes',
+      fault:
+        /has blocks of 30000000 gas, less than maxBundleGas 30000001: set maxBundleGas to 30000000 or less$/,
+      found: check(environmentOf({ maxBundleGas: 30_000_001 })),
+    }),
+    'tips of Linea on another chain': () => ({
+      group: 'nodes',
+      fault: /tell no minimum tip as Linea's do: correct minimumTip$/,
+      found: check(environmentOf({ minimumTip: 'linea' })),
     }),
     'a token with other decimals than its contract': () => ({
       group: 'prices',
@@ -289,6 +360,35 @@ test('what works but should be known is a warning: open files, a webhook in a cl
   expect(JSON.stringify(findings)).not.toContain(devKey(1))
 })
 
+test('what a node lacks that can be done without is a warning, with what follows from it', async () => {
+  type Change = Parameters<typeof withNode>[1]
+  const unchanged: Change = (_, answer) => answer
+  /** The warnings about a node whose answers to `method` are changed. */
+  const lacking = async (settings: Settings, method = 'eth_call', change = unchanged) => {
+    const found = await withNode(method, change, (url) =>
+      check(environmentOf({ ...settings, rpcUrls: [url] })),
+    )
+    expect(faultsOf(found)).toEqual([])
+    const isWarning = ({ level, group }: Finding) => level === 'warning' && group === 'nodes'
+    return found.filter(isWarning).map(({ text }) => text.replace(/^\S+ /, ''))
+  }
+  const blind = await lacking({}, 'eth_call', (params, answer) =>
+    params.length > 3 ? refused(answer, -32602, 'too many') : answer,
+  )
+  expect(blind).toEqual([expect.stringMatching(/^pretends no blocks in eth_call/)])
+
+  const promised = { preconfirmations: true }
+  const silentNode = await lacking(promised, 'eth_getBlockByNumber', ([block], answer) =>
+    block === 'pending' ? { ...answer, result: null } : answer,
+  )
+  expect(silentNode).toEqual([expect.stringMatching(/^shows no pending block/)])
+  expect(await lacking(promised)).toEqual([])
+
+  const deaf = await lacking({ headsUrl: 'ws://127.0.0.1:1/secret-key' })
+  expect(deaf).toEqual([expect.stringMatching(/^announces no new heads: .*ECONNREFUSED/)])
+  expect(await lacking({ headsUrl: chain().rpcUrl.replace('http', 'ws') })).toEqual([])
+})
+
 test('the command: a line for each finding, JSON on demand, exit code 1 for a fault', async () => {
   const sound = await runCli(['check'], environmentOf())
   expect(sound).toMatchObject({ code: 0, stderr: '' })
@@ -301,4 +401,20 @@ test('the command: a line for each finding, JSON on demand, exit code 1 for a fa
   const unknown = await runCli(['check', '--chain', '5'], environmentOf())
   expect(unknown).toMatchObject({ code: 1, stdout: '' })
   expect(unknown.stderr).toContain('Chain 5 is not configured')
+})
+
+test('a chain whose blocks become final later than configured is a warning with the figures', async () => {
+  const findings = await withNode(
+    'eth_getBlockByNumber',
+    ([block], answer) =>
+      block === 'finalized'
+        ? { ...answer, result: { ...Object(answer.result), number: '0x0' } }
+        : answer,
+    (url) => check(environmentOf({ rpcUrls: [url], finalityDepth: 0 })),
+  )
+  expect(faultsOf(findings)).toEqual([])
+  const texts = findings.filter(({ level }) => level === 'warning').map(({ text }) => text)
+  expect(texts).toContainEqual(
+    expect.stringMatching(/own finality is \d+ blocks behind its head, and finalityDepth is 0$/),
+  )
 })

@@ -3,24 +3,34 @@ import type { AddressInfo } from 'node:net'
 import {
   type BiconomySmartAccountV2,
   createBundler,
+  createERC20SessionDatum,
+  createSessionKeyManagerModule,
   createSmartAccountClient,
+  DEFAULT_SESSION_KEY_MANAGER_MODULE,
   getCustomChain,
   PaymasterMode,
+  StorageType,
 } from '@biconomy/account'
 import {
   type Address,
   createPublicClient,
   createTestClient,
   createWalletClient,
+  encodeAbiParameters,
+  encodeFunctionData,
+  erc20Abi,
   type Hex,
   http,
   numberToHex,
+  parseAbiParameters,
   parseEther,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { placeBiconomyContracts } from '../../src/devnet/biconomyContracts.js'
+import { placeSessionModules } from '../support/accounts/placeSessionModules.js'
+import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import {
   makeDataFolder,
   type RunningPurser,
@@ -238,6 +248,54 @@ describe('@biconomy/account 4.6.3', () => {
         await webhookApi('DELETE', { webhookId: data.webhookId })
       }
     })
+  })
+
+  test('a session key transfers what its session allows, to nobody else', async () => {
+    await placeSessionModules(purser.info.rpcUrl)
+    const token = tokenNamed(purser.info, 'tUSD')
+    const client = await account(generatePrivateKey(), true)
+    const sender = await client.getAccountAddress()
+    await giveTokens(purser.info, token, sender, 500n)
+    const sessionSigner = createWalletClient({
+      account: privateKeyToAccount(generatePrivateKey()),
+      chain: chainOf(purser.info.rpcUrl),
+      transport: http(purser.info.rpcUrl),
+    })
+    const receiver: Address = `0x${'5e'.repeat(20)}`
+    const { address } = sessionSigner.account
+    const sessionKeyData = encodeAbiParameters(
+      parseAbiParameters('address, address, address, uint256'),
+      [address, token.address, receiver, 300n],
+    )
+    const manager = await createSessionKeyManagerModule({
+      smartAccountAddress: sender,
+      storageType: StorageType.MEMORY_STORAGE,
+    })
+    const session = createERC20SessionDatum({
+      interval: { validUntil: 0, validAfter: 0 },
+      sessionKeyAddress: address,
+      sessionKeyData,
+    })
+    const { data, sessionIDInfo } = await manager.createSessionData([session])
+    const enabling = await client.getEnableModuleData(DEFAULT_SESSION_KEY_MANAGER_MODULE)
+    const allowing = { to: DEFAULT_SESSION_KEY_MANAGER_MODULE, data }
+    const allowed = await client.sendTransaction([enabling, allowing], sponsoredMode)
+    expect((await allowed.wait()).success).toBe('true')
+
+    client.setActiveValidationModule(manager)
+    const options = { ...sponsoredMode, params: { sessionSigner, sessionID: sessionIDInfo[0]! } }
+    const transfer = (to: Address, amount: bigint) => ({
+      to: token.address,
+      data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amount] }),
+    })
+    const sent = await client.sendTransaction(transfer(receiver, 300n), options)
+    expect((await sent.wait()).success).toBe('true')
+    expect(await tokensOf(purser.info, token, receiver)).toBe(300n)
+    for (const [to, amount, reason] of [
+      [TARGET, 1n, 'ERC20SV Wrong Recipient'],
+      [receiver, 301n, 'ERC20SV Max Amount Exceeded'],
+    ] as const)
+      await expect(client.sendTransaction(transfer(to, amount), options)).rejects.toThrow(reason)
   })
 
   test('an operation that reverts in execution has the receipt success "false"', async () => {

@@ -12,6 +12,7 @@ import {
   simpleSmartAccount,
 } from '../support/service/smartAccounts.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
+import { until } from '../support/until.js'
 
 const purser = useRunningPurser()
 function info() {
@@ -99,8 +100,6 @@ describe.each(kinds)('viem with an app in mode native, $name', ({ open }) => {
     // What it might have cost stays locked until its block is final.
     expect(before - (await available())).toBeGreaterThanOrEqual(spent)
     await mine(65)
-    await expect
-      .poll(async () => before - (await available()), { timeout: 30_000, interval: 500 })
-      .toBe(spent)
+    await until(async () => before - (await available()) === spent)
   })
 })

@@ -111,6 +111,7 @@ describe.each(VERSIONS)('a staked paymaster of EntryPoint v%s', (version) => {
     expect(await reputation(paymaster)).toEqual({ included: 1, status: 0 })
     expect(await bundle(paymaster, 3)).toBe('saved')
     expect(await reputation(paymaster)).toEqual({ included: 4, status: 1 })
+    expect(await chain.metrics()).not.toContain('debug_traceTransaction')
   })
 
   test('for which others only warmed its storage is not', async () => {

@@ -173,5 +173,5 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
     // Stories of all kinds were told.
     expect(paidForNothing).toBeGreaterThan(stories.length / 4)
     expect(paidForNothing).toBeLessThan((stories.length * 5) / 6)
-  }, 180_000)
+  })
 })

@@ -143,7 +143,7 @@ test('adds what a chain of an older release lacks', async () => {
 
 test('goes without v0.9 where the node places no code', async () => {
   const plain = await startAnvil({ chainId: CHAIN_ID, logger })
-  const node = await startNodeWithout(plain.rpcUrl, ['anvil_setCode'])
+  const node = await startNodeWithout(plain.rpcUrl, ['anvil_setCode', 'hardhat_setCode'])
   try {
     const { entryPoints, absent } = await deployDevContracts(node.url)
     expect(Object.keys(entryPoints)).toEqual(['0.6', '0.7', '0.8'])

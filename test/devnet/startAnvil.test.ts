@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ import { devWallet } from '../../src/devnet/devWallet.js'
 import { fundAccount } from '../../src/devnet/fundAccount.js'
 import { type Anvil, type AnvilOptions, startAnvil } from '../../src/devnet/startAnvil.js'
 import { descendantsOf, isAlive } from '../support/service/processes.js'
+import { until } from '../support/until.js'
 
 const FRIEND: Address = '0x00000000000000000000000000000000000f71e0'
 const CHAIN_ID = 31337
@@ -140,13 +141,12 @@ test('takes another port when its old one belongs to somebody else', async () =>
 test('loses nothing that was saved when anvil is killed', async () => {
   const first = await start({ dataDir })
   const { transactionHash } = await transfer(first.rpcUrl)
-  await expect
-    .poll(() => readFileSync(join(dataDir, `chain-${CHAIN_ID}.state.json`), 'utf8'), {
-      timeout: 20_000,
-    })
-    .toContain(transactionHash)
+  const saved = join(dataDir, `chain-${CHAIN_ID}.state.json`)
+  await until(
+    async () => existsSync(saved) && readFileSync(saved, 'utf8').includes(transactionHash),
+  )
   process.kill(first.pid, 'SIGKILL')
-  await expect.poll(() => isAlive(first.pid)).toBe(false)
+  await until(async () => !isAlive(first.pid))
 
   const second = await start({ dataDir })
   const receipt = await anvilClient(second.rpcUrl).getTransactionReceipt({ hash: transactionHash })
@@ -209,7 +209,7 @@ test('starts anew beside a record that cannot be read', async () => {
 test('a process that exits without stopping its chain leaves none behind', async () => {
   const { child, anvil } = await startElsewhere('process.exit(3)')
   await once(child, 'exit')
-  await expect.poll(() => isAlive(anvil.pid)).toBe(false)
+  await until(async () => !isAlive(anvil.pid))
 })
 
 test('a refused start gives one sentence and leaves no process', async () => {

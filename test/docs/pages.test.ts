@@ -89,7 +89,7 @@ test('no sentence lets npx fetch the package that has our name on npm today', ()
       .map(({ parentPath, name }) => join(parentPath, name)),
   )
   const fetching =
-    /\b(npx|bunx|pnpx|dlx|npm (?:exec|x))\b[^\n]{0,40}\bpurser\b|\b(install|add|i) (-\S+ )*purser\b/
+    /\b(npx(?! --yes --package \.\/purser-)|bunx|pnpx|dlx|npm (?:exec|x))\b[^\n]{0,40}\bpurser\b|\b(install|add|i) (-\S+ )*purser\b/
   const found = [...files, 'README.md', 'CONTRIBUTING.md', 'package.json'].filter((file) =>
     fetching.test(readFileSync(file, 'utf8')),
   )

@@ -1,6 +1,6 @@
 import { type Address, concatHex, numberToHex, parseEther, parseGwei } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { decodeReceipt, type RawReceipt } from '../../src/chain/transactionReceipt.js'
+import { decodeReceipt } from '../../src/chain/transactionReceipt.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
 import { SPENDER, spendingAccountCode } from '../support/chain/spendingAccount.js'
@@ -74,7 +74,7 @@ describe('the most that EntryPoint v0.6 may charge', () => {
       await chain.anvil.request('anvil_setCoinbase', [SPENDER])
       const raw = await chain.handleOps(ops, 29_000_000n)
       await chain.anvil.request('anvil_setCoinbase', [`0x${'0'.repeat(40)}`])
-      const { logs } = decodeReceipt(raw as unknown as RawReceipt)
+      const { logs } = decodeReceipt(raw as unknown as Parameters<typeof decodeReceipt>[0])
       const charged = chain.entryPoint
         .decodeOutcomes(logs)
         .map(({ actualGasUsed }) => actualGasUsed)

@@ -175,9 +175,11 @@ describe('a service that is killed', () => {
         )
       ).every(({ state }) => state === 'SUBMITTED'),
     )
-    await purser.end('SIGKILL')
+    // While it stands still, not after its end: a chain without its service ends ten seconds later.
+    purser.process.kill('SIGSTOP')
     await anvil(before).setAutomine(true)
     await anvil(before).mine({ blocks: 2_100 })
+    await purser.end('SIGKILL')
     for (const point of ['inclusion:settled', 'index:catching-up:2'] as const)
       await dieStarting(folder, point)
     await recover(await start(), intents)

@@ -157,5 +157,5 @@ test('a service that another one has replaced ends', async () => {
       }),
     )
   })
-  expect(purser.output()).toMatch(/Another Purser/)
+  await until(async () => /Another Purser/.test(purser.output()))
 })

@@ -155,9 +155,7 @@ function quiet() {
   )
 }
 
-test('processes are replaced one after the other without one refused request', {
-  timeout: 240_000,
-}, async () => {
+test('processes are replaced one after the other without one refused request', async () => {
   const ready = async (replica: Replica): Promise<boolean> =>
     replica.isRunning() &&
     (await fetch(`${replica.url()}/health/ready?role=${replica.role}`).then(

@@ -2,6 +2,7 @@ import { type Address, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
+import type { NodeClient } from '../../src/chain/nodeClient.js'
 import type { Draft } from '../../src/entrypoint/draft.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
@@ -37,13 +38,16 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
   })
   afterAll(() => chain?.close())
 
-  async function estimate(draft: Draft): Promise<GasEstimate> {
+  async function estimate(
+    draft: Draft,
+    asked: NodeClient = chain.engine.node,
+  ): Promise<GasEstimate> {
     const { node, heads } = chain.engine
     const context = {
-      node,
+      node: asked,
       engine: chain.engine,
       definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
-      advice: await adviseFees(node, heads.current()),
+      advice: await adviseFees(node, heads.current(), {}),
       bundleSize: 1,
       beneficiaryGas: 0,
     }
@@ -85,6 +89,19 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
       (Object.keys(calls) as (keyof typeof calls)[]).map((name) => [kind, payer, name] as const),
     ),
   )
+
+  test('what the head has answered once is not asked of the node again', async () => {
+    const unasked = (): never => {
+      throw new Error('the node was asked')
+    }
+    const silent = { ...chain.engine.node, request: unasked, batch: unasked }
+    const draft: Draft = { ...(await chain.draft('deployed', 'asked once')), ...unset }
+    await chain.engine.heads.refresh()
+    const first = await estimate(draft)
+    chain.engine.batches()
+    expect(await estimate(draft, silent)).toEqual(first)
+    expect(chain.engine.batches()).toEqual([])
+  })
 
   test.each(cases)(
     'a %s sender paid by %s with %s succeeds, and not with less',

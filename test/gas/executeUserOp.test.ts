@@ -62,7 +62,9 @@ describe.each(['0.7', '0.8', '0.9'] as const)(
         const metered = outcome!.actualGasUsed - op.preVerificationGas
         const spent = receipt.gasUsed - metered
         const data = chain.entryPoint.encodeHandleOps([op], chain.executor)
-        const { unmetered } = bundleCost(chain.entryPoint, [{ op, contextSize: 0 }], data, 0)
+        const { unmetered } = bundleCost(chain.entryPoint, [{ op, contextSize: 0 }], data, {
+          beneficiaryGas: 0,
+        })
         expect(unmetered).toBeGreaterThanOrEqual(spent)
         expect(unmetered).toBeLessThanOrEqual((spent * 103n) / 100n)
         expect(op.preVerificationGas).toBeGreaterThanOrEqual(spent)

@@ -46,7 +46,7 @@ describe.each(VERSIONS)('state named by the hash or the signer, EntryPoint v%s:'
       maxBundleGas: 16_000_000n,
       maxVerificationGas: 5_000_000n,
     }
-    const advice = await adviseFees(node, head)
+    const advice = await adviseFees(node, head, {})
     const parts = { bundleSize: 1, beneficiaryGas: 0 }
     const engine = createInProcessEngine({ state: chain.engine.state, simulations: unhurried })
     const context = { node, engine, definition, advice, ...parts }

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { parseAbi } from 'viem'
 import { expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { type Json, result } from '../support/http/jsonRpc.js'
+import { describedResult as result } from '../support/http/describedRpc.js'
+import { expectDocumentedAnswer } from '../support/http/documentedInterface.js'
+import type { Json } from '../support/http/jsonRpc.js'
 import { useWebhookServer } from '../support/http/webhookServer.js'
 import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
 import { createTenant } from '../support/service/createTenant.js'
@@ -29,7 +31,9 @@ async function send(
     headers,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  return { status: response.status, body: await response.json() }
+  const answer = { status: response.status, body: await response.json() }
+  expectDocumentedAnswer(method, `/${path}`, answer)
+  return answer
 }
 
 function ok(message: string, data?: unknown) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { post, rpc } from '../support/http/jsonRpc.js'
+import { describedRpc as rpc } from '../support/http/describedRpc.js'
+import { post } from '../support/http/jsonRpc.js'
 import { usePurser } from '../support/service/usePurser.js'
 
 const info = usePurser()

@@ -2,7 +2,7 @@ import { type Address, parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../src/entrypoint/operation.js'
-import { result, rpc } from '../support/http/jsonRpc.js'
+import { describedResult as result, describedRpc as rpc } from '../support/http/describedRpc.js'
 import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
 import { usePurser } from '../support/service/usePurser.js'
 

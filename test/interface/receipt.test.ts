@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Json, result } from '../support/http/jsonRpc.js'
+import { describedResult as result } from '../support/http/describedRpc.js'
+import type { Json } from '../support/http/jsonRpc.js'
 import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
 import { usePurser } from '../support/service/usePurser.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import { result, rpc } from '../support/http/jsonRpc.js'
+import { describedResult as result, describedRpc as rpc } from '../support/http/describedRpc.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { usePurser } from '../support/service/usePurser.js'
 
@@ -208,7 +208,9 @@ describe('UserOperation submission', () => {
     expect(status).toBe(400)
     expect(body.error).toMatchObject({
       code: -32507,
-      message: 'AA24 signature error (Invalid UserOp signature or paymaster signature)',
+      message: expect.stringMatching(
+        /^AA24 signature error: the hash of the operation is 0x.*\(Invalid UserOp signature or paymaster signature\)$/,
+      ),
     })
   })
 

@@ -1,11 +1,23 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildVersion } from '../../src/base/version.js'
 import { devKey } from '../../src/devnet/devKeys.js'
+import { blocksOf } from '../docs/pages.js'
 import { useDatabase } from '../support/database/database.js'
 import { databaseUrlOf } from '../support/database/databaseUrl.js'
 import { expectOneSentence } from '../support/service/cliAnswers.js'
@@ -19,28 +31,96 @@ const external = useDatabase()
 
 /** Closed to other users, as a home directory may be, and so is all below it. */
 let home = ''
+/** The folder into which npx installed the tarball. */
 let app = ''
+/** The program npx. */
+let npx = ''
 let packed: string[] = []
+let firstAnswer = ''
+
+/** The line of the README: the arguments of npx before those of the command. */
+const oneLine = ['--yes', '--no-audit', '--prefer-offline', '--ignore-scripts']
+
+/** An npm whose own installations lie in `home`, and whose downloads are those of the machine. */
+async function prepareNpm(): Promise<void> {
+  const cache = (await run('npm', ['config', 'get', 'cache'])).stdout.trim()
+  const own = join(home, 'npm')
+  mkdirSync(own)
+  mkdirSync(join(cache, '_cacache'), { recursive: true })
+  symlinkSync(join(cache, '_cacache'), join(own, '_cacache'))
+  vi.stubEnv('npm_config_cache', own)
+}
 
 /** The build exists (the tests' global setup made it), so packing does not build again. */
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'purser-packed-'))
   chmodSync(home, 0o700)
-  app = join(home, 'app')
-  mkdirSync(app)
+  await prepareNpm()
+  npx = realpathSync((await run('sh', ['-c', 'command -v npx'])).stdout.trim())
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', home]
   const [answer] = JSON.parse((await run('npm', pack)).stdout)
   packed = answer.files.map(({ path }: { path: string }) => path)
-  const tarball = join(home, answer.filename)
-  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts']
-  await run('npm', ['install', '--prefix', app, ...flags, tarball])
+  oneLine.push('--package', join(home, answer.filename), 'purser')
+  const empty = join(home, 'empty')
+  mkdirSync(empty)
+  const first = await run('npx', [...oneLine, '--version'], { cwd: empty })
+  firstAnswer = first.stdout
+  expect(readdirSync(empty)).toEqual([])
+  app = join(home, 'npm/_npx', readdirSync(join(home, 'npm/_npx'))[0] ?? '')
 }, 300_000)
 
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(() => {
+  vi.unstubAllEnvs()
+  rmSync(home, { recursive: true, force: true })
+})
 
 /** The command of the folder into which the tarball was installed. */
 function purser(...args: string[]) {
   return run(join(app, 'node_modules/.bin/purser'), args, { cwd: app })
+}
+
+/** A program that the compiler must refuse at each marked line. */
+const mistakes = `
+// @ts-expect-error no such route
+await admin.call('GET /nothing')
+// @ts-expect-error its path has a parameter
+await admin.call('GET /apps/{appId}')
+// @ts-expect-error amounts of wei are text
+await admin.call('POST /apps/{appId}/funds/{chainId}/credit', { params: { appId: app.id, chainId: 1 }, body: { wei: 5, reference: 'x' } })
+// @ts-expect-error an app has no such member
+app.balance
+// @ts-expect-error the export is read in lines
+await admin.call('GET /audit/export')
+`
+
+/** The program of docs/api.md with `purser/admin`, compiled with the package's types and run from its folder. */
+async function expectAdminClient(data: string): Promise<void> {
+  const program = blocksOf('docs/api.md').find(
+    ({ way }) => way.kind === 'file' && way.name === 'admin.mjs',
+  )?.text
+  if (program === undefined) throw new Error('docs/api.md has no admin.mjs')
+  mkdirSync(join(app, '.purser'))
+  copyFileSync(join(data, 'dev.json'), join(app, '.purser/dev.json'))
+  writeFileSync(join(app, 'admin.mts'), program + mistakes)
+  const ofRepository = (path: string) => resolve('node_modules', path)
+  const types = ['--types', 'node', '--typeRoots', ofRepository('@types')]
+  const flags = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2022', '--module']
+  const compiler = [ofRepository('typescript/bin/tsc'), ...flags, 'nodenext', ...types, 'admin.mts']
+  await run(process.execPath, compiler, { cwd: app }).catch(({ stdout }) => {
+    throw new Error(stdout)
+  })
+
+  writeFileSync(join(app, 'admin.mjs'), program)
+  const { stdout } = await run(process.execPath, ['admin.mjs'], { cwd: app })
+  const lines = stdout.trim().split('\n')
+  expect(lines[0]).toMatch(/^Arcade [0-9a-f-]{36} with a key that ends in \w{4}$/)
+  expect(lines[1]).toMatch(/^0x[0-9a-f]{64} included \d+$/)
+  expect(lines.slice(-4)).toEqual([
+    expect.stringMatching(/^\S+Z policy\.create$/),
+    expect.stringMatching(/^\S+Z key\.create$/),
+    expect.stringMatching(/^\S+Z app\.create$/),
+    expect.stringMatching(/^400 name is wrong: /),
+  ])
 }
 
 describe('the packed tarball', () => {
@@ -48,49 +128,64 @@ describe('the packed tarball', () => {
     expect(packed).toEqual(
       expect.arrayContaining([
         'package.json',
+        'CHANGELOG.md',
         'LICENSE',
         'README.md',
+        'dist/admin/index.d.ts',
         'dist/cli.js',
+        'dist/console/index.html',
         'dist/demo.js',
+        'dist/prool.d.ts',
+        'dist/prool.js',
+        'deploy/grafana/purser.json',
+        'deploy/prometheus/purser.rules.yml',
         'docs/deploying.md',
       ]),
     )
-    const others = packed.filter((path) => !/^(dist|docs)\//.test(path))
-    expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
+    const others = packed.filter((path) => !/^(deploy|dist|docs)\//.test(path))
+    expect(others.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
     expect(packed.filter((path) => /^docs\/(?!\w+\.md$)/.test(path))).toEqual([])
     expect(
-      packed.filter((path) => /node_modules|\.test\.|\.ts$|\/bench\/|\/test\//.test(path)),
+      packed.filter((path) =>
+        /node_modules|\.test\.(?!yml)|(?<!\.d)\.ts$|\.map$|\/bench\/|\/test\/|tsbuildinfo/.test(
+          path,
+        ),
+      ),
     ).toEqual([])
   })
 
-  test('its command answers', async () => {
+  test('its command answers, by npx in an empty folder too', async () => {
+    expect(firstAnswer).toBe(`${buildVersion}\n`)
     expect((await purser('--version')).stdout).toBe(`${buildVersion}\n`)
     expect((await purser('--help')).stdout).toContain('Usage: purser')
   })
 
-  test('purser dev runs from a folder that other users cannot read, with its data there', async () => {
-    const cli = join(app, 'node_modules/purser/dist/cli.js')
+  test('one line of npx runs purser dev from a folder that other users cannot read, with its data there', async () => {
     const data = join(home, 'data')
     const flags = ['--data', data, '--port', '0', '--log-level', 'warn']
-    const service = await startService(['dev', ...flags], {}, cli)
+    const service = await startService([...oneLine, 'dev', ...flags], {}, npx)
     try {
       const info = readDevInfo(data)
       expect(Object.keys(info.entryPoints)).toEqual(['0.6', '0.7', '0.8'])
-      expect(service.output()).toMatch(
-        /has no EntryPoint v0\.9 \(not installed: npm install account-abstraction-v09-rc@npm:\S+ hardhat-predeploy@/,
+      await until(async () =>
+        /has no EntryPoint v0\.9 \(not installed: npm install account-abstraction-v09-rc@npm:\S+ hardhat-predeploy@/.test(
+          service.output(),
+        ),
       )
       const account = await devAccount(info, 'packed')
       const receipt = await receiptOf(info, await account.send(await account.sponsored()))
       expect(receipt.success).toBe('true')
+      await expectAdminClient(data)
       expect(existsSync(join(data, 'postgres'))).toBe(true)
       const { stdout } = await purser('demo', '--data', data)
       expect(stdout.match(/success +true/g)).toHaveLength(3)
     } finally {
-      expect((await service.end('SIGTERM')).code).toBe(0)
+      // The signal ends npx alone; the service sees that and stops all that it started.
+      await service.end('SIGTERM')
     }
     // PostgreSQL's last process may still write its checkpoint where the disk is slow.
     await until(async () => processesOn(home).length === 0)
-  }, 180_000)
+  })
 
   test('serves without its optional packages; a command that needs one names it', async () => {
     await run('npm', ['prune', '--prefix', app, '--omit=optional', '--ignore-scripts'])
@@ -109,5 +204,5 @@ describe('the packed tarball', () => {
     const flags = [...data, '--port', '0', '--chains', JSON.stringify([away])]
     const service = await startService(['serve', ...flags], server, cli)
     expect((await service.end('SIGTERM')).code).toBe(0)
-  }, 180_000)
+  })
 })

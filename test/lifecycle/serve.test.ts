@@ -143,7 +143,7 @@ describe('purser serve with two chains', () => {
       entryPoint,
     ])
     expect({ status, code: body.error?.code }).toEqual({ status: 503, code: -32005 })
-  }, 120_000)
+  })
 
   test('it ends cleanly, also with a dead chain', async () => {
     const children = descendantsOf(service!.process.pid!)

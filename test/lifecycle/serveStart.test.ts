@@ -14,6 +14,7 @@ import {
   startService,
   urlOf,
 } from '../support/service/startPurser.js'
+import { until } from '../support/until.js'
 
 let chain: PublicChain
 let folder = ''
@@ -133,7 +134,7 @@ describe('purser serve --embedded-chain', () => {
       const view = {
         ...chain,
         chainId: 31_337,
-        rpcUrl: /31337 at (\S+)/.exec(service.output())?.[1] ?? '',
+        rpcUrl: await until(async () => /31337 at (\S+)/.exec(service.output())?.[1]),
         bundlerUrl: `${urlOf(service)}/api/v2/31337/${apiKey}`,
         paymasterUrl: `${urlOf(service)}/api/v1/31337/${apiKey}`,
       }

@@ -11,6 +11,7 @@ import { listAudit } from '../../src/store/tenants/audit.js'
 import { withBooks } from '../support/database/books.js'
 import { fillTenant, type TenantObjects } from '../support/database/fillTenant.js'
 import { storeUser } from '../support/database/storeUser.js'
+import { entryPointNamed } from '../support/http/apiFixtures.js'
 import type { Json } from '../support/http/jsonRpc.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 import { commandsOn, labelled } from '../support/service/cliAnswers.js'
@@ -53,6 +54,14 @@ describe('the administration API', () => {
     'PATCH /apps/{appId}/funds/{chainId}': ['fund.update', { alarmDays: 2 }],
     'PATCH /apps/{appId}/funds/{chainId}/mode': ['fund.update', { mode: 'shared' }],
     'POST /apps/{appId}/funds/{chainId}/credit': ['fund.credit', { wei: '5', reference: 'x' }],
+    'POST /apps/{appId}/tanks': [
+      'tank.create',
+      {
+        chainId: 31_337,
+        entryPoint: entryPointNamed('0.8').address,
+        owner: `0x${'0a'.repeat(20)}`,
+      },
+    ],
     'PATCH /apps/{appId}/quotas': ['app.update', { quotas: { perDay: 5 } }],
     'POST /apps/{appId}/webhooks': [
       'webhook.create',
@@ -85,10 +94,20 @@ describe('the administration API', () => {
     'DELETE /auth-tokens/{tokenId}': ['token.revoke'],
     'POST /operations/{chainId}/{userOpHash}/cancel': ['operation.cancel', {}],
   }
-  /** Routes that need a password: `test/admin/answers.test.ts` shows that they write. */
-  const withPassword = ['POST /session', 'POST /password', 'POST /invitations/accept']
+  /** Routes that need a password, or the link of a start: `test/admin/answers.test.ts` and `signInLink.test.ts` show that they write. */
+  const withPassword = [
+    'POST /session',
+    'POST /session/link',
+    'POST /password',
+    'POST /invitations/accept',
+  ]
   /** Routes that ask somebody else and change nothing here. */
-  const asking = ['POST /apps/{appId}/webhooks/{webhookId}/test', 'POST /apps/{appId}/simulate']
+  const asking = [
+    'POST /apps/{appId}/webhooks/{webhookId}/test',
+    'POST /apps/{appId}/simulate',
+    'POST /policies/check',
+    'POST /apps/{appId}/policies/try',
+  ]
 
   test('every route that is no GET is known as one that changes, or that asks', () => {
     const names = routes
@@ -282,6 +301,8 @@ describe('commands and the older interfaces', () => {
       'decision show',
       'policy list',
       'policy show',
+      'policy check',
+      'policy try',
       'audit list',
       'audit verify',
       'operation list',

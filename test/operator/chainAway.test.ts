@@ -1,12 +1,13 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { type Json, rpc } from '../support/http/jsonRpc.js'
 import { commandsOn, expectOneSentence } from '../support/service/cliAnswers.js'
+import { clientView } from '../support/service/clientView.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { processesOn } from '../support/service/processes.js'
+import { servedChain, servedChains } from '../support/service/servedChain.js'
 import {
   makeDataFolder,
   type RunningService,
@@ -57,15 +58,13 @@ async function answerOn(port: number): Promise<Server> {
   return server
 }
 
-function definition(chainId: number, rpcUrl: string) {
-  return { chainId, rpcUrls: [rpcUrl], executorKeys: ['env:EXECUTOR'], pollInterval: 50 }
-}
-
 const flags = () => ['--data', folder, '--port', '0', '--log-level', 'info', '--drain-seconds', '0']
 
-function serveWith(chains: readonly unknown[]): Promise<RunningService> {
-  const environment = { EXECUTOR: devKey(1), PURSER_CHAINS: JSON.stringify(chains) }
-  return startService(['serve', ...flags()], environment)
+function serveWith(
+  chains: readonly ReturnType<typeof servedChain>[],
+  ...more: readonly string[]
+): Promise<RunningService> {
+  return startService(['serve', ...flags(), ...more], servedChains(chains))
 }
 
 async function ready(service: RunningService, query = '') {
@@ -76,17 +75,15 @@ async function ready(service: RunningService, query = '') {
 describe('a chain whose node is away when the service starts', () => {
   test('takes no other chain with it, is refused with -32005, and is served when its node comes', async () => {
     const port = await freePort()
-    const away = definition(AWAY, `http://127.0.0.1:${port}/a-secret-path`)
-    const service = await serveWith([definition(chain.chainId, chain.rpcUrl), away])
+    const away = servedChain({ chainId: AWAY, rpcUrl: `http://127.0.0.1:${port}/a-secret-path` })
+    const service = await serveWith([servedChain(chain), away])
     let node: Server | undefined
     try {
-      expect(service.output()).toContain(`Chain ${AWAY} does not answer at 127.0.0.1:${port}`)
+      const said = `Chain ${AWAY} does not answer at 127.0.0.1:${port}`
+      await until(async () => service.output().includes(said))
       expect(service.output()).not.toContain('a-secret-path')
       const { apiKey } = await commandsOn(folder).tenant('away')
-      const view = (each: PublicChain) => {
-        const url = `${urlOf(service)}/api/v2/${each.chainId}/${apiKey}`
-        return { ...each, bundlerUrl: url, paymasterUrl: url }
-      }
+      const view = (each: PublicChain) => clientView(each, urlOf(service), apiKey)
       const account = await devAccount(view(chain), 'beside')
       const hash = await account.send(await account.selfPaid())
       expect((await receiptOf(view(chain), hash)).success).toBe('true')
@@ -127,7 +124,7 @@ describe('a chain whose node is away when the service starts', () => {
   })
 
   test('alone, lets the service start, which is not ready, and ends at once when asked', async () => {
-    const service = await serveWith([definition(AWAY, 'http://127.0.0.1:1')])
+    const service = await serveWith([servedChain({ chainId: AWAY, rpcUrl: 'http://127.0.0.1:1' })])
     const { status, body } = await ready(service)
     expect(status).toBe(503)
     expect(body.checks).toMatchObject({ serving: true, database: true, [`chain ${AWAY}`]: false })
@@ -141,8 +138,8 @@ describe('a chain whose node is away when the service starts', () => {
     const { port } = silent.address() as AddressInfo
     // The start would wait for ever for an answer of that node.
     const service = await serveWith([
-      definition(chain.chainId, chain.rpcUrl),
-      definition(AWAY, `http://127.0.0.1:${port}`),
+      servedChain(chain),
+      servedChain({ chainId: AWAY, rpcUrl: `http://127.0.0.1:${port}` }),
     ])
     try {
       expect((await ready(service)).status).toBe(200)
@@ -155,24 +152,24 @@ describe('a chain whose node is away when the service starts', () => {
 })
 
 describe('mistakes stay mistakes', () => {
-  const cases: readonly [string, () => unknown, RegExp][] = [
-    ['another chain id', () => definition(10, chain.rpcUrl), /chain 10 serves chain 1511/],
+  const cases: readonly [string, () => ReturnType<typeof servedChain>, RegExp][] = [
+    [
+      'another chain id',
+      () => servedChain({ ...chain, chainId: 10 }),
+      /chain 10 serves chain 1511/,
+    ],
     [
       'an EntryPoint that is not there',
       () => ({
-        ...definition(chain.chainId, chain.rpcUrl),
+        ...servedChain(chain),
         entryPoints: [{ version: '0.6', address: `0x${'ab'.repeat(20)}` }],
       }),
       /no EntryPoint 0\.6/,
     ],
   ]
   test.each(cases)('%s, beside a chain that works', async (_, wrong, text) => {
-    const environment = {
-      EXECUTOR: devKey(1),
-      PURSER_CHAINS: JSON.stringify([definition(AWAY, other.rpcUrl), wrong()]),
-    }
     const args = ['serve', ...flags(), '--log-level', 'error']
-    const { code, stdout, stderr } = await runCli(args, environment)
+    const { code, stdout, stderr } = await runCli(args, servedChains([servedChain(other), wrong()]))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(expectOneSentence(stderr)).toMatch(text)
     expect(processesOn(folder)).toEqual([])
@@ -181,11 +178,7 @@ describe('mistakes stay mistakes', () => {
 
 describe('a process that only bundles', () => {
   test('says its role, is not ready for requests, and can be asked whether it bundles', async () => {
-    const environment = {
-      EXECUTOR: devKey(1),
-      PURSER_CHAINS: JSON.stringify([definition(chain.chainId, chain.rpcUrl)]),
-    }
-    const service = await startService(['serve', '--role', 'bundler', ...flags()], environment)
+    const service = await serveWith([servedChain(chain)], '--role', 'bundler')
     try {
       const traffic = await ready(service)
       expect(traffic.status).toBe(503)
@@ -205,7 +198,7 @@ describe('a process that only bundles', () => {
 
   test('a process that only serves is not able to bundle', async () => {
     const environment = {
-      PURSER_CHAINS: JSON.stringify([definition(chain.chainId, chain.rpcUrl)]),
+      PURSER_CHAINS: JSON.stringify([servedChain(chain)]),
     }
     const service = await startService(['serve', '--role', 'api', ...flags()], environment)
     try {

@@ -23,7 +23,7 @@ let doing = 'nothing'
 let estate: Estate
 beforeAll(async () => {
   if (minutes > 0) estate = await openEstate(() => doing)
-}, 180_000)
+})
 afterAll(() => estate?.stop(), 180_000)
 
 /** What docs/operations.md and docs/api.md promise to refuse meanwhile; everything else is a defect. */

@@ -17,6 +17,7 @@ import {
   startService,
   urlOf,
 } from '../support/service/startPurser.js'
+import { until } from '../support/until.js'
 
 const external = useDatabase()
 let chain: PublicChain
@@ -177,7 +178,7 @@ describe('a database with a key of its own', () => {
     expect(await commands.answer('audit', 'list')).toContain('keys.adopt')
 
     const after = await serve(home, renewed)
-    expect(after.output()).toContain(tank)
+    await until(async () => after.output().includes(tank))
     expect((await commands.run('keys', 'check')).stdout).toContain(tank)
     expect(await commands.answer('tank', 'show', ...target(appId))).toMatch(/signer .* \(lost/)
     expect(await commands.refusal('tank', 'deposit', ...target(appId), ...filling)).toContain(
@@ -206,7 +207,7 @@ describe('a database with a key of its own', () => {
     expect((await account.sponsored()).paymaster).toBe(labelled(replaced, 'tank'))
     expect((await commands.run('keys', 'check')).code).toBe(0)
     expect(parseEther(amount)).toBeGreaterThan(0n)
-  }, 240_000)
+  })
 })
 
 describe('a database that an earlier version made', () => {

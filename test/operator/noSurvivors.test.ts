@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { result } from '../support/http/jsonRpc.js'
@@ -53,7 +53,6 @@ describe('npm start', () => {
       child.kill(signal)
       await expectNobody(pids)
     },
-    120_000,
   )
 })
 
@@ -65,7 +64,7 @@ describe('a killed service', () => {
     await expectNobody(pids)
     const again = await startPurser(folder)
     expect((await again.end('SIGTERM')).code).toBe(0)
-  }, 120_000)
+  })
 
   test('leaves none either when its data folder was deleted', async () => {
     const child = spawnCli(['dev', ...flags()])
@@ -73,7 +72,7 @@ describe('a killed service', () => {
     rmSync(folder, { recursive: true })
     child.kill('SIGKILL')
     await expectNobody(pids)
-  }, 120_000)
+  })
 
   test('leaves database and chain to the next one, which keeps them', async () => {
     const first = await startPurser(folder)
@@ -92,7 +91,36 @@ describe('a killed service', () => {
       expect((await second.end('SIGTERM')).code).toBe(0)
     }
     await expectNobody(pids)
-  }, 120_000)
+  })
+})
+
+/** How many guardians the database and the chain of the folder have, whoever started them. */
+function countGuardians(): number {
+  const server = Number.parseInt(
+    readFileSync(`${folder}/postgres/cluster/postmaster.pid`, 'utf8'),
+    10,
+  )
+  const chain = JSON.parse(readFileSync(`${folder}/chain-31337.process.json`, 'utf8')) as {
+    pid: number
+  }
+  return [server, chain.pid].flatMap((ward) => processesOn(`purser-guardian ${ward} `)).length
+}
+
+test('whoever takes over after a kill is the only one with guardians', async () => {
+  let service = await startPurser(folder)
+  const pids = [...descendantsOf(service.process.pid!)]
+  try {
+    for (let round = 0; round < 3; round++) {
+      await service.end('SIGKILL')
+      service = await startPurser(folder)
+      pids.push(...descendantsOf(service.process.pid!))
+      // One left over would end the database as soon as a look finds nobody connected: in the next gap.
+      expect(countGuardians()).toBe(2)
+    }
+  } finally {
+    await service.end('SIGTERM')
+  }
+  await expectNobody(pids)
 })
 
 test('a killed command leaves no database', async () => {
@@ -106,4 +134,4 @@ test('a killed command leaves no database', async () => {
   command.kill('SIGKILL')
   await once(command, 'exit')
   await expectNobody(pids)
-}, 120_000)
+})

@@ -3,10 +3,14 @@ import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
+import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
 import { withBooks } from '../support/database/books.js'
-import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
-import { devAccount } from '../support/service/devAccount.js'
+import type { Json } from '../support/http/jsonRpc.js'
+import { commandsOn, expectOneSentence, labelled, rowsOf } from '../support/service/cliAnswers.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
+import { runCli } from '../support/service/startPurser.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
+import { until } from '../support/until.js'
 
 const purser = useRunningPurser()
 let app: string[] = []
@@ -71,6 +75,120 @@ test('the worked policy in docs/sponsorship.md runs as printed', async () => {
   expect(stdout).toContain('SENDER_NOT_ALLOWED')
   expect(stdout).toContain('"active": false')
   expect(stdout).toContain('Deleted policy')
+})
+
+test('a draft is tried on what was sent, with its budgets in order, beside what was said then', async () => {
+  const { answer, refusal } = commandsOn(purser().dataFolder)
+  const { info } = purser()
+  const often = await devAccount(info, 'tried often')
+  const twice = await devAccount(info, 'tried twice')
+  const sent: string[] = []
+  // The first operation of each makes its account, for which it may cost more than the others.
+  for (const account of [twice, often, often, often, often, twice, twice]) {
+    const hash = await account.send(await account.sponsored())
+    await receiptOf(info, hash)
+    sent.push(hash)
+  }
+  sent.splice(0, 2)
+  const [, appId = ''] = app
+  const ask = async (path: string, body?: Json): Promise<Json> => {
+    const headers = { authToken: info.authToken }
+    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const response = await fetch(`${info.url}/admin/v1${path}`, { headers, ...init })
+    expect({ path, status: response.status }).toEqual({ path, status: 200 })
+    return response.json()
+  }
+  const tried = (terms: Json, against: Json = { last: 5 }) =>
+    ask(`/apps/${appId}/policies/try`, { terms, against })
+
+  const denied = await tried({ denySenders: [often.account.address] })
+  expect(denied).toMatchObject({ tried: 5, passed: 2, unevaluated: [] })
+  expect(denied.refused).toEqual([{ code: 'SENDER_NOT_ALLOWED', count: 3 }])
+  expect(denied.before).toEqual({ sponsored: 5, refused: 0, unasked: 0 })
+  expect(
+    denied.items.map((each: Json) => [each.userOpHash, each.passes, each.before.code]),
+  ).toEqual(sent.map((hash, place) => [hash, place > 2, 'SPONSORED']))
+
+  const counted = await tried({
+    budgets: [{ per: 'sender', limit: { count: 2 }, window: 'never' }],
+  })
+  expect(counted.items.map(({ passes }: Json) => passes)).toEqual([true, true, false, true, true])
+
+  // What an operation held is free again once its real cost is known: the fifth just fits.
+  const { items: decided } = await ask(`/decisions?appId=${appId}&limit=5`)
+  const most = new Map(decided.map((each: Json) => [each.userOpHash, BigInt(each.maxCost)]))
+  let settled = 0n
+  for (const hash of sent.slice(0, 4)) {
+    const { actualCost } = await ask(`/operations/${info.chainId}/${hash}`)
+    settled += BigInt(actualCost)
+  }
+  const wei = settled + (most.get(sent[4]) as bigint)
+  for (const [limit, passed] of [
+    [wei, 5],
+    [wei - 1n, 4],
+  ] as const) {
+    const budgets = [{ per: 'app', limit: { wei: String(limit) }, window: 'never' }]
+    const { items, ...summary } = await tried({ budgets })
+    expect({ passed: summary.passed, last: items.at(-1).passes }).toEqual({
+      passed,
+      last: passed === 5,
+    })
+  }
+  expect(await tried({ validFrom: 4_000_000_000, webhookMode: 'always' })).toMatchObject({
+    passed: 5,
+    unevaluated: ['webhooks', 'validity'],
+  })
+
+  // A request that was refused can be tried by its decision, since it is recorded.
+  const terms = { denySenders: [often.account.address] }
+  const file = fileOf('tried.json', JSON.stringify({ name: 'tried', terms }))
+  const { policyId } = JSON.parse(await answer('policy', 'create', ...app, '--file', file))
+  await expect(often.sponsored()).rejects.toThrow('SENDER_NOT_ALLOWED')
+  const [{ decisionId }] = (await ask(`/decisions?appId=${appId}&limit=1`)).items
+  const asked = `method=pm_sponsorUserOperation&sender=${often.account.address}`
+  const recorded = async () => (await ask(`/refusals?appId=${appId}&${asked}`)).items[0]
+  await until(async () => (await recorded()) !== undefined)
+  expect(await recorded()).toMatchObject({ code: -32501 })
+  for (const against of [{ decisionId }, { refusalId: (await recorded()).refusalId }]) {
+    const open = await tried({ budgets: [{ per: 'sender', limit: { count: 1 } }] }, against)
+    expect(open.items).toMatchObject([
+      { passes: true, before: { decisionId, sponsored: false, code: 'SENDER_NOT_ALLOWED' } },
+    ])
+    expect(open.verdicts.map(({ rule }: Json) => rule).slice(0, 3)).toEqual([
+      'time',
+      'chain',
+      'sender',
+    ])
+  }
+  const shown = await answer('policy', 'try', file, ...app, '--decision', decisionId)
+  expect(shown).toContain('would be SENDER_NOT_ALLOWED; then: SENDER_NOT_ALLOWED')
+  await answer('policy', 'delete', policyId, ...app)
+
+  expect(await answer('policy', 'try', file, ...app, '--last', '5')).toContain(
+    'tried 5: 2 would be sponsored, 3 refused; then 5 were sponsored',
+  )
+  const operation = toInterfaceOperation(await twice.sponsored())
+  const pasted = { chainId: info.chainId, entryPoint: twice.entryPoint, operation }
+  const path = fileOf('pasted.json', JSON.stringify(pasted))
+  const cheap = fileOf('cheap.yaml', 'terms: { maxFeePerGas: "1" }')
+  expect(await answer('policy', 'try', cheap, ...app, '--operation', path)).toMatch(
+    /would be FEE_TOO_HIGH; then: nobody asked/,
+  )
+  // It needs no database.
+  const checked = (path: string) => runCli(['policy', 'check', path])
+  expect(await checked(cheap)).toMatchObject({ code: 0, stdout: 'well-formed\n' })
+  const over = await checked(fileOf('over.yaml', 'terms: { validUntil: 9, maxFeePerGas: "1" }'))
+  expect(over).toMatchObject({
+    code: 0,
+    stdout: 'well-formed\nwarning: validUntil is over: the policy passes nothing.\n',
+  })
+  const mistaken = 'terms: { chains: [x], calls: { allow: [{ target: any, function: "f(" }] } }'
+  const { code, stderr } = await checked(fileOf('mistaken.yaml', mistaken))
+  expect(code).toBe(1)
+  expect(expectOneSentence(stderr)).toMatch(
+    /chains\.0 .*; calls\.allow\.0\.function must be a selector/,
+  )
+  expect(await refusal('policy', 'try', file, ...app, '--last', '501')).toMatch(/1 to 500/)
 })
 
 test('YAML and JSON make the same policy, and a webhook is made by a command', async () => {

@@ -81,4 +81,4 @@ test('a Safe of two owners takes ether out of the tank that it owns, by the data
   expect(await balanceOf(info.rpcUrl, receiver)).toBe(10n ** 17n)
   const entryPoint = info.entryPoints['0.7'] as Address
   expect(await depositOf(info.rpcUrl, entryPoint, to)).toBe(4n * 10n ** 17n)
-}, 180_000)
+})

@@ -71,7 +71,7 @@ async function newDraft(
 ): Promise<{ account: SimpleAccount; draft: Draft }> {
   const account = await chain().account(`sponsor ${seeds++}`)
   const { node, heads } = chain()
-  const { standard } = await adviseFees(node, await heads.refresh())
+  const { standard } = await adviseFees(node, await heads.refresh(), {})
   const draft = {
     ...(await account.draft({ to: target })),
     ...unsetGas,

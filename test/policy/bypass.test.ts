@@ -57,7 +57,7 @@ beforeAll(() => {
   const open = sponsorWorld({ ...parts, client: createOutboundClient(guard) })
   // By the time of the call the name has changed to an address of this machine.
   const rebound = async () => [{ address: '127.0.0.1', family: 4 }]
-  const client = createOutboundClient(createNetworkGuard([]), rebound)
+  const client = createOutboundClient(createNetworkGuard([]), { resolve: rebound })
   worlds = { open, closed: sponsorWorld({ ...parts, masterKey: open.masterKey, client }) }
 })
 afterAll(() => {
@@ -86,7 +86,7 @@ function policy(terms: TermsInput) {
 async function newDraft(callData?: Hex) {
   const account = await chain().account(`bypass ${seeds++}`)
   const { node, heads } = chain()
-  const { standard } = await adviseFees(node, await heads.refresh())
+  const { standard } = await adviseFees(node, await heads.refresh(), {})
   const draft: Draft = {
     ...(await account.draft({ to: allowed })),
     ...unsetGas,

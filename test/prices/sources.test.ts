@@ -235,4 +235,29 @@ describe('prices', () => {
     expect(asked).toBe(2)
     expect(await pricesAt(now).rate(token([byHttp()]))).toBe(1_000_000n)
   })
+
+  test('a look tells what each source said, how old it is, and why it does not count', async () => {
+    await set(nativeUsd, 300_000_000_000n, { updatedAt: now - 3_601 })
+    const { at, rate, sources } = await pricesAt(now).look(token([byFeeds(), byHttp()]))
+    expect({ at, rate }).toEqual({ at: now, rate: { units: 3_000_000_000n } })
+    expect(sources).toEqual([
+      { reason: expect.stringContaining('3601 s old'), updatedAt: now - 3_601 },
+      { price: 3_000n * ONE },
+    ])
+    await set(nativeUsd, 300_000_000_000n)
+    const [fresh] = (await pricesAt(now).look(token([byFeeds()]))).sources
+    expect(fresh).toEqual({ price: 3_000n * ONE, updatedAt: now - 60 })
+  })
+
+  test('who only looks does not make the sources be asked again, also where there is no price', async () => {
+    const prices = pricesAt(now, { maxAge: 60 })
+    answer = { status: 500, body: '' }
+    for (let looks = 0; looks < 20; looks++)
+      expect((await prices.look(token([byHttp()]))).rate.reason).toContain('0 of 1')
+    expect(asked).toBe(1)
+    answer = { status: 200, body: '{"price":"3000"}' }
+    expect(await prices.rate(token([byHttp()]))).toBe(3_000_000_000n)
+    expect((await prices.look(token([byHttp()]))).rate.units).toBe(3_000_000_000n)
+    expect(asked).toBe(2)
+  })
 })

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import { beforeEach, expect, test } from 'vitest'
 import { timelineOf } from '../../src/records/timelineOf.js'
@@ -157,4 +158,45 @@ test('pages of a list hold each operation of the account once, the newest first'
   expect((await listOperations(database(), { appId, state: 'dropped' }, query)).items).toEqual([])
   const none = { limit: 3, before: 'x' }
   expect((await listOperations(database(), { appId }, none)).items).toEqual([])
+})
+
+test('a page that looks into another table for each operation looks at 500, and the next one goes on', async () => {
+  const hash = await pool(20, new Date('2026-01-01'))
+  await sql`insert into operations select (jsonb_populate_record(o, jsonb_build_object(
+      'hash', '0x' || lpad(to_hex(1000 + n), 64, '0'), 'nonce', 1000 + n,
+      'received_at', o.received_at + n * interval '1 second'))).*
+    from operations o, generate_series(1, 600) n where o.hash = ${hash}`.execute(database())
+  await include(20, hash, null)
+  const until = new Date('2026-01-02')
+  const pageFrom = (before: string | undefined) =>
+    listOperations(database(), { appId, outcome: 'included', until }, { limit: 3, before })
+  const first = await pageFrom(undefined)
+  expect(first).toEqual({ items: [], next: expect.any(String) })
+  const second = await pageFrom(first.next)
+  expect(second.items.map((item) => item.hash)).toEqual([hash])
+  expect(second.next).toBeUndefined()
+})
+
+test("operations are found by the beginning of their hash, on whatever chain, and no stranger's", async () => {
+  const seed = await pool(30, new Date('2026-02-01'))
+  // As many of one beginning as are too many to name, and the same on another chain.
+  await sql`insert into operations select (jsonb_populate_record(o, jsonb_build_object(
+      'hash', '0xbeef' || lpad(to_hex(n), 60, '0'), 'nonce', 10000 + n, 'chain_id', o.chain_id + n % 2,
+      'received_at', o.received_at + n * interval '1 second'))).*
+    from operations o, generate_series(1, 2100) n where o.hash = ${seed}`.execute(database())
+  const list = async (hash: string, of = appId) => {
+    const filter = { appId: of, hash, sender: alice }
+    const { items } = await listOperations(database(), filter, { limit: 10, before: undefined })
+    return items.map((item) => `${item.chain_id - BigInt(chainId)} ${item.hash.slice(-4)}`)
+  }
+  const one = `0xbeef${'7ff'.padStart(60, '0')}`
+  expect(await list(one)).toEqual(['1 07ff'])
+  expect(await list('0xbeee')).toEqual([])
+  expect(await list(`0xbeef${'0'.repeat(57)}80`)).toEqual(
+    [...'fedcba9876'].map((digit, index) => `${(index + 1) % 2} 080${digit}`),
+  )
+  expect(await list('0xbeef')).toHaveLength(10)
+  expect((await list('0xbeef'))[0]).toBe('0 0834')
+  expect(await list(seed.slice(0, 6))).toContain('0 001e')
+  expect(await list(one, await createApp(database()))).toEqual([])
 })

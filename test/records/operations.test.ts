@@ -26,7 +26,17 @@ test('a sponsored operation is listed, and its way is told from the decision to 
   expect(kinds).toEqual(['sponsored', 'received', 'bundled', 'broadcast', 'included'])
   expect(whole.timeline.at(-1).transactionHash).toBe(receipt.transactionHash)
   expect(whole.operation.sender).toBe(dev.account.address.toLowerCase())
+  expect(whole.calls).toMatchObject([{ value: '0', delegate: false }])
   expect(whole.explanation).toBeNull()
+
+  // Of EntryPoint v0.6, in the fields of the record: not packed.
+  const { operation, entryPoint, appId, chainId } = whole
+  const again = await fetch(`${info.url}/admin/v1/apps/${appId}/simulate`, {
+    method: 'POST',
+    headers: { authToken: info.authToken, 'content-type': 'application/json' },
+    body: JSON.stringify({ chainId, entryPoint, operation }),
+  })
+  expect(await again.json()).toMatchObject({ accepted: false, rule: 'AA10' })
 
   const { answer, refusal } = commandsOn(purser().dataFolder)
   const rows = rowsOf(await answer('operation', 'list', '--sender', dev.account.address))
@@ -45,5 +55,5 @@ test('a call that reverts on the chain is explained', async () => {
   await receiptOf(info, hash)
   const whole = await get(`/operations/${info.chainId}/${hash}`)
   expect(whole).toMatchObject({ state: 'included', success: false })
-  expect(whole.explanation.code).toBe('-32521')
+  expect(whole.explanation.code).toBe('CALL_REVERTED')
 })

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.js'
 import { useDatabase } from '../support/database/database.js'
+import { until } from '../support/until.js'
 
 const shared = useDatabase()
 const lines: string[] = []
@@ -46,7 +47,7 @@ describe('a connection that breaks', () => {
   test('while idle is logged and replaced', async () => {
     lines.length = 0
     await terminate(await pidOf(database))
-    await expect.poll(() => lines.join()).toContain('database connection lost')
+    await until(async () => lines.join().includes('database connection lost'))
     expect(await pidOf(database)).toBeGreaterThan(0)
   })
 
@@ -54,7 +55,7 @@ describe('a connection that breaks', () => {
     lines.length = 0
     const broken = database.transaction().execute(async (trx) => {
       await terminate(await pidOf(trx))
-      await expect.poll(() => lines.join()).toContain('database connection lost')
+      await until(async () => lines.join().includes('database connection lost'))
       await sql`select 1`.execute(trx)
     })
     await expect(broken).rejects.toThrow()

@@ -133,7 +133,7 @@ describe('after a kill', () => {
       }
     }
     const writers = [1, 2, 3, 4].map(() => write().catch(() => 'broken'))
-    await expect.poll(() => acknowledged.length).toBeGreaterThan(50)
+    await until(async () => acknowledged.length > 50)
     const pid = serverPid(cluster())!
     for (const each of [pid, ...descendantsOf(pid)]) process.kill(each, 'SIGKILL')
     expect(await Promise.all(writers)).toEqual(writers.map(() => 'broken'))

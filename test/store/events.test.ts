@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Hex, zeroHash } from 'viem'
 import { beforeEach, expect, test } from 'vitest'
-import { emitOperationEvents, eventTypes } from '../../src/store/events.js'
+import { eventTypes } from '../../src/base/vocabulary.js'
+import { emitOperationEvents } from '../../src/store/events.js'
 import { settleLedger } from '../../src/store/ledger/ledger.js'
 import { rollBack } from '../../src/store/outbox/rollBack.js'
 import { putInclusions } from '../../src/store/pool/inclusions.js'
@@ -10,6 +11,7 @@ import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { everyExpired } from '../support/database/everyExpired.js'
 import { askLedger } from '../support/database/ledger.js'
+import { expectDocumentedCall } from '../support/http/documentedInterface.js'
 import { alice, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
 
 const testDatabase = useDatabase()
@@ -33,15 +35,18 @@ beforeEach(async () => {
     .execute()
 })
 
-/** By type and nonce. */
-function told() {
-  return database()
+/** By type and nonce; each is what the document says. */
+async function told() {
+  const events = await database()
     .selectFrom('events')
     .select(['type', 'data'])
     .where('app_id', '=', appId)
     .orderBy('type')
     .orderBy(sql`data ->> 'nonce'`)
     .execute()
+  const timestamp = new Date(0).toISOString()
+  for (const event of events) expectDocumentedCall(JSON.stringify({ ...event, timestamp }))
+  return events
 }
 
 const now = 1_000_000

@@ -130,7 +130,8 @@ test('nobody takes over while the holder is inside a transaction', async () => {
       taken = until(() => takeLease(other, lease.name, 'b', minute)).then(() => order.push('taken'))
       await until(async () => {
         const { rows } = await sql`select from pg_stat_activity
-          where wait_event_type = 'Lock' and query ilike '%leases%'`.execute(database)
+          where wait_event_type = 'Lock' and query ilike '%leases%'
+            and datname = current_database()`.execute(database)
         return rows.length > 0
       })
       await sql`select 1`.execute(trx)

@@ -7,6 +7,7 @@ import { listen } from '../../src/store/notifications.js'
 import { announceOperations, OPERATIONS_CHANNEL } from '../../src/store/pool/operations.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
+import { until } from '../support/until.js'
 
 const shared = useDatabase()
 let heard: string[]
@@ -19,10 +20,12 @@ beforeEach(async () => {
 })
 afterEach(() => listener.close())
 
-/** Process ids of the sessions that listen. */
+/** Process ids of the sessions that listen: those that have said so and were answered. */
 async function sessions(): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
-    where query like 'listen %' and datname = current_database()`.execute(shared().database)
+    where query like 'listen %' and state = 'idle' and datname = current_database()`.execute(
+    shared().database,
+  )
   return rows.map(({ pid }) => pid)
 }
 
@@ -34,7 +37,8 @@ test('hears what a transaction announces when it commits, and nothing of one tha
   })
   await expect(undone).rejects.toThrow('undone')
   await database.transaction().execute((trx) => announceOperations(trx, 31_337))
-  await expect.poll(() => heard).toEqual(['31337'])
+  await until(async () => heard.length > 0)
+  expect(heard).toEqual(['31337'])
 })
 
 test('hears again after its session broke, with one session', async () => {
@@ -42,11 +46,12 @@ test('hears again after its session broke, with one session', async () => {
   for (let round = 0; round < 3; round++) {
     const [pid] = await sessions()
     await sql`select pg_terminate_backend(${pid}::int, 5000)`.execute(database)
-    await expect.poll(sessions, { timeout: 10_000 }).not.toEqual([])
+    await until(async () => (await sessions()).length > 0)
   }
   expect(await sessions()).toHaveLength(1)
   await announceOperations(database, 7)
-  await expect.poll(() => heard).toEqual(['7'])
+  await until(async () => heard.length > 0)
+  expect(heard).toEqual(['7'])
 })
 
 test('while nobody answers tries in one place only', async () => {
@@ -69,11 +74,12 @@ test('while nobody answers tries in one place only', async () => {
     rmSync(door)
     await sql`select pg_terminate_backend(${pid}::int, 5000)`.execute(database)
     const refusals = () => failures.filter((reason) => reason.includes('ENOENT')).length
-    await expect.poll(refusals, { timeout: 20_000 }).toBeGreaterThan(4)
+    await until(async () => refusals() > 4)
     symlinkSync(connection.socketFolder, door)
-    await expect.poll(sessions, { timeout: 10_000 }).toHaveLength(1)
+    await until(async () => (await sessions()).length > 0)
+    expect(await sessions()).toHaveLength(1)
     await announceOperations(database, 7)
-    await expect.poll(() => heard).not.toEqual([])
+    await until(async () => heard.length > 0)
     expect(heard).toEqual(['7'])
   } finally {
     rmSync(folder, { recursive: true })

@@ -66,7 +66,6 @@ test('a plan made while a table was empty goes by its index when it has grown', 
   expect(rows.map((row) => row['QUERY PLAN']).join()).toContain('growing_pkey')
 })
 
-// Last, because it uses up the names.
 test('statements of every length find room for a bounded number', async () => {
   for (let length = 1; length <= 450; length++) {
     const list = sql.join(Array.from({ length }, (_, i) => sql`${i}::int`))

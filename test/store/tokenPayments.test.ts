@@ -8,6 +8,7 @@ import {
   collectingTanks,
   lastMissed,
   listCollected,
+  listCollectedOfAccount,
   type PaidOperation,
 } from '../../src/store/ledger/tokenPayments.js'
 import { insertTokenQuote, promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
@@ -160,6 +161,20 @@ describe('the books of tokens', () => {
     await include(await quote(), { charged: 80n, cost: 9n })
     const other = await createApp(database())
     expect(await listCollected(database(), { appId: other })).toEqual([])
+  })
+
+  test('an account sees the sum of its apps, and no other account does', async () => {
+    await include(await quote(), { charged: 80n, cost: 9n })
+    await include(await quote({ nonce: 9n }), undefined, 5n, { nonce: 9n })
+    const accountOf = async (id: string) => {
+      const apps = database().selectFrom('apps').select('account_id').where('id', '=', id)
+      return (await apps.executeTakeFirstOrThrow()).account_id
+    }
+    expect(await listCollectedOfAccount(database(), await accountOf(appId))).toEqual([
+      { chainId: BigInt(chainId), token, collected: 80n, payments: 1n, missed: 1n, lost: 7n },
+    ])
+    const other = await accountOf(await createApp(database()))
+    expect(await listCollectedOfAccount(database(), other)).toEqual([])
   })
 })
 

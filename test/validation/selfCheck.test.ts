@@ -2,6 +2,7 @@ import { type Address, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { StateProvider } from '../../src/chain/stateProvider.js'
 import { fromHex, type State } from '../../src/evm/index.js'
+import { checkOperation, checkOverride } from '../../src/validation/check/checkOperation.js'
 import { selfCheck } from '../../src/validation/check/selfCheck.js'
 import {
   type EngineChain,
@@ -71,6 +72,29 @@ describe.each(VERSIONS)('a self-check with EntryPoint v%s', (version) => {
       agrees: true,
       by: 'revert',
     })
+  })
+
+  test('of the check that a start makes is the same at every base fee', async () => {
+    const { node, state } = chain.engine
+    /** Our EVM sees a base fee of 0, as a call without a price does on geth; anvil shows the block's. */
+    const free: StateProvider = {
+      ...state,
+      withState: (hints, attempt) =>
+        state.withState(hints, (known, reads) => {
+          const block = { ...known.block, baseFee: 0n }
+          const account: State['account'] = (address) => known.account(address)
+          const slot: State['slot'] = (...at) => known.slot(...at)
+          return attempt({ account, slot, head: known.head, block }, reads)
+        }),
+    }
+    expect(chain.engine.heads.current().baseFee).toBeGreaterThan(0n)
+    const checked = await selfCheck(
+      { node, state: free },
+      chain.entryPoint,
+      checkOperation,
+      checkOverride,
+    )
+    expect(checked).toEqual({ agrees: true, by: 'trace' })
   })
 
   test('tells a difference of one unit of gas in validation', async () => {

@@ -140,7 +140,10 @@ async function run(
   const tank = info().tokenTanks[kind.version] as Address
   for (const [at, calls] of batches.entries()) {
     const approves = payer === 'token tank' && at === 0 ? [approval(tank)] : []
-    const sent = await sendAsEstimated(account, payer, [...approves, ...calls])
+    const all = [...approves, ...calls]
+    // Such an account pays in tokens only after an approval that is alone.
+    const sending = kind.ignoresBatches ? all.slice(0, 1) : all
+    const sent = await sendAsEstimated(account, payer, sending)
     const { receipt, userOperation, estimate } = sent
     expect(receipt).toMatchObject({ success: true, receipt: { status: 'success' } })
     for (const name of limitNames) expect(userOperation[name]).toBe(estimate[name])

@@ -2,12 +2,15 @@ import { toBiconomySmartAccount, toNexusSmartAccount } from 'permissionless/acco
 import type { SmartAccount } from 'viem/account-abstraction'
 import { placeBiconomyContracts } from '../../../src/devnet/biconomyContracts.js'
 import { type AccountFamily, commonOf, ownerOf } from './accountFamily.js'
+import { openWithSessions } from './biconomySessions.js'
 import { placeNexus } from './placeNexus.js'
+import { placeSessionModules } from './placeSessionModules.js'
 
-/** Biconomy V2 with its ECDSA module, and Nexus 1.0.1, by permissionless. */
+/** Biconomy V2 with its ECDSA module, and Nexus 1.0.1, by permissionless; Biconomy V2 with session keys by its SDK. */
 export const biconomyFamily: AccountFamily = {
   async place({ rpcUrl }) {
     await placeBiconomyContracts(rpcUrl)
+    await placeSessionModules(rpcUrl)
     await placeNexus(rpcUrl)
   },
   kinds: (info) => [
@@ -19,6 +22,11 @@ export const biconomyFamily: AccountFamily = {
         return toBiconomySmartAccount(account as never) as Promise<SmartAccount>
       },
     },
+    ...(['single', 'batched'] as const).map((sessions) => ({
+      name: `Biconomy V2, ${sessions} session keys`,
+      version: '0.6' as const,
+      open: (seed: string) => openWithSessions(info(), seed, sessions),
+    })),
     {
       name: 'Nexus 1.0.1',
       version: '0.7',

@@ -25,7 +25,7 @@ type Written = Readonly<
 >
 
 /**
- * Puts a contract at the address where clients expect it, as if it had been created there: its
+ * Puts a contract at the address where clients expect it, unless a contract is there, as if it had been created there: its
  * constructor runs at that address, so that what it stores, its immutables and the contracts that it
  * creates are those of a real deployment.
  *
@@ -39,6 +39,7 @@ export async function constructAt(
   args: readonly Address[] = [],
 ): Promise<void> {
   const client = accountsClient(rpcUrl)
+  if ((await client.getCode({ address })) !== undefined) return
   const words = encodeAbiParameters(
     args.map(() => ({ type: 'address' })),
     args,

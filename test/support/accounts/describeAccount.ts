@@ -25,6 +25,8 @@ import { authorizationOf, fund, nodeClient } from '../service/smartAccounts.js'
 export type AccountKind = {
   readonly name: string
   readonly version: Version
+  /** Its client sends batches to a contract that knows none, whose fallback succeeds and does nothing. */
+  readonly ignoresBatches?: true
   /** An account of a new key for every seed. */
   readonly open: (seed: string) => Promise<SmartAccount>
 }
@@ -73,6 +75,16 @@ async function send(
   return receipt
 }
 
+/** What each receiver gets in the batch, in units of a token. */
+const BATCHED = 1_000n
+
+/** Addresses to which nobody else sends. */
+function receiversOf({ address }: SmartAccount): readonly Address[] {
+  return Array.from({ length: 10 }, (_, at): Address => {
+    return `0x${(BigInt(address) ^ BigInt(at + 1)).toString(16).padStart(40, '0')}`
+  })
+}
+
 /** What each account is asked to do: the first operation creates it. */
 function steps(info: DevInfo, account: SmartAccount): Readonly<Record<string, readonly Call[]>> {
   const token = tokenNamed(info, 'tUSD').address
@@ -80,22 +92,27 @@ function steps(info: DevInfo, account: SmartAccount): Readonly<Record<string, re
     to: token,
     data: encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [to, amount] }),
   })
-  const receivers = Array.from({ length: 10 }, (_, at): Address => {
-    return `0x${(BigInt(account.address) ^ BigInt(at + 1)).toString(16).padStart(40, '0')}`
-  })
   return {
     first: [{ to: TARGET, value: 0n, data: '0x1234' }],
     second: [{ to: TARGET, value: 0n, data: '0x5678' }],
-    batch: receivers.map((to) => transfer(to, 1_000n)),
+    batch: receiversOf(account).map((to) => transfer(to, BATCHED)),
   }
 }
 
 /** The tests that every kind of account must pass; `place` puts its contracts on the chain. */
-export function describeAccount(info: () => DevInfo, { name, version, open }: AccountKind): void {
+export function describeAccount(info: () => DevInfo, kind: AccountKind): void {
+  const { name, version, open, ignoresBatches } = kind
   const prepare = async (seed: string) => {
     const account = await open(`${name} ${version} ${seed}`)
     await giveTokens(info(), tokenNamed(info(), 'tUSD'), account.address, parseUnits('500', 6))
     return account
+  }
+
+  /** An operation may succeed without its calls: the receipt alone proves no batch. */
+  async function expectBatch(account: SmartAccount) {
+    const token = tokenNamed(info(), 'tUSD')
+    const got = receiversOf(account).map((receiver) => tokensOf(info(), token, receiver))
+    expect(new Set(await Promise.all(got))).toEqual(new Set([ignoresBatches ? 0n : BATCHED]))
   }
 
   async function runSteps(account: SmartAccount, client: ReturnType<typeof clientOf>) {
@@ -104,6 +121,7 @@ export function describeAccount(info: () => DevInfo, { name, version, open }: Ac
       receipts.push(await send(client, account, calls).catch((cause) => fail(step, cause)))
     }
     expect(await account.isDeployed()).toBe(true)
+    await expectBatch(account)
     return receipts
   }
 
@@ -125,22 +143,21 @@ export function describeAccount(info: () => DevInfo, { name, version, open }: Ac
       expect(await nodeClient(info()).getBalance({ address: account.address })).toBe(0n)
     })
 
-    test('pays in tokens: with an approval in the first operation, then by what it left', async () => {
+    test('pays in tokens: with an approval in the first operation, then by what it left, also for a batch of ten', async () => {
       const account = await prepare('tokens')
       const token = tokenNamed(info(), 'tUSD')
       const tank = info().tokenTanks[version] as Address
       const args = [tank, parseUnits('400', 6)] as const
       const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
       const client = clientOf(info(), { token: token.address })
-      for (const call of [
-        { to: token.address, data },
-        { to: TARGET, data: '0x1234' as Hex },
-      ]) {
+      const { first, batch } = steps(info(), account)
+      for (const calls of [[{ to: token.address, data }], first!, batch!]) {
         const before = await tokensOf(info(), token, account.address)
-        const { paymaster } = await send(client, account, [call])
+        const { paymaster } = await send(client, account, calls)
         expect(paymaster?.toLowerCase()).toBe(tank)
         expect(await tokensOf(info(), token, account.address)).toBeLessThan(before)
       }
+      await expectBatch(account)
     })
   })
 }

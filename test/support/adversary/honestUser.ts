@@ -5,6 +5,7 @@ import type { Version } from '../../../src/entrypoint/entryPoint.js'
 import { result } from '../http/jsonRpc.js'
 import { TARGET } from '../service/devAccount.js'
 import { fund, nodeClient, simpleSmartAccount } from '../service/smartAccounts.js'
+import { until } from '../until.js'
 import type { Battlefield } from './battlefield.js'
 
 /** One operation of an honest user. */
@@ -16,9 +17,13 @@ export type HonestOperation = {
   readonly blocks: number
 }
 
+/** What the service says of fees that have moved since the client took them; it takes them again. */
+const MOVED = /Take the fees from|is lower than expected max/
+
 /**
  * Sends operations one after the other, sponsored and paid by itself in turns, until `isOver`: a user of
- * viem's clients with the service's own `fast` fees. Rejects with the first refusal.
+ * viem's clients with the service's own `fast` fees. The adversary pays what it likes and blocks come by the clock, so the
+ * fees may have moved before a busy machine asks for the sponsorship; rejects with the first other refusal.
  */
 export async function runHonestUser(
   { info }: Battlefield,
@@ -54,7 +59,12 @@ export async function runHonestUser(
     await fund(info, account.address)
     const client = operations.length % 2 === 0 ? sponsored : alone
     const calls = [{ to: TARGET, value: 1n, data: '0x' as Hex }]
-    const hash = await client.sendUserOperation({ calls })
+    const hash = await until(() =>
+      client.sendUserOperation({ calls }).catch((error: Error) => {
+        if (!MOVED.test(error.message)) throw error
+        return undefined
+      }),
+    )
     const accepted = await node.getBlockNumber({ cacheTime: 0 })
     const { success, receipt } = await client.waitForUserOperationReceipt({ hash, timeout: 60_000 })
     operations.push({ hash, version, success, blocks: Number(receipt.blockNumber - accepted) })

@@ -39,6 +39,7 @@ import { silent } from '../logger.js'
 import { simulations } from '../simulations.js'
 import { until } from '../until.js'
 import { deployEntryPoint } from './entryPointContracts.js'
+import { openRelay } from './openRelay.js'
 import { settableAccountCode } from './settableAccount.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
 
@@ -196,6 +197,7 @@ export async function startBundlingChain(
     rules: ruleSettings(definition),
     signers: executors,
     treasury,
+    relay: openRelay(definition, node),
   }
   const { expectedBundleSize } = definition
   const sizes = createBundleSizes(database, definition)
@@ -299,6 +301,7 @@ export async function startBundlingChain(
     async stop() {
       close()
       heads.stop()
+      await context.relay?.close()
       await node.close()
       await anvil.stop()
     },

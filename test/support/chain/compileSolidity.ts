@@ -18,22 +18,27 @@ export function compileSolidity(
   source: string,
   evmVersion: 'shanghai' | 'cancun' = 'shanghai',
 ): Record<string, Compiled> {
-  const input = JSON.stringify({
-    language: 'Solidity',
-    sources: { 'test.sol': { content: `pragma solidity ^0.8.30;\n${source}` } },
-    settings: {
-      evmVersion,
-      optimizer: { enabled: true },
-      outputSelection: {
-        '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
-      },
-    },
-  })
+  const sources = { 'test.sol': { content: `pragma solidity ^0.8.30;\n${source}` } }
+  return compileSources(sources, { evmVersion, optimizer: { enabled: true } })
+}
+
+/** Contracts of all of `sources`, by name, compiled with `settings` of the compiler's standard input. */
+export function compileSources(
+  sources: Readonly<Record<string, { readonly content: string }>>,
+  settings: object,
+): Record<string, Compiled> {
+  const outputSelection = {
+    '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
+  }
+  const language = 'Solidity'
+  const input = JSON.stringify({ language, sources, settings: { ...settings, outputSelection } })
   const output = JSON.parse(compile(input))
   const errors = (output.errors ?? []).filter((e: { severity: string }) => e.severity === 'error')
   if (errors.length > 0) throw new Error(errors[0].formattedMessage)
   type Output = { abi: Abi; evm: Record<'bytecode' | 'deployedBytecode', { object: string }> }
-  const contracts = Object.entries(output.contracts['test.sol'] as Record<string, Output>)
+  type File = Record<string, Output>
+  const files = Object.values(output.contracts as Record<string, File>)
+  const contracts = files.flatMap((file) => Object.entries(file))
   return Object.fromEntries(
     contracts.map(([name, { abi, evm }]) => [
       name,

@@ -67,7 +67,7 @@ async function serve(
 ): Promise<RunningService & { apiKey: string }> {
   const chain = {
     chainId: CHAIN_ID,
-    rpcUrls: [anvil.url],
+    rpcUrls: [anvil.nodeUrl],
     entryPoints: entryPoints.map(({ version, address }) => ({ version, address })),
     executorKeys: [devKey(1)],
     pollInterval: 50,

@@ -6,14 +6,13 @@ import { createStateProvider, type StateProvider } from '../../../src/chain/stat
 import { DETERMINISTIC_DEPLOYER, deployment } from '../../../src/contracts/deployments.js'
 import { anvilClient } from '../../../src/devnet/anvilClient.js'
 import { type AccountCall, keyFromSeed } from '../../../src/devnet/simpleAccount.js'
-import type { Anvil } from '../../../src/devnet/startAnvil.js'
 import { DELEGATION_MARKER } from '../../../src/entrypoint/delegation.js'
 import type { OperationOutcome, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { createInProcessEngine } from '../../../src/validation/inProcess/inProcessEngine.js'
 import { silent } from '../logger.js'
 import { simulations } from '../simulations.js'
-import { lower, openTankChain } from '../tanks/tankChain.js'
+import { lower, openTankChain, type RunningNode } from '../tanks/tankChain.js'
 import { contracts } from './v06Contracts.js'
 
 /** The state of an operation's sender before it is sent. */
@@ -60,12 +59,13 @@ export async function openEngine(rpcUrl: string, chainId: number): Promise<TestE
 /** A chain with the EntryPoint of `version`, accounts of every kind and an engine; maybe one that runs. */
 export async function openEngineChain(
   version: Version,
-  running?: { readonly anvil: Anvil },
+  running?: { readonly anvil: RunningNode },
   chainId?: number,
 ) {
   const chain = await openTankChain(version, chainId, running?.anvil)
   const tester = anvilClient(chain.anvil.rpcUrl)
-  const engine = await openEngine(chain.anvil.rpcUrl, chain.chainId)
+  const { nodeUrl = chain.anvil.rpcUrl } = chain.anvil
+  const engine = await openEngine(nodeUrl, chain.chainId)
   const { entryPoint } = chain
 
   const deploy = async (code: Hex): Promise<Address> => {

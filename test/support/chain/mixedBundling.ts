@@ -28,23 +28,43 @@ import { findOperation } from '../../../src/store/pool/operations.js'
 import { ruleSettings } from '../../../src/validation/ruleSettings.js'
 import { createApp } from '../database/createApp.js'
 import { silent } from '../logger.js'
+import type { NodeKind } from '../nodes/nodeKind.js'
+import { startNode } from '../nodes/startNode.js'
 import { VERSIONS } from '../tanks/tankChain.js'
 import { until } from '../until.js'
 import { type EngineChain, openEngineChain } from './engineChain.js'
+import type { HttpNode } from './httpNode.js'
+import { openRelay } from './openRelay.js'
 
 let chainIds = 60_000
 
-/** An anvil with arguments of the test's own, and what it does before anything else. */
+/** An anvil with arguments of the test's own or another node, and what it does before anything else. */
 type ChainLaunch = {
   readonly args?: readonly string[]
+  readonly kind?: NodeKind
   readonly prepare?: (tester: AnvilClient) => Promise<void>
+  /** A node in front of anvil, which the service asks instead. */
+  readonly front?: (rpcUrl: string) => Promise<HttpNode>
 }
 
-async function launchChain(chainId: number, { args = [], prepare }: ChainLaunch) {
+async function launchChain(
+  chainId: number,
+  { args = [], kind = 'anvil', prepare, front }: ChainLaunch,
+) {
+  if (kind !== 'anvil') {
+    const node = await startNode(chainId, kind)
+    await prepare?.(anvilClient(node.rpcUrl))
+    return { anvil: node }
+  }
   const anvil = await launchAnvil(['--chain-id', String(chainId), ...args], 0, () => {})
   const rpcUrl = `http://127.0.0.1:${anvil.port}`
   await prepare?.(anvilClient(rpcUrl))
-  return { anvil: { rpcUrl, pid: anvil.pid, stop: () => endProcess(anvil) } }
+  const before = await front?.(rpcUrl)
+  const stop = async () => {
+    await before?.stop()
+    await endProcess(anvil)
+  }
+  return { anvil: { rpcUrl: before?.url ?? rpcUrl, pid: anvil.pid, stop } }
 }
 
 /**
@@ -106,7 +126,7 @@ export async function startMixedBundling(
     ...changes,
   }
   const sizes = createBundleSizes(database, definition)
-  const executors = await openSigners(definition.executorKeys)
+  const executors = await openSigners(definition.executorKeys, definition.transactionType)
   const context: BundlingContext & ViewContext = {
     definition,
     entryPoints,
@@ -118,6 +138,7 @@ export async function startMixedBundling(
     rules: ruleSettings(definition),
     signers: executors,
     treasury: undefined,
+    relay: openRelay(definition, node),
     logger: silent,
   }
   const mempool: Mempool = createMempool({
@@ -145,6 +166,7 @@ export async function startMixedBundling(
     chains,
     chainId,
     definition,
+    heads,
     context,
     executors,
     sizes,
@@ -153,7 +175,7 @@ export async function startMixedBundling(
     roundAs,
     estimate: async (entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate> => {
       const head = await heads.refresh()
-      const advice = await adviseFees(node, head)
+      const advice = await adviseFees(node, head, definition)
       const dataPrice = await dataPriceAt(node, definition.dataFee, head)
       const { current, ...otherSizes } = await sizes.of(entryPoint.address)
       const share = { ...expectedShare(definition, current), otherSizes }
@@ -182,6 +204,7 @@ export async function startMixedBundling(
     },
     balanceOf: (address: Address): Promise<bigint> => tester.getBalance({ address }),
     async stop() {
+      await context.relay?.close()
       for (const chain of rest) await chain.close()
       await first.close()
       await running?.anvil.stop()

@@ -1,6 +1,7 @@
 import { type Address, type Hex, numberToHex, parseEther } from 'viem'
 import type { ChainDefinition } from '../../../src/chain/definition/chainDefinition.js'
 import type { Database } from '../../../src/store/database.js'
+import { nodeKind } from '../nodes/nodeKind.js'
 import { type MixedBundling, startMixedBundling } from './mixedBundling.js'
 
 const L1_BLOCK: Address = '0x4200000000000000000000000000000000000015'
@@ -23,7 +24,7 @@ const BASE_FEE_SCALAR = 2_269n
 const BLOB_BASE_FEE_SCALAR = 1_055_762n
 
 /**
- * Estimates, admission and bundling on anvil as an OP-stack chain: it takes Fjord's fee of every transaction
+ * Estimates, admission and bundling on anvil, or Hardhat's node, as an OP-stack chain: it takes Fjord's fee of every transaction
  * and Isthmus' operator fee, by the prices that a test sets.
  */
 export async function startOpStackBundling(
@@ -31,10 +32,10 @@ export async function startOpStackBundling(
   changes: Partial<ChainDefinition> = {},
 ) {
   const definition = { dataFee: 'opStack', ...changes } as const
-  const bundling = await startMixedBundling(database, definition, {
-    args: ['--network', 'optimism'],
-    prepare: openOpStack,
-  })
+  const onHardhat = { kind: 'hardhat-op', prepare: payCalls } as const
+  const onAnvil = { args: ['--network', 'optimism'], prepare: openOpStack }
+  const launch = nodeKind() === 'hardhat-op' ? onHardhat : onAnvil
+  const bundling = await startMixedBundling(database, definition, launch)
   return { ...bundling, setL1Prices: (prices: L1Prices) => setL1Prices(bundling.tester, prices) }
 }
 
@@ -48,7 +49,11 @@ async function openOpStack(tester: Tester): Promise<void> {
     await tester.setCode({ address, bytecode: '0xfe' })
   // Ecotone, Fjord and Isthmus have come.
   await setSlot(tester, GAS_PRICE_ORACLE, 0, 0x010101n)
-  // anvil takes the fee of calls too, also of those without a sender.
+  await payCalls(tester)
+}
+
+/** Both nodes take the fee of calls too, also of those without a sender. */
+async function payCalls(tester: Tester): Promise<void> {
   await tester.setBalance({ address: `0x${'00'.repeat(20)}`, value: parseEther('1000') })
 }
 

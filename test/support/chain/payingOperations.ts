@@ -1,12 +1,14 @@
-import { type Address, type Hex, numberToHex, parseEther } from 'viem'
+import { type Address, type Hex, numberToHex, parseEther, zeroAddress } from 'viem'
 import type { Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Fees } from '../../../src/entrypoint/fees.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
+import { tokenPostOpGas } from '../../../src/paymaster/token/tokenGas.js'
 import type { Database } from '../../../src/store/database.js'
 import { inTransaction } from '../../../src/store/inTransaction.js'
 import { putGrants } from '../../../src/store/ledger/grants.js'
 import type { Random } from '../../evm/random.js'
 import { TARGET } from '../tanks/tankChain.js'
+import { approval, runs, type TokenTankChain, transfer } from '../tanks/tokenTankChain.js'
 import type { MixedBundling } from './mixedBundling.js'
 
 /** Where an operation's money comes from: its sender's balance or deposit, a tank, or the operator by a grant. */
@@ -63,4 +65,30 @@ export async function admitEstimated(
     )
   }
   return { hash: await bundling.admit(chain.entryPoint, signed), sign }
+}
+
+type TokenChoice = Omit<Choice, 'payer' | 'version'> & { readonly tokens: TokenTankChain }
+
+/** The same of a sender that pays a token tank of ours in tokens, by a quote as the service makes it. */
+export async function admitTokenPaid(
+  bundling: Pick<MixedBundling, 'chainId' | 'estimate' | 'admit'>,
+  { random, tokens, tank, fees }: TokenChoice,
+): Promise<{ readonly hash: Hex }> {
+  const { entryPoint } = tokens
+  const token = tokens.tokens[0]!.address
+  const sender = await tokens.createUser(`token ${bundling.chainId} ${names++}`, token)
+  await tokens.asUser(sender, approval(token, tank))
+  const gift = transfer(token, TARGET, BigInt(1 + random.below(1_000)))
+  const drafted = await tokens.userOp(sender, tank, runs([gift]))
+  const terms = { mode: 'prefund', treasury: zeroAddress } as const
+  const quote = tokens.quoteFor(token, { ...terms, postOpGas: tokenPostOpGas(terms, 0n) })
+  const priced = { ...drafted, ...fees, callGasLimit: 0n, preVerificationGas: 0n }
+  const estimate = await bundling.estimate(entryPoint, tokens.pay(priced, quote))
+  const limited = {
+    ...priced,
+    callGasLimit: estimate.callGasLimit,
+    verificationGasLimit: estimate.verificationGasLimit,
+    preVerificationGas: estimate.preVerificationGas,
+  }
+  return { hash: await bundling.admit(entryPoint, tokens.pay(limited, quote)) }
 }

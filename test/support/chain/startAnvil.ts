@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Address, createPublicClient, type Hex, http, type PublicClient } from 'viem'
 import { launchAnvil } from '../../../src/devnet/anvilProcess.js'
 import { endProcess } from '../../../src/devnet/processIdentity.js'
+import { nodeKind } from '../nodes/nodeKind.js'
+import { startNode, type TestNode } from '../nodes/startNode.js'
 
 export type Receipt = {
   readonly status: Hex
@@ -30,6 +32,8 @@ export type Transaction = {
 
 export type Anvil = {
   readonly url: string
+  /** For a service: the node itself, without the methods of tests. */
+  readonly nodeUrl: string
   readonly client: PublicClient
   readonly account: Address
   request(method: string, params: readonly unknown[]): Promise<unknown>
@@ -46,10 +50,9 @@ const ANVIL_ACCOUNT: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
  */
 const AMPLE_FEES = { maxFeePerGas: '0x174876e800', maxPriorityFeePerGas: '0x3b9aca00' } as const
 
-/** A fresh anvil on a free port; `stop` ends it. */
+/** A fresh node on a free port, anvil or the one that the run asks for; `stop` ends it. */
 export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
-  const anvil = await launchAnvil(args, 0, () => {})
-  const url = `http://127.0.0.1:${anvil.port}`
+  const { rpcUrl: url, nodeUrl, stop } = await launch(args)
   const client = createPublicClient({
     transport: http(url, { retryCount: 0 }),
     pollingInterval: 10,
@@ -58,6 +61,7 @@ export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
     client.request({ method, params } as unknown as Parameters<typeof client.request>[0])
   return {
     url,
+    nodeUrl,
     client,
     account: ANVIL_ACCOUNT,
     request,
@@ -66,6 +70,26 @@ export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
       const hash = await request('eth_sendTransaction', [priced])
       return untilMined(request, hash as Hex)
     },
+    stop,
+  }
+}
+
+const DEFAULT_CHAIN_ID = 31_337
+
+async function launch(
+  args: readonly string[],
+): Promise<Pick<TestNode, 'rpcUrl' | 'nodeUrl' | 'stop'>> {
+  const [name, chainId = DEFAULT_CHAIN_ID, ...more] = args
+  const isPlain = name === undefined || (name === '--chain-id' && more.length === 0)
+  if (nodeKind() !== 'anvil') {
+    if (!isPlain) throw new Error(`only anvil knows ${args.join(' ')}`)
+    return startNode(Number(chainId))
+  }
+  const anvil = await launchAnvil(args, 0, () => {})
+  const url = `http://127.0.0.1:${anvil.port}`
+  return {
+    rpcUrl: url,
+    nodeUrl: url,
     stop: async () => {
       await endProcess(anvil)
       await anvil.guardian.dismiss()

@@ -59,6 +59,18 @@ async function ofBooks(database: Database, { chainId }: DevInfo): Promise<Entry[
   }))
 }
 
+/** The operations that the app's tank paid, as the chain's log and as our books have them. */
+export async function paidByTank(dataFolder: string, info: DevInfo) {
+  const isOfTank = ({ paymaster }: Entry) => paymaster === info.tanks['0.6']
+  const books = await withBooks(dataFolder, (database) => ofBooks(database, info))
+  return { chain: (await ofChain(info)).filter(isOfTank), books: books.filter(isOfTank) }
+}
+
+/** The hashes of the operations that the chain says it has included. */
+export async function includedHashes(info: DevInfo): Promise<Hex[]> {
+  return (await ofChain(info)).map(({ hash }) => hash)
+}
+
 /** How many operations the chain says it has included. */
 export async function inclusions(info: DevInfo): Promise<number> {
   return (await ofChain(info)).length

@@ -75,6 +75,7 @@ export function budgetClaim(given: Partial<BudgetClaim> & { policyId: string }):
     price: undefined,
     bucket: 0,
     oldest: 0,
+    ends: undefined,
     ...given,
   }
 }

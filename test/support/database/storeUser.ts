@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import type { Role } from '../../../src/base/vocabulary.js'
 import type { Database } from '../../../src/store/database.js'
 import { putMember } from '../../../src/store/people/members.js'
 import { insertSession } from '../../../src/store/people/sessions.js'
 import { insertUser } from '../../../src/store/people/users.js'
-import type { Role } from '../../../src/store/schema.js'
 import { generateSessionToken, hashCredential } from '../../../src/tenancy/credential.js'
 
 export type StoredUser = {

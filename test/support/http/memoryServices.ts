@@ -31,7 +31,7 @@ export const memoryToken: TokenDefinition = {
   decimals: 6,
   logoUrl: 'https://tokens.example/tusd.png',
   markup: 1_050_000,
-  sources: [],
+  sources: [{ kind: 'fixed', perNative: 3_000_500_000_000_000_000_000n }],
   minimumSources: 1,
   maxDeviation: 0,
   maxExposure: undefined,
@@ -100,6 +100,7 @@ export function createMemoryServices() {
       }
     }),
     receipt: recorded('receipt', receiptOf),
+    preconfirmed: recorded('preconfirmed', () => undefined),
     byHash: recorded('byHash', (hash) => {
       const found = operations.get(hash)
       if (found === undefined) return undefined
@@ -138,6 +139,16 @@ export function createMemoryServices() {
       paymasterVerificationGasLimit: 30_000n,
       paymasterPostOpGasLimit: 0n,
     })),
+    tokenPrices: recorded('tokenPrices', () => [
+      {
+        token: memoryToken,
+        look: {
+          at: 1_790_000_000,
+          rate: { units: 3_000_500_000n },
+          sources: [{ price: 3_000_500_000_000_000_000_000n }],
+        },
+      },
+    ]),
     tanks: recorded('tanks', () => [address('7')]),
     tokens: {
       rates: recorded('tokens.rates', ({ tokens }) => ({

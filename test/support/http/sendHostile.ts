@@ -20,10 +20,15 @@ export function sendHostile(url: string, hostile: HostileRequest, agent: Agent) 
       },
       (response) => {
         const chunks: Buffer[] = []
+        const status = response.statusCode ?? 0
+        // A stream has no end: it was let in, and that is all that can be waited for.
+        if (response.headers['content-type'] === 'text/event-stream') {
+          resolve({ status, text: '' })
+          outgoing.destroy()
+          return
+        }
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
-        )
+        response.on('end', () => resolve({ status, text: Buffer.concat(chunks).toString() }))
         response.on('error', reject)
       },
     )

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll } from 'vitest'
+import { createSignInLinks } from '../../../src/access/createSignInLinks.js'
 import { createPasswords } from '../../../src/access/passwords.js'
 import type { AdminContext } from '../../../src/api/adminContext.js'
 import { defaultLimits } from '../../../src/api/limits.js'
 import { mountAdmin } from '../../../src/api/mountAdmin.js'
 import { mountMetrics } from '../../../src/api/mountMetrics.js'
 import { type Api, startApi } from '../../../src/api/startApi.js'
+import { tankFactoryAddress } from '../../../src/contracts/deployments.js'
 import { createMetrics } from '../../../src/metrics/createMetrics.js'
 import { createOutboundClient, type OutboundClient } from '../../../src/outbound/guardedRequest.js'
 import { createNetworkGuard, loopback } from '../../../src/outbound/networkGuard.js'
+import { registerTank } from '../../../src/paymaster/tanks.js'
+import { createFeeds, type Feeds } from '../../../src/records/createFeeds.js'
 import { createOverviews } from '../../../src/records/createOverviews.js'
 import { listCollected } from '../../../src/store/ledger/tokenPayments.js'
 import { audited } from '../../../src/store/tenants/audit.js'
@@ -22,6 +26,7 @@ import { testWebhook } from '../../../src/webhook/testWebhook.js'
 import { testActor } from '../actor.js'
 import { useDatabase } from '../database/database.js'
 import { silent } from '../logger.js'
+import { expectDocumented } from './documented.js'
 import type { Json } from './jsonRpc.js'
 import { createMemoryServices } from './memoryServices.js'
 
@@ -32,13 +37,18 @@ const unlimited = { perSecond: 0, burst: 0 }
 export type Tenant = { readonly accountId: string; readonly appId: string; readonly token: string }
 export type Answer = { readonly status: number; readonly headers: Headers; readonly body: Json }
 
+const fixedLevel: AdminContext['levelOf'] = async ({ chain_id: chainId }) =>
+  chainId === 31_337n ? { deposit: 5n, locked: 2n, runway: { daily: 1n, days: 3 } } : undefined
+
 /** The administration API over a real database, with two tenants; for all tests of a file. */
-export function useAdmin() {
+export function useAdmin({ levelOf = fixedLevel }: Partial<Pick<AdminContext, 'levelOf'>> = {}) {
   const database = useDatabase()
   const masterKey = randomBytes(32)
   const { services } = createMemoryServices()
+  const signInLinks = createSignInLinks()
   let api: Api
   let client: OutboundClient
+  let feeds: Feeds
   let tenants: readonly [Tenant, Tenant]
 
   const makeTenant = (name: string): Promise<Tenant> =>
@@ -53,12 +63,14 @@ export function useAdmin() {
     const db = database().database
     const guard = createNetworkGuard(loopback)
     client = createOutboundClient(guard)
+    feeds = createFeeds(db, silent)
     const context: AdminContext = {
       database: db,
       ...createAuthenticator(db),
       isOperator: createOperatorCheck(operatorToken),
       chainIds: new Set([31_337]),
       access: { database: db, passwords: createPasswords(), logger: silent },
+      signInLinks,
       adminUrl: undefined,
       webhooks: (actor) => createWebhooks({ database: db, masterKey, guard, actor }),
       subscriptions: (actor) => createSubscriptions({ database: db, masterKey, guard, actor }),
@@ -70,7 +82,19 @@ export function useAdmin() {
           ? [{ host: 'node', behind: false, restsUntil: undefined, failing: [] }]
           : undefined,
       overview: createOverviews(db),
-      depositOf: async (chainId) => (chainId === 31_337 ? 5n : undefined),
+      feeds,
+      levelOf,
+      registerTank: async (trx, chainId, { appId, entryPoint, owner }) =>
+        registerTank(
+          {
+            database: trx,
+            masterKey,
+            definition: { chainId, tankFactory: tankFactoryAddress.address, pollInterval: 50 },
+          },
+          { appId, entryPoint, owner, kind: 'gas' },
+        ),
+      // No chain runs here: every tank is on it.
+      stepsOf: async () => [],
       tokenBooks: async (appId) =>
         (await listCollected(db, { appId })).map((book) => ({
           ...book,
@@ -92,6 +116,7 @@ export function useAdmin() {
     })
   })
   afterAll(async () => {
+    await feeds?.stop()
     await api?.close()
     client?.close()
   })
@@ -107,13 +132,22 @@ export function useAdmin() {
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
+    const type = response.headers.get('content-type')
+    // A stream has no end: it was let in, and that is all that can be waited for.
+    if (type === 'text/event-stream') {
+      await response.body?.cancel()
+      return { status: response.status, headers: response.headers, body: '' }
+    }
     const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    return {
+    const isJson = type?.startsWith('application/json')
+    const answer = {
       status: response.status,
       headers: response.headers,
       body: isJson ? JSON.parse(text) : text,
     }
+    if (path.startsWith('/admin/v1/'))
+      expectDocumented({ method, path: path.slice('/admin/v1'.length) }, answer)
+    return answer
   }
 
   const call = (method: string, path: string, token: string | undefined, body?: unknown) =>
@@ -122,7 +156,10 @@ export function useAdmin() {
   return {
     database: () => database().database,
     masterKey,
+    signInLinks,
     url: () => api.url,
+    /** As when the service stops. */
+    stopFeeds: () => feeds.stop(),
     /** The chains that are served, in memory. */
     memoryChains: services.chains,
     one: () => tenants[0],

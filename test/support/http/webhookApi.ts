@@ -1,6 +1,9 @@
 import { request } from 'node:http'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
+import { expectDocumentedAnswer } from './documentedInterface.js'
 import type { Json } from './jsonRpc.js'
+
+const DESCRIBED = ['GET', 'POST', 'PATCH', 'DELETE']
 
 type Options = {
   readonly body?: unknown
@@ -33,7 +36,10 @@ export function webhookApi(
       async (response) => {
         let text = ''
         for await (const chunk of response) text += chunk
-        resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) })
+        const answer = { status: response.statusCode ?? 0, body: JSON.parse(text) }
+        // An operation that does not exist is refused as all others are.
+        if (DESCRIBED.includes(method)) expectDocumentedAnswer(method, '/webhook', answer)
+        resolve(answer)
       },
     )
     outgoing.on('error', reject)

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { expectDocumentedCall } from './documentedInterface.js'
 
 export type ReceivedCall = {
   readonly method: string | undefined
@@ -17,7 +18,7 @@ export type WebhookServer = {
   answer: { status: number; body: string }
 }
 
-/** A customer's endpoint on loopback, for all tests of a file. */
+/** A customer's endpoint on loopback, for all tests of a file. What it gets by POST is compared with the document. */
 export function useWebhookServer(): WebhookServer {
   let url = ''
   const approve = { status: 200, body: '{"arePoliciesVerified":true}' }
@@ -37,6 +38,9 @@ export function useWebhookServer(): WebhookServer {
   beforeEach(() => {
     hook.calls.length = 0
     hook.answer = approve
+  })
+  afterEach(() => {
+    for (const { method, body } of hook.calls) if (method === 'POST') expectDocumentedCall(body)
   })
   afterAll(() => {
     server.closeAllConnections()

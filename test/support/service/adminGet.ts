@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
+import { expectDocumented } from '../http/documented.js'
 import type { Json } from '../http/jsonRpc.js'
 
 /** A path of `/admin/v1` that the running service must answer, asked with the account's token. */
@@ -10,5 +11,7 @@ export async function adminGet(
   const headers = { authorization: `Bearer ${authToken}` }
   const answer = await fetch(`${url}/admin/v1${path}`, { headers })
   expect(answer.status).toBe(200)
-  return answer.json()
+  const body: Json = await answer.json()
+  expectDocumented({ method: 'GET', path }, { status: answer.status, body })
+  return body
 }

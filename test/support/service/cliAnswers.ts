@@ -29,9 +29,12 @@ export function expectOneSentence(text: string): string {
 
 type Environment = Readonly<Record<string, string>>
 
-/** Commands on one data folder; extra settings come by the environment. */
-export function commandsOn(dataFolder: string, environment: Environment = {}) {
-  const run = (...args: string[]) => runCli([...args, '--data', dataFolder], environment)
+/**
+ * Commands on one data folder; extra settings come by the environment.
+ * @param cli the program, that of this checkout by default
+ */
+export function commandsOn(dataFolder: string, environment: Environment = {}, cli?: string) {
+  const run = (...args: string[]) => runCli([...args, '--data', dataFolder], environment, cli)
 
   /** What a command answers that must work. */
   const answer = async (...args: string[]): Promise<string> => {

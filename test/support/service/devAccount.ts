@@ -19,6 +19,7 @@ import {
 } from '../../../src/devnet/simpleAccount.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { result } from '../http/jsonRpc.js'
+import { until } from '../until.js'
 
 export const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
 
@@ -79,11 +80,17 @@ export async function devAccount(info: ClientView, seed: string) {
     return sign(withGas(draft, gas))
   }
 
-  /** An estimated and signed operation that the app's tank pays. */
-  const sponsored = async (call: AccountCall = { to: TARGET }): Promise<Operation> => {
+  /**
+   * An estimated and signed operation that the app's tank pays.
+   * @param expiryDuration seconds for which the tank's signature is asked to hold
+   */
+  const sponsored = async (
+    call: AccountCall = { to: TARGET },
+    expiryDuration = 1_800,
+  ): Promise<Operation> => {
     const fees = await result(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
     const draft = withGas(await account.draft(call), fees)
-    const mode = { mode: 'SPONSORED', calculateGasLimits: true, expiryDuration: 1_800 }
+    const mode = { mode: 'SPONSORED', calculateGasLimits: true, expiryDuration }
     const answer = await result(info.paymasterUrl, 'pm_sponsorUserOperation', [
       toInterfaceOperation(draft),
       mode,
@@ -112,17 +119,7 @@ export async function devAccount(info: ClientView, seed: string) {
   }
 }
 
-/** Waits until the operation has a receipt; the service is asked at every new answer of the node. */
-export async function receiptOf(
-  info: Pick<DevInfo, 'bundlerUrl'>,
-  hash: Hex,
-  url = info.bundlerUrl,
-) {
-  const deadline = Date.now() + 20_000
-  while (Date.now() < deadline) {
-    const receipt = await result(url, 'eth_getUserOperationReceipt', [hash])
-    if (receipt) return receipt
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`No receipt for ${hash} within 20 s.`)
+/** The operation's receipt, as soon as there is one; the service is asked at every new answer of the node. */
+export function receiptOf(info: Pick<DevInfo, 'bundlerUrl'>, hash: Hex, url = info.bundlerUrl) {
+  return until(() => result(url, 'eth_getUserOperationReceipt', [hash]))
 }

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Hex } from 'viem'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
 import { isReachable } from '../../../src/store/isReachable.js'
@@ -8,9 +7,12 @@ import { type PublicChain, startPublicChain } from '../chain/publicChain.js'
 import { tankDeposit, withBooks } from '../database/books.js'
 import { silent } from '../logger.js'
 import { until } from '../until.js'
-import { commandsOn, labelled } from './cliAnswers.js'
+import { commandsOn } from './cliAnswers.js'
+import { tenantInfo } from './clientView.js'
 import { createTenant } from './createTenant.js'
+import { fillTank } from './fillTank.js'
 import { createReplica, type Replica } from './replica.js'
+import { servedChain } from './servedChain.js'
 import { serveEnvironment } from './serving.js'
 import { makeDataFolder, removeDataFolder } from './startPurser.js'
 import { killDatabase } from './survivors.js'
@@ -39,7 +41,8 @@ export async function startFleet(chainId: number): Promise<Fleet> {
   const chain = await startPublicChain(chainId)
   const postgres = await startEmbeddedPostgres(folder, silent)
   const environment = environmentOf(folder, chain)
-  const tenant = await openTenant(folder, chain, environment)
+  const tenant = await createTenant(folder, 'fleet')
+  const tank = await fillTank(commandsOn(folder, environment), tenant.appId, chainId)
 
   const flags = ['--data', folder, '--log-level', 'info', '--drain-seconds', '0.3']
   const args = [...flags, '--lease-seconds', String(LEASE_SECONDS)]
@@ -48,28 +51,7 @@ export async function startFleet(chainId: number): Promise<Fleet> {
   )
   await Promise.all(replicas.map((each) => each.start()))
 
-  const info = (): DevInfo => {
-    const url = replicas[0]!.url()
-    const path = (version: string) => `${url}/api/${version}/${chainId}/${tenant.apiKey}`
-    return {
-      url,
-      chainId,
-      rpcUrl: chain.rpcUrl,
-      pid: process.pid,
-      webhookApiUrl: url,
-      bundlerUrl: path('v2'),
-      paymasterUrl: path('v2'),
-      standardUrl: path('v3'),
-      authToken: tenant.authToken,
-      apiKey: tenant.apiKey,
-      entryPoints: chain.entryPoints,
-      factories: chain.factories,
-      tokens: [],
-      tokenTanks: {},
-      tanks: { '0.6': tenant.tank },
-      delegates: {},
-    }
-  }
+  const info = () => tenantInfo(chain, replicas[0]!.url(), tenant, tank)
   return {
     folder,
     replicas,
@@ -94,36 +76,11 @@ export async function startFleet(chainId: number): Promise<Fleet> {
   }
 }
 
-function environmentOf(folder: string, { chainId, rpcUrl }: PublicChain) {
-  return serveEnvironment(
-    folder,
-    {
-      chainId,
-      rpcUrls: [rpcUrl],
-      pollInterval: 50,
-      resubmitAfter: 2_000,
-      executorKeys: ['env:EXECUTOR_1', 'env:EXECUTOR_2'],
-    },
-    { EXECUTOR_1: devKey(1), EXECUTOR_2: devKey(2), OWNER_KEY: devKey(3) },
-  )
-}
-
-async function openTenant(
-  folder: string,
-  { chainId }: PublicChain,
-  environment: Readonly<Record<string, string>>,
-) {
-  const { answer } = commandsOn(folder, environment)
-  const made = await createTenant(folder, 'fleet')
-  const target = ['--app', made.appId, '--chain', String(chainId)]
-  const filled = await answer(
-    'tank',
-    'deposit',
-    ...target,
-    '--amount',
-    '10',
-    '--key',
-    'env:OWNER_KEY',
-  )
-  return { ...made, tank: labelled(filled, 'tank') as Hex }
+function environmentOf(folder: string, chain: PublicChain) {
+  const executorKeys = ['env:EXECUTOR_1', 'env:EXECUTOR_2']
+  return serveEnvironment(folder, servedChain(chain, { resubmitAfter: 2_000, executorKeys }), {
+    EXECUTOR_1: devKey(1),
+    EXECUTOR_2: devKey(2),
+    OWNER_KEY: devKey(3),
+  })
 }

@@ -55,16 +55,24 @@ export async function whileDying(
   }
 }
 
+/** Receipts that are asked for at a time: a proxy has so many connections to give. */
+const AT_ONCE = 100
+
 /** The hashes, once each has a successful receipt. The test's timeout ends the wait. */
 export async function included(info: DevInfo, intents: readonly Intent[]): Promise<Hex[]> {
-  return Promise.all(
-    intents.map(async ({ seed, acknowledged }) => {
-      if (!acknowledged) throw new Error(`${seed} was never acknowledged`)
-      const receipt = await until(() =>
-        result(info.bundlerUrl, 'eth_getUserOperationReceipt', [acknowledged]),
-      )
-      if (receipt.success !== 'true') throw new Error(`${seed}: ${JSON.stringify(receipt)}`)
-      return acknowledged
-    }),
+  const hashes: Hex[] = []
+  for (let begin = 0; begin < intents.length; begin += AT_ONCE) {
+    const some = intents.slice(begin, begin + AT_ONCE)
+    hashes.push(...(await Promise.all(some.map((intent) => inclusion(info, intent)))))
+  }
+  return hashes
+}
+
+async function inclusion(info: DevInfo, { seed, acknowledged }: Intent): Promise<Hex> {
+  if (!acknowledged) throw new Error(`${seed} was never acknowledged`)
+  const receipt = await until(() =>
+    result(info.bundlerUrl, 'eth_getUserOperationReceipt', [acknowledged]),
   )
+  if (receipt.success !== 'true') throw new Error(`${seed}: ${JSON.stringify(receipt)}`)
+  return acknowledged
 }

@@ -14,7 +14,10 @@ function nameOf(file) {
 process.on('exit', () => {
   const names = new Set(files.map(nameOf).filter((name) => name !== undefined))
   const wholeViem = files.some((file) => file.endsWith('/viem/_esm/index.js'))
-  process.stderr.write(
-    `${JSON.stringify([...names, ...(wholeViem ? ['all of viem'] : [])].sort())}\n`,
-  )
+  const parts = {
+    'all of viem': wholeViem,
+    'the sender of traces': files.some((file) => file.includes('/dist/traces/otlp/')),
+  }
+  const loaded = Object.keys(parts).filter((part) => parts[part])
+  process.stderr.write(`${JSON.stringify([...names, ...loaded].sort())}\n`)
 })

@@ -5,7 +5,9 @@ import { startEmbeddedPostgres } from '../../../src/store/postgres/embeddedPostg
 import { type PublicChain, startPublicChain } from '../chain/publicChain.js'
 import { silent } from '../logger.js'
 import { commandsOn } from './cliAnswers.js'
+import { tenantInfo } from './clientView.js'
 import { createTenant } from './createTenant.js'
+import { servedChain } from './servedChain.js'
 import {
   makeDataFolder,
   type RunningService,
@@ -51,12 +53,10 @@ export async function prepareServing(
   const folder = makeDataFolder()
   const chain = await startPublicChain(chainId)
   const postgres = await startEmbeddedPostgres(folder, silent)
-  const own = { chainId, rpcUrls: [chain.rpcUrl], pollInterval: 50, executorKeys: ['env:EXECUTOR'] }
-  const environment = serveEnvironment(
-    folder,
-    { ...own, ...(await settings(chain)) },
-    { EXECUTOR: devKey(1), ...secrets },
-  )
+  const environment = serveEnvironment(folder, servedChain(chain, await settings(chain)), {
+    EXECUTOR: devKey(1),
+    ...secrets,
+  })
   const commands = commandsOn(folder, environment)
   const { authToken, apiKey } = await createTenant(folder, 'serving')
   let service: RunningService | undefined
@@ -72,26 +72,7 @@ export async function prepareServing(
     },
     info() {
       if (!service) throw new Error('nothing was started')
-      const url = urlOf(service)
-      const path = (version: string) => `${url}/api/${version}/${chainId}/${apiKey}`
-      return {
-        url,
-        chainId,
-        rpcUrl: chain.rpcUrl,
-        pid: process.pid,
-        webhookApiUrl: url,
-        bundlerUrl: path('v2'),
-        paymasterUrl: path('v2'),
-        standardUrl: path('v3'),
-        authToken,
-        apiKey,
-        entryPoints: chain.entryPoints,
-        factories: chain.factories,
-        tanks: {},
-        tokenTanks: {},
-        tokens: [],
-        delegates: {},
-      }
+      return tenantInfo(chain, urlOf(service), { apiKey, authToken })
     },
     async stop() {
       await service?.end('SIGKILL')

@@ -67,7 +67,7 @@ export function sponsorWorld(parts: SponsorWorldParts) {
   const owner = privateKeyToAddress(ownerKey).toLowerCase() as Address
 
   // The service takes the head that it has; tests mine blocks and ask at once.
-  const fees = async () => adviseFees(node, await heads.refresh())
+  const fees = async () => adviseFees(node, await heads.refresh(), {})
   const estimate = async (at: EntryPoint, draft: Draft) =>
     estimateOperation(
       {

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
+import { nodeKind } from '../nodes/nodeKind.js'
+import { startNode } from '../nodes/startNode.js'
 
 const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
 
@@ -115,8 +117,10 @@ export function readDevInfo(dataFolder: string): DevInfo {
   return JSON.parse(readFileSync(join(dataFolder, 'dev.json'), 'utf8')) as DevInfo
 }
 
+const DEV_CHAIN_ID = 31_337
+
 /**
- * Starts `purser dev` on a free port.
+ * Starts `purser dev` on a free port, on its own chain or on a node of the kind that the run asks for.
  * @param cli the program, that of this checkout by default
  */
 export async function startPurser(
@@ -126,6 +130,16 @@ export async function startPurser(
   cli = CLI,
 ): Promise<RunningPurser> {
   const own = ['--data', dataFolder, '--port', '0', '--log-level', 'warn']
-  const service = await startService(['dev', ...own, ...args], environment, cli)
-  return { ...service, dataFolder, info: readDevInfo(dataFolder) }
+  if (nodeKind() === 'anvil' || args.includes('--rpc-url')) {
+    const service = await startService(['dev', ...own, ...args], environment, cli)
+    return { ...service, dataFolder, info: readDevInfo(dataFolder) }
+  }
+  const node = await startNode(DEV_CHAIN_ID)
+  const flags = ['dev', ...own, '--rpc-url', node.nodeUrl, ...args]
+  const service = await startService(flags, environment, cli).catch(async (error) => {
+    await node.stop()
+    throw error
+  })
+  service.ended.then(() => node.stop())
+  return { ...service, dataFolder, info: { ...readDevInfo(dataFolder), rpcUrl: node.rpcUrl } }
 }

@@ -1,4 +1,3 @@
-import { pino } from 'pino'
 import {
   type Address,
   type BaseError,
@@ -16,12 +15,13 @@ import { abi as factoryAbi } from '../../../src/contracts/generated/TankFactory.
 import { deployDevContracts } from '../../../src/devnet/deployDevContracts.js'
 import { devWallet } from '../../../src/devnet/devWallet.js'
 import { type AccountCall, keyFromSeed, simpleAccount } from '../../../src/devnet/simpleAccount.js'
-import { type Anvil, startAnvil } from '../../../src/devnet/startAnvil.js'
+import type { Anvil } from '../../../src/devnet/startAnvil.js'
 import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
 import type { OperationOutcome, Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import type { TimeRange } from '../../../src/entrypoint/validationData.js'
 import { encodeTankData, sponsorshipHash } from '../../../src/paymaster/tank/tankData.js'
+import { startNode } from '../nodes/startNode.js'
 
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 
@@ -40,6 +40,9 @@ const depositAbi = parseAbi([
   'function depositTo(address account) payable',
   'function balanceOf(address account) view returns (uint256)',
 ])
+
+/** A node; where a service asks it, if that is not where tests do. */
+export type RunningNode = Anvil & { readonly nodeUrl?: string }
 
 type TankOptions = {
   readonly wei?: bigint
@@ -60,8 +63,8 @@ type SponsorOptions = Partial<TimeRange> & {
 }
 
 /** A chain with every EntryPoint (`running`, or a new one), and what tests of `version` do on it. */
-export async function openTankChain(version: Version, chainId = 31337, running?: Anvil) {
-  const anvil = running ?? (await startAnvil({ chainId, logger: pino({ level: 'silent' }) }))
+export async function openTankChain(version: Version, chainId = 31337, running?: RunningNode) {
+  const anvil: RunningNode = running ?? (await startNode(chainId))
   const { entryPoints, factories, delegates } = await deployDevContracts(anvil.rpcUrl)
   const wallet = await devWallet(anvil.rpcUrl)
   const entryPoint = createEntryPoint(version, entryPoints[version]!)

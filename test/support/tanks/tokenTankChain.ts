@@ -12,6 +12,7 @@ import { DETERMINISTIC_DEPLOYER, deployment } from '../../../src/contracts/deplo
 import { anvilClient } from '../../../src/devnet/anvilClient.js'
 import { devTokens } from '../../../src/devnet/devTokens.js'
 import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
+import type { Anvil } from '../../../src/devnet/startAnvil.js'
 import type { Version } from '../../../src/entrypoint/entryPoint.js'
 import type { Operation } from '../../../src/entrypoint/operation.js'
 import { tankImplementation } from '../../../src/paymaster/tank/tankAddress.js'
@@ -102,9 +103,9 @@ export function blocking(token: Address, account: Address, refusal: number): Use
   }
 }
 
-/** A chain for tests of token tanks of `version`. */
-export async function openTokenTankChain(version: Version, chainId = 31337) {
-  const chain = await openTankChain(version, chainId)
+/** A chain for tests of token tanks of `version`; maybe one that runs. */
+export async function openTokenTankChain(version: Version, chainId = 31337, running?: Anvil) {
+  const chain = await openTankChain(version, chainId, running)
   const { wallet, entryPoint, transact } = chain
   const implementation = tankImplementation('token', version, 2).address
 

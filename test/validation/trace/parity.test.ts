@@ -4,6 +4,7 @@ import type { Operation } from '../../../src/entrypoint/operation.js'
 import type { Engine, ObservedRecord } from '../../../src/validation/engine.js'
 import { applyRules, limitProfiles } from '../../../src/validation/erc7562/index.js'
 import { createTraceEngine } from '../../../src/validation/trace/traceEngine.js'
+import type { Tracer } from '../../../src/validation/tracer.js'
 import { openCaseActors } from '../../compliance/caseActors.js'
 import { cases } from '../../compliance/cases.js'
 import {
@@ -13,20 +14,24 @@ import {
   UNSTAKE_DELAY,
 } from '../../support/chain/actorChain.js'
 import { openEngine, type TestEngine } from '../../support/chain/engineChain.js'
+import { nodeKind } from '../../support/nodes/nodeKind.js'
 
 /** Without `npm run test:compliance` the oldest and the newest: tracing takes its time. */
 const VERSIONS: readonly Version[] =
   process.env.PURSER_COMPLIANCE === 'full' ? ['0.6', '0.7', '0.8', '0.9'] : ['0.6', '0.9']
 const CHAIN_ID = 75_620
 
+/** geth has a tracer of its own for these rules beside running our script. */
+const TRACERS: readonly Tracer[] = nodeKind() === 'geth' ? ['native', 'script'] : ['script']
+
 let chain: ActorChain
 let inProcess: TestEngine
-let onNode: Pick<Engine, 'validate'>
+let onNode: readonly Pick<Engine, 'validate'>[]
 
 beforeAll(async () => {
   chain = await openActorChain(VERSIONS, CHAIN_ID)
   inProcess = await openEngine(chain.anvil.url, CHAIN_ID)
-  onNode = createTraceEngine({ ...inProcess, tracer: 'script' })
+  onNode = TRACERS.map((tracer) => createTraceEngine({ ...inProcess, tracer }))
 })
 afterAll(async () => {
   await inProcess?.close()
@@ -49,9 +54,9 @@ describe.each(VERSIONS)('a trace of the node and our EVM, EntryPoint v%s', (vers
       await chain.deposit(entryPoint, op.sender)
       await inProcess.heads.refresh()
     }
-    const [ours, theirs] = [await factsBy(inProcess, op), await factsBy(onNode, op)]
-    expect(theirs).toEqual(ours)
-    expect(theirs.rules.length > 0).toBe(breaks !== undefined)
+    const ours = await factsBy(inProcess, op)
+    for (const engine of onNode) expect(await factsBy(engine, op)).toEqual(ours)
+    expect(ours.rules.length > 0).toBe(breaks !== undefined)
   })
 
   /** All that a validation says, its verdict by the rules included. */

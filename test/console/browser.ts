@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** The Chromium of the machine, or the one that PURSER_CHROMIUM names; undefined = there is none. */
+export const chromiumPath = [process.env.PURSER_CHROMIUM ?? '', ...places].find(existsSync)
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
+}
+
+const axe = () => readFileSync('node_modules/axe-core/axe.min.js', 'utf8')
+
+type Finding = { readonly id: string; readonly impact: string; readonly nodes: readonly unknown[] }
+
+/** What axe finds that is serious or critical, each with the elements. */
+export async function seriousFindings(page: Page): Promise<readonly string[]> {
+  // Through the debugger, which the content policy does not concern.
+  await page.evaluate(axe())
+  const findings: readonly Finding[] = await page.evaluate(
+    `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) =>
+      ({ id, impact, nodes: nodes.map(({ html }) => html.slice(0, 160)) })))`,
+  )
+  return findings
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.join(' | ')}`)
+}

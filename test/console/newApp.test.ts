@@ -1,0 +1,142 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { devKey } from '../../src/devnet/devKeys.js'
+import { depositOf } from '../support/chain/depositOf.js'
+import { adminGet } from '../support/service/adminGet.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
+import { chromiumPath } from './browser.js'
+import { injectWallet } from './injectWallet.js'
+import { sponsoredByViem } from './sponsoredByViem.js'
+import { type Console, consoleTitle, useConsole } from './useConsole.js'
+
+const purser = useRunningPurser()
+const opened = useConsole()
+
+describe.skipIf(chromiumPath === undefined)(consoleTitle('a new app, by keyboard alone'), () => {
+  let page: Console['page']
+  const url = (path: string) => `${purser().info.url}/console/${path}`
+  const expectFine = (name: string) => opened().expectFine(name)
+  const appears = (text: string) => opened().appears(text)
+
+  beforeAll(async () => {
+    page = opened().page
+    await injectWallet(page, { rpcUrl: purser().info.rpcUrl, key: devKey(1) })
+    await page.goto(/\S+\/console\/sign-in#\S+/.exec(purser().output())?.[0] ?? '')
+    await appears('Get started')
+  })
+
+  const focused = `(() => {
+    const { activeElement: at } = document
+    const label = at.labels?.[0]?.querySelector('.field-name')?.textContent
+    return label ?? at.getAttribute('aria-label') ?? at.textContent
+  })()`
+  /** Tab until the focus is on what has this name. */
+  const reach = async (name: string) => {
+    const passed: unknown[] = []
+    while (passed.length < 80) {
+      const now = await page.evaluate(focused)
+      if (now === name) return
+      passed.push(now)
+      await page.keyboard.press('Tab')
+    }
+    throw new Error(`the keyboard does not reach ${name}: ${passed.join(' | ')}`)
+  }
+  const press = async (name: string) => {
+    await reach(name)
+    await page.keyboard.press('Enter')
+  }
+  const write = async (name: string, text: string) => {
+    await reach(name)
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type(text)
+  }
+  const keys = async (...names: string[]) => {
+    for (const name of names) await page.keyboard.press(name)
+  }
+  const heading = (name: string) => page.getByRole('heading', { name }).waitFor()
+  const noDialog = () => page.locator('dialog').waitFor({ state: 'detached', timeout: 20_000 })
+  let standardUrl = ''
+
+  test('gets a URL', async () => {
+    await page.goto(url('apps'))
+    await heading('Apps and keys')
+    await keys('n')
+    await write('Name', 'Arcade')
+    await keys('Enter')
+    await heading('Arcade')
+    await appears('No tank of its own')
+    await expectFine('app-new')
+    await press('New key')
+    await write('Name', 'web')
+    await keys('Enter')
+    await page.getByRole('button', { name: 'I have kept it' }).waitFor()
+    standardUrl = String(await page.locator('dialog dd code').last().textContent())
+    expect(standardUrl).toContain('/api/v3/')
+    await press('I have kept it')
+    await noDialog()
+  })
+
+  test('gets a tank of its owner, which a wallet puts on the chain and fills', async () => {
+    const { rpcUrl, entryPoints } = purser().info
+    await press('New tank')
+    await page.getByRole('dialog', { name: 'New tank' }).waitFor()
+    await reach('EntryPoint')
+    await page.keyboard.type('v0.8')
+    await write('Owner', '0x12')
+    await expectFine('tank-new')
+    await write('Owner', '')
+    await press('The account of Test wallet')
+    await reach('Owner')
+    await keys('Enter')
+    await noDialog()
+    await page.getByRole('button', { name: 'Put it on the chain…' }).waitFor()
+    await appears('empty')
+    await expectFine('tank-not-there')
+    await press('Put it on the chain…')
+    await page.getByLabel('What will happen').getByText('The tank itself').waitFor()
+    await expectFine('tank-deploy')
+    await press('Send by Test wallet')
+    await noDialog()
+    await page.locator('.panel .warn').waitFor({ state: 'detached', timeout: 20_000 })
+    await press('Deposit…')
+    await write('Amount in ether', '1')
+    await press('Deposit by Test wallet')
+    await noDialog()
+    const [, , , appId, id] = new URL(page.url()).pathname.split('/')
+    const tank = await adminGet(purser().info, `/apps/${appId}/tanks/${id}`)
+    expect(tank.owner).toBe(privateKeyToAccount(devKey(1)).address.toLowerCase())
+    expect(await depositOf(rpcUrl, entryPoints['0.8'] ?? '0x', tank.address)).toBe(10n ** 18n)
+  })
+
+  test('gets a policy, and has an operation of viem sponsored', async () => {
+    await keys('g', 'k')
+    await heading('Apps and keys')
+    await press('Arcade')
+    await heading('Arcade')
+    await press('Write a policy')
+    await heading('New policy')
+    expect(await page.getByLabel('Binds').locator('option:checked').textContent()).toBe('Arcade')
+    await write('Name', 'A few')
+    await press('Save…')
+    await press('Make it')
+    await noDialog()
+    const { userOpHash, success } = await sponsoredByViem(
+      purser().info,
+      'console-arcade',
+      standardUrl,
+    )
+    expect(success).toBe(true)
+    await keys('g', 'o')
+    await heading('Operations')
+    await page.locator('tbody tr', { hasText: 'Arcade' }).locator('.state-included').waitFor()
+    await keys('j', 'Enter')
+    await page.locator('.timeline strong', { hasText: 'Sponsored' }).waitFor()
+    expect(page.url()).toContain(userOpHash)
+    await keys('Escape')
+    await page.locator('.panel').waitFor({ state: 'detached' })
+  })
+
+  test('no request broke the content policy, and no script failed', () => {
+    expect(opened().complaints).toEqual([])
+  })
+})

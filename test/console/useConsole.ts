@@ -1,0 +1,85 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { chromiumPath, openBrowser, seriousFindings } from './browser.js'
+
+/** The folder into which `npm run console:pictures` writes; absent = none is taken. */
+const pictures = process.env.PURSER_PICTURES
+
+/** What a test of the console says where there is no browser. */
+export function consoleTitle(what: string): string {
+  return chromiumPath === undefined
+    ? `${what}: NOT TESTED, no Chromium here (apt-get install chromium, or PURSER_CHROMIUM)`
+    : `${what}, in Chromium`
+}
+
+/** A browser with a page for the tests of a file. */
+export type Console = {
+  readonly browser: Browser
+  readonly context: BrowserContext
+  readonly page: Page
+  /** Requests that broke the content policy, and errors of scripts. */
+  readonly complaints: readonly string[]
+  /** Waits for a text. */
+  appears(text: string | RegExp): Promise<void>
+  /** Nothing that axe finds serious, nothing that scrolls sideways; pictures of it where they are asked for. */
+  expectFine(name: string): Promise<void>
+}
+
+const widths = [1280, 390]
+
+/** One browser for all tests of a file. The returned function gives it once it runs. */
+export function useConsole(): () => Console {
+  let opened: Console | undefined
+  beforeAll(async () => {
+    if (chromiumPath !== undefined) opened = await openConsole()
+  })
+  afterAll(() => opened?.browser.close())
+  return () => {
+    if (opened === undefined) throw new Error('The browser does not run yet.')
+    return opened
+  }
+}
+
+async function openConsole(): Promise<Console> {
+  const browser = await openBrowser()
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (/content security policy|trusted ?type/i.test(message.text()))
+      complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  return {
+    browser,
+    context,
+    page,
+    complaints,
+    appears: (text) => page.getByText(text).first().waitFor({ timeout: 15_000 }),
+    async expectFine(name) {
+      expect(await seriousFindings(page), name).toEqual([])
+      await look(page, name)
+    },
+  }
+}
+
+/** The screen in light and dark, wide and narrow, none of which scrolls sideways. */
+async function look(page: Page, name: string): Promise<void> {
+  if (pictures !== undefined) mkdirSync(pictures, { recursive: true })
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of widths) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 800 })
+      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(width)
+      if (pictures === undefined) continue
+      const path = join(pictures, `${name}-${colorScheme}-${width}.png`)
+      await page.screenshot({ path, animations: 'disabled' })
+    }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 1280, height: 800 })
+}

@@ -1,0 +1,106 @@
+import { concatHex, encodeFunctionData, type Hex, numberToHex, parseGwei } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DETERMINISTIC_DEPLOYER } from '../../src/contracts/deployments.js'
+import type { AccountCall } from '../../src/devnet/simpleAccount.js'
+import { bundleCost } from '../../src/gas/preVerificationGas.js'
+import { complete } from '../../src/paymaster/sponsoredDraft.js'
+import { compileSolidity } from '../support/chain/compileSolidity.js'
+import type { EngineChain } from '../support/chain/engineChain.js'
+import { expectNoLoss } from '../support/chain/executorGains.js'
+import { type MixedBundling, startMixedBundling } from '../support/chain/mixedBundling.js'
+import { useDatabase } from '../support/database/database.js'
+import { unsetGas } from '../support/operations/unsetGas.js'
+import { lower, VERSIONS } from '../support/tanks/tankChain.js'
+
+/*
+ * Calls with 4 kB of dense data, which cost 160,000 gas by the floor price of EIP-7623 and 64,000 otherwise. One that
+ * stores its data is dear enough for the latter. That of an attacker is it until his bundle is on its way.
+ */
+
+const postgres = useDatabase()
+const { Fickle } = compileSolidity(`
+contract Fickle {
+  bool public cheap;
+  mapping(uint256 => uint256) slots;
+  function becomeCheap() external { cheap = true; }
+  fallback() external {
+    if (!cheap) for (uint256 i = 1; i < 13; i++) slots[i] = i;
+  }
+}`)
+const dense: Hex = `0x00${'5a'.repeat(3_999)}`
+/** Creation code that returns what follows it. */
+const KEEP: Hex = '0x600b5981380380925939f3'
+
+let bundling: MixedBundling
+beforeAll(async () => {
+  bundling = await startMixedBundling(postgres().database)
+})
+afterAll(() => bundling?.stop())
+
+describe.each(VERSIONS)('4 kB of call data, EntryPoint v%s', (version) => {
+  /** A word that is this version's alone, so that its contracts are too. */
+  const own = numberToHex(VERSIONS.indexOf(version), { size: 32 })
+  let chain: EngineChain
+  beforeAll(() => {
+    chain = bundling.chains[version]
+  })
+
+  /** An operation as a client sends it, with what our estimate says: its hash and fields. */
+  const admitEstimated = async (seed: string, call: AccountCall) => {
+    const draft = await chain.draft('deployed', seed, call)
+    await chain.fund(draft.sender)
+    const gas = await bundling.estimate(chain.entryPoint, { ...draft, ...unsetGas })
+    const op = await chain.sign(complete(draft, gas), seed)
+    return { op, hash: await bundling.admit(chain.entryPoint, op) }
+  }
+
+  /** Gas that the operation paid and that its bundle of one took, and the floor of the latter. */
+  const figures = async ({ op, hash }: Awaited<ReturnType<typeof admitEstimated>>) => {
+    const { actualGasUsed, receipt } = await bundling.receipt(hash)
+    const { gasUsed } = await bundling.tester.getTransactionReceipt({
+      hash: receipt.transactionHash,
+    })
+    const data = chain.entryPoint.encodeHandleOps([op], bundling.executors[0]!.address)
+    const carried = [{ op, contextSize: 0 }]
+    const { floor } = bundleCost(chain.entryPoint, carried, data, { beneficiaryGas: 0 })
+    return { paid: actualGasUsed, spent: gasUsed, floor }
+  }
+
+  test('that a call stores is paid at 4/16 gas a byte where unused gas is charged', async () => {
+    const from = (await bundling.tester.getBlock()).number
+    const data = concatHex([own, KEEP, dense])
+    const sent = await admitEstimated('stores', { to: lower(DETERMINISTIC_DEPLOYER), data })
+    await bundling.settle()
+    const { paid, spent, floor } = await figures(sent)
+    expect(spent).toBeGreaterThan(floor)
+    const most = version === '0.6' ? 106n : 101n
+    expect(paid).toBeLessThanOrEqual((spent * most) / 100n)
+    await expectNoLoss(bundling.tester, [bundling.executors[0]!.address], from)
+  })
+
+  test('costs the executor nothing when the call becomes cheap behind the simulation', async () => {
+    const fickle = await chain.deploy(concatHex([Fickle!.bytecode, own]))
+    const from = (await bundling.tester.getBlock()).number
+    const sent = await admitEstimated('fickle', { to: fickle, data: dense })
+    await bundling.tester.setAutomine(false)
+    await bundling.round()
+    const data = encodeFunctionData({ abi: Fickle!.abi, functionName: 'becomeCheap' })
+    const fees = { maxFeePerGas: parseGwei('90'), maxPriorityFeePerGas: parseGwei('80') }
+    const changing = await chain.wallet.sendTransaction({
+      to: fickle,
+      data,
+      gas: 100_000n,
+      ...fees,
+    })
+    await bundling.tester.mine({ blocks: 1 })
+    const changed = await chain.wallet.waitForTransactionReceipt({ hash: changing })
+    await bundling.tester.setAutomine(true)
+    await bundling.settle()
+    const { receipt } = await bundling.receipt(sent.hash)
+    expect(receipt.blockNumber).toBe(changed.blockNumber)
+    expect(receipt.transactionIndex).toBeGreaterThan(changed.transactionIndex)
+    const { spent, floor } = await figures(sent)
+    expect(spent).toBe(floor)
+    await expectNoLoss(bundling.tester, [bundling.executors[0]!.address], from)
+  })
+})

@@ -1,0 +1,54 @@
+import { pino } from 'pino'
+import { DETERMINISTIC_DEPLOYER } from '../../../src/contracts/deployments.js'
+import { anvilClient } from '../../../src/devnet/anvilClient.js'
+import { startAnvil } from '../../../src/devnet/startAnvil.js'
+import { DEPLOYER_CODE } from './deployerCode.js'
+import { startNodeFront } from './nodeFront.js'
+import { type NodeKind, nodeKind } from './nodeKind.js'
+import type { RawNode } from './rawNode.js'
+import { startGeth } from './startGeth.js'
+import { startHardhat } from './startHardhat.js'
+import { gethMethods, hardhatMethods } from './testMethods.js'
+
+/** A chain of one node of any kind, with anvil's accounts and the deterministic deployer. */
+export type TestNode = {
+  /** For tests: also knows the methods by which they change the chain, as anvil names them. */
+  readonly rpcUrl: string
+  /** The node itself, for a service. */
+  readonly nodeUrl: string
+  /** Where the node announces heads. */
+  readonly wsUrl: string
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+/** Starts a node of the kind that the run asks for, or of `kind`. */
+export async function startNode(chainId: number, kind: NodeKind = nodeKind()): Promise<TestNode> {
+  if (kind === 'anvil') {
+    const { rpcUrl, pid, stop } = await startAnvil({ chainId, logger: pino({ level: 'silent' }) })
+    return { rpcUrl, nodeUrl: rpcUrl, wsUrl: rpcUrl.replace('http', 'ws'), pid, stop }
+  }
+  const node = await startRaw(chainId, kind)
+  const methods = kind === 'geth' ? gethMethods(node.rpcUrl, chainId) : hardhatMethods(node.rpcUrl)
+  const front = await startNodeFront(node.rpcUrl, methods)
+  if (kind !== 'geth') await placeDeployer(front.url)
+  return {
+    rpcUrl: front.url,
+    nodeUrl: node.rpcUrl,
+    wsUrl: node.wsUrl,
+    pid: node.pid,
+    async stop() {
+      await front.stop()
+      await node.stop()
+    },
+  }
+}
+
+function startRaw(chainId: number, kind: Exclude<NodeKind, 'anvil'>): Promise<RawNode> {
+  if (kind === 'geth') return startGeth(chainId)
+  return startHardhat(kind === 'hardhat' ? 'l1' : 'op', chainId)
+}
+
+async function placeDeployer(rpcUrl: string): Promise<void> {
+  await anvilClient(rpcUrl).setCode({ address: DETERMINISTIC_DEPLOYER, bytecode: DEPLOYER_CODE })
+}

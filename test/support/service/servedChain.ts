@@ -1,0 +1,37 @@
+import { devKey } from '../../../src/devnet/devKeys.js'
+import type { PublicChain } from '../chain/publicChain.js'
+import type { TestDatabase } from '../database/database.js'
+import { databaseUrlOf } from '../database/databaseUrl.js'
+
+type Settings = Readonly<Record<string, unknown>>
+
+/** A chain as the configuration names it, its executor's key in `EXECUTOR`; `settings` beside or instead of these. */
+export function servedChain(
+  { chainId, rpcUrl }: Pick<PublicChain, 'chainId' | 'rpcUrl'>,
+  settings: Settings = {},
+): Settings {
+  return {
+    chainId,
+    rpcUrls: [rpcUrl],
+    executorKeys: ['env:EXECUTOR'],
+    pollInterval: 50,
+    ...settings,
+  }
+}
+
+/** What an operator sets who serves these chains with one executor; `more` beside or instead of that. */
+export function servedChains(
+  chains: readonly Settings[],
+  more: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return { EXECUTOR: devKey(1), PURSER_CHAINS: JSON.stringify(chains), ...more }
+}
+
+/** The same on a database of the test's own. */
+export function servedOn(
+  database: TestDatabase,
+  chains: readonly Settings[],
+  more: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return servedChains(chains, { DATABASE_URL: databaseUrlOf(database), ...more })
+}
