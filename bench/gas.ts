@@ -70,7 +70,7 @@ async function estimate(chain: EngineChain, draft: Draft, bundleSize: number) {
   const { node, heads } = chain.engine
   const head = await heads.refresh()
   const definition = { chainId: chain.chainId, ...bounds }
-  const advice = await adviseFees(node, head)
+  const advice = await adviseFees(node, head, {})
   const context = {
     node,
     engine: chain.engine,

@@ -8,6 +8,7 @@ import { startCountingProxy } from './load/countingProxy.js'
 import { type LoadChain, openLoadChain } from './load/loadChain.js'
 import { type LoadOptions, parseLoadOptions } from './load/loadOptions.js'
 import type { LoadFigures } from './load/measureLoad.js'
+import { openWatchers } from './load/openWatchers.js'
 import { startOwnService } from './load/ownService.js'
 import { printReport } from './load/printReport.js'
 import { runLoad } from './load/runLoad.js'
@@ -32,11 +33,14 @@ function serviceOn(chain: LoadChain, rpcUrl: string, options: LoadOptions) {
       address,
     })),
     executors: options.executors,
+    processes: options.processes,
   })
 }
 
 async function measureOwn(chain: LoadChain, options: LoadOptions): Promise<LoadFigures> {
   const service = await serviceOn(chain, chain.rpcUrl, options)
+  const { url, authToken } = service.stream
+  const watchers = await openWatchers(url, authToken, options.watchers)
   try {
     const watched = {
       service: () => service.pids.service,
@@ -46,6 +50,9 @@ async function measureOwn(chain: LoadChain, options: LoadOptions): Promise<LoadF
     }
     return await runLoad(chain, { url: service.url, watched, commits: service.commits }, options)
   } finally {
+    if (options.watchers > 0)
+      console.log(`${options.watchers} watchers were told ${watchers.told()} changes`)
+    watchers.close()
     await service.close()
   }
 }
@@ -89,11 +96,21 @@ async function countTraffic(chain: LoadChain, options: LoadOptions): Promise<Nod
 }
 
 const options = parseLoadOptions(process.argv.slice(2))
-const { version, payer, accounts, operations, concurrency, runs, seed } = options
+const {
+  version,
+  payer,
+  chain: kind,
+  accounts,
+  operations,
+  concurrency,
+  runs,
+  seed,
+  processes,
+} = options
 const title =
-  `EntryPoint v${version}, paid by ${payer}: ${operations} operations of ${accounts} accounts, ` +
-  `${concurrency} at once, median of ${runs} runs, seed ${seed}`
-const chain = await openLoadChain(options.rpc)
+  `EntryPoint v${version}, ${kind} chain, paid by ${payer}: ${operations} operations of ${accounts} accounts, ` +
+  `${concurrency} at once, processes of the service: ${processes}, median of ${runs} runs, seed ${seed}`
+const chain = await openLoadChain(options.rpc, options.chain)
 try {
   const figures =
     options.target === undefined

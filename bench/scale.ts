@@ -28,7 +28,7 @@ const WARM_UP = 200
 type Row = { readonly pooled: number; readonly apps: number; readonly figures: RequestFigures }
 
 async function measure(): Promise<Row[]> {
-  const chain = await openLoadChain(undefined)
+  const chain = await openLoadChain(undefined, 'quick')
   try {
     const { chainId, rpcUrl } = chain
     const [address, factory] = [chain.entryPoints[VERSION], chain.factories[VERSION]]

@@ -55,7 +55,7 @@ async function estimated(chain: EngineChain, op: Operation): Promise<Operation> 
     node,
     engine: chain.engine,
     definition: { chainId: chain.chainId, ...bounds },
-    advice: await adviseFees(node, head),
+    advice: await adviseFees(node, head, {}),
     bundleSize: 1,
     beneficiaryGas: 0,
   }

@@ -1,7 +1,8 @@
 import type { Hex } from 'viem'
+import { launchAnvil } from '../../src/devnet/anvilProcess.js'
 import { type DeployedContracts, deployDevContracts } from '../../src/devnet/deployDevContracts.js'
-import { startAnvil } from '../../src/devnet/startAnvil.js'
-import { silent } from '../../test/support/logger.js'
+import { endProcess } from '../../src/devnet/processIdentity.js'
+import type { ChainKind } from './loadOptions.js'
 import { createRpcClient } from './rpcClient.js'
 
 export type LoadChain = Pick<DeployedContracts, 'entryPoints' | 'factories'> & {
@@ -13,9 +14,17 @@ export type LoadChain = Pick<DeployedContracts, 'entryPoints' | 'factories'> & {
 }
 
 const CHAIN_ID = 31_337
+/** A block for each transaction, or every second one that holds some thousand operations. */
+const settings: Readonly<Record<ChainKind, readonly string[]>> = {
+  quick: [],
+  slow: ['--block-time', '1', '--gas-limit', '300000000'],
+}
 
 /** An anvil of our own, or the one at `rpcUrl`, with EntryPoints and account factories. */
-export async function openLoadChain(rpcUrl: string | undefined): Promise<LoadChain> {
+export async function openLoadChain(
+  rpcUrl: string | undefined,
+  kind: ChainKind,
+): Promise<LoadChain> {
   if (rpcUrl !== undefined) {
     const client = createRpcClient(rpcUrl, 1)
     const { result } = await client.call<Hex>('eth_chainId', [])
@@ -23,13 +32,18 @@ export async function openLoadChain(rpcUrl: string | undefined): Promise<LoadCha
     const contracts = await deployDevContracts(rpcUrl)
     return { ...contracts, rpcUrl, chainId: Number(result), pid: undefined, stop: async () => {} }
   }
-  const anvil = await startAnvil({ chainId: CHAIN_ID, logger: silent })
+  const args = ['--chain-id', String(CHAIN_ID), ...settings[kind]]
+  const anvil = await launchAnvil(args, 0, () => {})
+  const stop = async () => {
+    await endProcess(anvil)
+    await anvil.guardian.dismiss()
+  }
   try {
-    const contracts = await deployDevContracts(anvil.rpcUrl)
-    const { pid, stop } = anvil
-    return { ...contracts, rpcUrl: anvil.rpcUrl, chainId: CHAIN_ID, pid, stop }
+    const ownUrl = `http://127.0.0.1:${anvil.port}`
+    const contracts = await deployDevContracts(ownUrl)
+    return { ...contracts, rpcUrl: ownUrl, chainId: CHAIN_ID, pid: anvil.pid, stop }
   } catch (error) {
-    await anvil.stop()
+    await stop()
     throw error
   }
 }

@@ -4,10 +4,14 @@ import type { Version } from '../../src/entrypoint/entryPoint.js'
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 export const PAYERS = ['self', 'tank', 'native'] as const
 export type Payer = (typeof PAYERS)[number]
+export const CHAINS = ['quick', 'slow'] as const
+/** How our own chain makes blocks. */
+export type ChainKind = (typeof CHAINS)[number]
 
 export type LoadOptions = {
   readonly version: Version
   readonly payer: Payer
+  readonly chain: ChainKind
   readonly accounts: number
   readonly operations: number
   /** Requests under way at once. */
@@ -15,6 +19,10 @@ export type LoadOptions = {
   readonly runs: number
   readonly seed: string
   readonly executors: number
+  /** Processes of the service. */
+  readonly processes: number
+  /** Streams of the app's changes that are open during the runs; only on our own service. */
+  readonly watchers: number
   /** Another bundler's JSON-RPC URL, and the node it uses; absent = our own service. */
   readonly target: string | undefined
   readonly rpc: string | undefined
@@ -25,12 +33,15 @@ export type LoadOptions = {
 const flags = {
   version: { type: 'string', default: '0.6' },
   payer: { type: 'string', default: 'self' },
+  chain: { type: 'string', default: 'quick' },
   accounts: { type: 'string', default: '500' },
   operations: { type: 'string', default: '3000' },
   concurrency: { type: 'string', default: '64' },
   runs: { type: 'string', default: '3' },
   seed: { type: 'string', default: 'purser' },
   executors: { type: 'string', default: '4' },
+  processes: { type: 'string', default: '1' },
+  watchers: { type: 'string', default: '0' },
   target: { type: 'string' },
   rpc: { type: 'string' },
   json: { type: 'string' },
@@ -45,11 +56,14 @@ export function parseLoadOptions(args: readonly string[]): LoadOptions {
   return {
     version: oneOf('version', VERSIONS, values.version),
     payer: oneOf('payer', PAYERS, values.payer),
+    chain: oneOf('chain', CHAINS, values.chain),
     accounts: count('accounts', values.accounts),
     operations: count('operations', values.operations),
     concurrency: count('concurrency', values.concurrency),
     runs: count('runs', values.runs),
     executors: count('executors', values.executors),
+    processes: count('processes', values.processes),
+    watchers: values.watchers === '0' ? 0 : count('watchers', values.watchers),
     seed,
     target,
     rpc,

@@ -6,6 +6,7 @@ import type { Version } from '../../src/entrypoint/entryPoint.js'
 import { type Database, openDatabase } from '../../src/store/database.js'
 import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres.js'
 import { silent } from '../../test/support/logger.js'
+import { descendantsOf } from '../../test/support/service/processes.js'
 import {
   makeDataFolder,
   removeDataFolder,
@@ -28,6 +29,8 @@ export type OwnService = {
   readonly pids: { readonly service: readonly number[]; readonly database: readonly number[] }
   readonly database: Database
   readonly appId: string
+  /** The stream of the app's changes, and the token for it. */
+  readonly stream: { readonly url: string; readonly authToken: string }
   /** Transactions that the database has committed so far. */
   commits(): Promise<number>
   close(): Promise<void>
@@ -40,6 +43,8 @@ type ServiceOptions = {
   readonly version: Version
   readonly payer: Payer
   readonly executors: number
+  /** More than one share a database that this process runs; 1 where it is absent. */
+  readonly processes?: number
   /** Of the pool; the default where it is absent. */
   readonly maxOperations?: number
 }
@@ -48,12 +53,16 @@ type ServiceOptions = {
 export async function startOwnService(options: ServiceOptions): Promise<OwnService> {
   const folder = makeDataFolder()
   const executorKeys = Array.from({ length: options.executors }, (_, i) => devKey(i + 1))
-  const { chainId, rpcUrl, entryPoints, maxOperations } = options
+  const { chainId, rpcUrl, entryPoints, maxOperations, processes = 1 } = options
   const chain = { chainId, rpcUrls: [rpcUrl], entryPoints, executorKeys, maxOperations }
   const chains = [{ ...chain, pollInterval: 100 }]
   const config = join(folder, 'purser.json')
   writeFileSync(config, JSON.stringify({ chains, port: 0, logLevel: 'warn', senderRate: 0 }))
-  const environment = { PURSER_CONFIG: config, PAYER: devKey(0) }
+  const environment = {
+    PURSER_CONFIG: config,
+    PURSER_MASTER_KEY: '5e'.repeat(32),
+    PAYER: devKey(0),
+  }
 
   const command = async (...args: string[]): Promise<Record<string, string>> => {
     const { code, stdout, stderr } = await runCli([...args, '--data', folder], environment, CLI)
@@ -65,7 +74,7 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
   try {
     // The first start makes the database and its key; commands make neither.
     await (await startService(['serve', '--data', folder], environment, CLI)).end('SIGTERM')
-    const { account = '' } = await command('account', 'create', '--name', 'bench')
+    const { account = '', authToken = '' } = await command('account', 'create', '--name', 'bench')
     const { app = '' } = await command('app', 'create', '--account', account, '--name', 'bench')
     const { apiKey } = await command('key', 'create', '--app', app, '--name', 'bench')
     const tank = ['--app', app, '--chain', String(chainId), '--entry-point', options.version]
@@ -76,20 +85,32 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
       await command('tank', 'mode', ...tank, '--mode', 'native')
       await command('tank', 'credit', ...tank, ...amount, '--reference', 'bench')
     }
-    const service = await startService(['serve', '--data', folder], environment, CLI)
-    const postgres = await startEmbeddedPostgres(folder, silent)
+    const shared = processes > 1 ? await startEmbeddedPostgres(folder, silent) : undefined
+    const cluster = encodeURIComponent(join(folder, 'postgres/cluster'))
+    const together = {
+      ...environment,
+      PURSER_PROCESSES: String(processes),
+      DATABASE_URL: `postgresql:///postgres?host=${cluster}&user=purser`,
+    }
+    const service = await startService(
+      ['serve', '--data', folder],
+      shared ? together : environment,
+      CLI,
+    )
+    const postgres = shared ?? (await startEmbeddedPostgres(folder, silent))
     const database = openDatabase(postgres.connection, silent)
     const { pid } = service.process
     return {
       url: `${urlOf(service)}/api/v3/${chainId}/${apiKey}`,
       pids: {
-        service: pid === undefined ? [] : [pid],
+        service: pid === undefined ? [] : [pid, ...(shared ? descendantsOf(pid) : [])],
         get database() {
           return postgresOn(folder)
         },
       },
       database,
       appId: app,
+      stream: { url: `${urlOf(service)}/admin/v1/apps/${app}/stream`, authToken },
       async commits() {
         const { rows } = await sql<{ commits: string }>`
           select sum(xact_commit) as commits from pg_stat_database`.execute(database)
@@ -97,8 +118,9 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
       },
       async close() {
         await database.destroy()
+        if (shared) await service.end('SIGTERM')
         await postgres.stop()
-        await service.end('SIGTERM')
+        if (!shared) await service.end('SIGTERM')
         removeDataFolder(folder)
       },
     }
