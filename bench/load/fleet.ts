@@ -67,7 +67,7 @@ export async function createFleet(context: FleetContext): Promise<Fleet> {
     await node.call('anvil_setBalance', [address, ONE_ETHER])
     accounts.push({ key, owner, address })
   }
-  const fees = await feesFor(node)
+  let fees = await feesFor(node, payer)
   let sponsorTimes: number[] = []
   let nonceKey = 0n
 
@@ -171,13 +171,15 @@ export async function createFleet(context: FleetContext): Promise<Fleet> {
 
   return {
     creations: () => prepare(accounts.map((account) => [draft(account, true), account])),
-    operations: (count) =>
-      prepare(
+    async operations(count) {
+      fees = await feesFor(node, payer)
+      return prepare(
         Array.from({ length: count }, (_, i) => {
           const account = accounts[i % accounts.length] as Account
           return [draft(account, false), account]
         }),
-      ),
+      )
+    },
     unsigned: () => unlimited(draft(accounts[0] as Account, false)),
     sponsorTimes() {
       const times = sponsorTimes
@@ -196,10 +198,11 @@ function withRoom(gas: bigint): bigint {
   return (gas * 110n) / 100n
 }
 
-/** Far above what the chain asks, so that no operation waits for its price. */
-async function feesFor(node: RpcClient) {
+/** Far above what the chain asks, so that no operation waits for its price; a sponsor takes no more than twice that. */
+async function feesFor(node: RpcClient, payer: Payer) {
   const { result } = await node.call<Hex>('eth_gasPrice', [])
-  return { maxFeePerGas: BigInt(result) * 4n, maxPriorityFeePerGas: BigInt(result) }
+  const factor = payer === 'self' ? 4n : 2n
+  return { maxFeePerGas: BigInt(result) * factor, maxPriorityFeePerGas: BigInt(result) }
 }
 
 /** Results in order, `concurrency` of them under way at once. */

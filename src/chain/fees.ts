@@ -1,13 +1,14 @@
 import type { Hex } from 'viem'
 import { compareBigints, greatest, smallest } from '../base/bigints.js'
+import { Lru } from '../base/lru.js'
 import type { Fees } from '../entrypoint/fees.js'
 import type { Operation } from '../entrypoint/operation.js'
 import { FeeTooLowError } from '../errors/operationErrors.js'
 import { noteAdvised } from './fees/advisedLately.js'
 import { readTipFloor, type TipFloor, type TipRules, usualTip } from './fees/tipFloor.js'
 import type { Head } from './head.js'
+import type { NodeAnswer } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
-import { NodeRpcError } from './nodeErrors.js'
 
 export { highestAdvised } from './fees/advisedLately.js'
 export { type TipFloor, tipOf } from './fees/tipFloor.js'
@@ -32,8 +33,11 @@ const QUIET = 0.05
 /** Heads for which the suggestion of a node is remembered: most nodes suggest what the last blocks paid. */
 const REMEMBERED_HEADS = 100
 
+/** Heads whose advice is remembered: an admission may know a newer one than a bundle that is under way. */
+const ADVISED_HEADS = 8
+
 /** One computation per node and head; a head is asked for many times. */
-const adviceByHead = new WeakMap<NodeClient, { hash: Hex; advice: Promise<AdvisedFees> }>()
+const adviceByHead = new WeakMap<NodeClient, Lru<Hex, Promise<AdvisedFees>>>()
 /** Tips that a node suggested at the last heads. */
 const suggestedBefore = new WeakMap<NodeClient, readonly bigint[]>()
 
@@ -54,15 +58,17 @@ const suggestedBefore = new WeakMap<NodeClient, readonly bigint[]>()
  * them with something else.
  */
 export function adviseFees(node: NodeClient, head: Head, chain: TipRules): Promise<AdvisedFees> {
-  const known = adviceByHead.get(node)
-  if (known?.hash === head.hash) return known.advice
+  const advised = adviceByHead.get(node) ?? new Lru(ADVISED_HEADS)
+  adviceByHead.set(node, advised)
+  const known = advised.get(head.hash)
+  if (known !== undefined) return known
   const isLegacy = chain.transactionType === 'legacy'
   const advice = isLegacy ? priceAdvice(node, head, chain) : computeAdvice(node, head, chain)
-  adviceByHead.set(node, { hash: head.hash, advice })
+  advised.set(head.hash, advice)
   advice.then(
     ({ fast }) => noteAdvised(node, head, fast),
     () => {
-      if (adviceByHead.get(node)?.advice === advice) adviceByHead.delete(node)
+      if (advised.get(head.hash) === advice) advised.delete(head.hash)
     },
   )
   return advice
@@ -118,15 +124,19 @@ async function priceAdvice(node: NodeClient, head: Head, chain: TipRules): Promi
 
 async function computeAdvice(node: NodeClient, head: Head, chain: TipRules): Promise<AdvisedFees> {
   const block = `0x${head.number.toString(16)}`
-  const [history, suggestion, tipFloor] = await Promise.all([
-    optional<FeeHistory>(node, 'eth_feeHistory', [
-      `0x${HISTORY_BLOCKS.toString(16)}`,
-      block,
-      percentiles,
-    ]),
-    optional<Hex>(node, 'eth_maxPriorityFeePerGas', []),
+  const calls = [
+    {
+      method: 'eth_feeHistory',
+      params: [`0x${HISTORY_BLOCKS.toString(16)}`, block, percentiles],
+    },
+    { method: 'eth_maxPriorityFeePerGas', params: [] },
+  ]
+  const [answers, tipFloor] = await Promise.all([
+    node.batch(calls),
     readTipFloor(node, head, chain),
   ])
+  const history = optional<FeeHistory>(answers[0])
+  const suggestion = optional<Hex>(answers[1])
   const nextBaseFee = BigInt(history?.baseFeePerGas?.at(-1) ?? head.baseFee)
   const suggested = suggestion === undefined ? undefined : lowestSuggested(node, BigInt(suggestion))
   const tips = (history && paidTips(history, suggested)) ?? [
@@ -199,18 +209,9 @@ async function priceTip(node: NodeClient, head: Head): Promise<bigint> {
   return price > head.baseFee ? price - head.baseFee : 0n
 }
 
-/** The result of a method; undefined when the node does not have it or refuses. */
-async function optional<T>(
-  node: NodeClient,
-  method: string,
-  params: readonly unknown[],
-): Promise<T | undefined> {
-  try {
-    return (await node.request<T | null>(method, params)) ?? undefined
-  } catch (error) {
-    if (error instanceof NodeRpcError) return undefined
-    throw error
-  }
+/** The result of a call; undefined when the node does not have the method, or refuses. */
+function optional<T>(answer: NodeAnswer | undefined): T | undefined {
+  return answer?.ok ? ((answer.result as T | null) ?? undefined) : undefined
 }
 
 function median(values: readonly bigint[]): bigint {

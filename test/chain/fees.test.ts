@@ -204,7 +204,11 @@ describe('adviseFees', () => {
     expect(a).toBe(b)
     expect(calls.filter((method) => method === 'eth_feeHistory')).toHaveLength(1)
     await pay(node, gwei)
-    await adviseFees(counted, await head(node), {})
+    const second = await head(node)
+    await adviseFees(counted, second, {})
+    expect(calls.filter((method) => method === 'eth_feeHistory')).toHaveLength(2)
+    // A bundle that was begun at the older head asks for it beside admissions that know the newer one.
+    for (const each of [first, second]) await adviseFees(counted, each, {})
     expect(calls.filter((method) => method === 'eth_feeHistory')).toHaveLength(2)
   })
 })

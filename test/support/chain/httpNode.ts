@@ -29,21 +29,21 @@ export async function startHttpNode(handler: Handler): Promise<HttpNode> {
   }
 }
 
+type Request = { readonly id: number; readonly method: string }
+
 /** In front of a real node: `refused` methods are unknown, everything else is passed on. */
 export function startNodeWithout(target: string, refused: readonly string[]): Promise<HttpNode> {
-  return startHttpNode(async (body, response) => {
-    const { id, method } = body as { id: number; method: string }
+  const answerOf = async (request: Request): Promise<unknown> => {
+    const { id, method } = request
     const error = { code: -32601, message: `the method ${method} does not exist` }
-    response.end(
-      refused.includes(method)
-        ? JSON.stringify({ jsonrpc: '2.0', id, error })
-        : await (
-            await fetch(target, {
-              method: 'POST',
-              headers: { 'content-type': 'application/json' },
-              body: JSON.stringify(body),
-            })
-          ).text(),
-    )
+    if (refused.includes(method)) return { jsonrpc: '2.0', id, error }
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch(target, { method: 'POST', headers, body: JSON.stringify(request) })).json()
+  }
+  return startHttpNode(async (body, response) => {
+    const answers = Array.isArray(body)
+      ? Promise.all(body.map(answerOf))
+      : answerOf(body as Request)
+    response.end(JSON.stringify(await answers))
   })
 }
