@@ -3,6 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 /** The party for whose request the process works. Parties of the same name share what a party may take. */
 export type Requester = {
   readonly name: string
+  /** When its request came, in milliseconds of `performance.now()`. */
+  readonly since: number
   /** Milliseconds for which its request has kept a thread. */
   readonly spent: number
   /** Adds milliseconds for which its request kept a thread. */

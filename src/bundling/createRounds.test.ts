@@ -62,7 +62,7 @@ test('a round that a request led to works for nobody but the service', async () 
   const rounds = createRounds(async () => {
     parties.push(currentRequester())
   })
-  workFor({ name: 'key', spent: 0, spend() {}, beginHeavyWork() {} }, rounds.request)
+  workFor({ name: 'key', since: 0, spent: 0, spend() {}, beginHeavyWork() {} }, rounds.request)
   await rounds.idle()
   expect(parties).toEqual([undefined])
 })

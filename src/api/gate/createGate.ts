@@ -111,6 +111,7 @@ function createRequester(
   let isHeavy = false
   const requester: Requester = {
     name: keyId,
+    since: performance.now(),
     get spent() {
       return spent
     },

@@ -3,10 +3,11 @@ import { expect, test } from 'vitest'
 import type { Requester } from '../../base/requester.js'
 import { FairQueue } from './fairQueue.js'
 
-function requesterOf(name: string): Requester {
+function requesterOf(name: string, since = 0): Requester {
   let spent = 0
   return {
     name,
+    since,
     get spent() {
       return spent
     },
@@ -100,6 +101,27 @@ test('of one party’s requests the one that took least comes next', () => {
   ])
   expect([queue.take(), queue.take()].map((item) => item?.requester)).toEqual([second, first])
 })
+
+test('a request that took much comes to its turn although new ones keep coming', () =>
+  fc.assert(
+    fc.property(costs, fc.integer({ min: 1, max: 1_000 }), (costsOfNew, spent) => {
+      const queue = new FairQueue<Item>()
+      const dear = requesterOf('same')
+      dear.spend(spent)
+      queue.push(dear, { requester: dear, cost: 1 })
+      let now = 0
+      for (let at = 0; ; at++) {
+        const cost = costsOfNew[at % costsOfNew.length]!
+        const requester = requesterOf('same', now)
+        queue.push(requester, { requester, cost })
+        const next = queue.take()!
+        if (next.requester === dear) break
+        queue.charge(next.requester, next.cost)
+        now += next.cost
+      }
+      expect(now).toBeLessThanOrEqual(10 * spent + Math.max(...costsOfNew))
+    }),
+  ))
 
 test('the service has half of the time however many parties wait, and leaves them the other half', () =>
   fc.assert(

@@ -21,9 +21,12 @@ const MOST_LANES = 10_000
 /** All parties together, or the service itself: each of the two has half of the time while both wait. */
 type Side = { taken: number; waiting: number }
 
+/** Milliseconds that one of a party's requests gives way to its later ones, for each that it took itself. */
+const PATIENCE = 10
+
 /**
- * A queue in which the party that took least comes next, and of its requests the one that took least;
- * equals come in the order in which they came. A party that comes later gets no credit for
+ * A queue in which the party that took least comes next, and of its requests one that took little before one that took
+ * more, as long as the latter did not wait `PATIENCE` times as long; equals come in the order in which they came. A party that comes later gets no credit for
  * having taken less before. Work of the service itself, such as validating before a bundle, has half of
  * the time however many parties wait, and leaves them the other half.
  */
@@ -82,7 +85,7 @@ export class FairQueue<Item> {
       return (a.requester === undefined) === isServiceNext
     }
     if (a.lane.taken !== b.lane.taken) return a.lane.taken < b.lane.taken
-    return (a.requester?.spent ?? 0) < (b.requester?.spent ?? 0)
+    return turnOf(a.requester) < turnOf(b.requester)
   }
 
   #laneOf(requester: Requester | undefined): Lane {
@@ -93,4 +96,9 @@ export class FairQueue<Item> {
     this.#lanes.set(name, lane)
     return lane
   }
+}
+
+/** The lower, the sooner. A request that only the time it took put back would wait for ever where new ones keep coming. */
+function turnOf(requester: Requester | undefined): number {
+  return requester === undefined ? 0 : requester.since + PATIENCE * requester.spent
 }

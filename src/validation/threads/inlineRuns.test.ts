@@ -11,6 +11,7 @@ function requesterOf(name: string): Requester & { readonly spent: number } {
   let spent = 0
   return {
     name,
+    since: 0,
     get spent() {
       return spent
     },
