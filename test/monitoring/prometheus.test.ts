@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
@@ -91,7 +89,7 @@ function isListed(list: Readonly<Record<string, string>>, expr: string): boolean
 const binary = findPrometheus()
 
 describe.skipIf(binary === undefined)(
-  'Prometheus (skipped: neither PURSER_PROMETHEUS nor the path names one)',
+  'a real Prometheus (skipped where neither PURSER_PROMETHEUS nor the path names one)',
   () => {
     const service = useRunningPurser([
       ...['--operator-token', metricsToken],
