@@ -86,11 +86,14 @@ export function chartSchema(): string {
       config: configSchema(),
       existingSecret: name,
       executorSecret: name,
+      executorVariables: text,
+      environment: texts,
       workloads: {
         type: 'object',
         minProperties: 1,
         additionalProperties: { anyOf: [workload, { type: 'null' }] },
       },
+      migration: closed({ resources: anything }),
       ports: closed({ http: port, admin: port }),
       service: closed({ type: { enum: ['ClusterIP', 'NodePort', 'LoadBalancer'] } }),
       ingress: closed({
@@ -101,6 +104,7 @@ export function chartSchema(): string {
         tlsSecret: name,
       }),
       serviceMonitor: closed({ enabled: flag, interval: name, labels: texts }),
+      prometheusRule: closed({ enabled: flag, labels: texts }),
       networkPolicy: closed({ enabled: flag, adminFrom: { type: 'array', items: anything } }),
       podAnnotations: texts,
       nodeSelector: texts,

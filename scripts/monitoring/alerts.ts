@@ -33,6 +33,20 @@ const calls = series('purser_rpc_calls_total')
 
 const service: readonly Alert[] = [
   {
+    name: 'PurserGone',
+    expr: `absent(${series('purser_build_info')})`,
+    after: '2m',
+    severity: 'page',
+    summary: 'Prometheus reads no process of Purser.',
+    // What is not read any more counts for five minutes.
+    firing: [samples('purser_build_info{version="1"}', '1x4')],
+    quiet: [
+      samples('purser_build_info{version="1", instance="a"}', '1x4'),
+      samples('purser_build_info{version="1", instance="b"}', '1x60'),
+    ],
+    at: '12m',
+  },
+  {
     name: 'PurserInclusionSlow',
     expr: `histogram_quantile(0.95, sum by (chain, le) (rate(${inclusion}[10m]))) > 30`,
     after: '10m',
@@ -211,7 +225,8 @@ const surroundings: readonly Alert[] = [
   },
   {
     name: 'PurserReorgDeep',
-    expr: `sum by (chain) (increase(${series('purser_reorg_depth_blocks_count')}[1h])) - sum by (chain) (increase(${series('purser_reorg_depth_blocks_bucket', { le: '="3"' })}[1h])) > 0.5`,
+    // The bucket's label is 3 in Prometheus 2 and 3.0 since Prometheus 3.
+    expr: `sum by (chain) (increase(${series('purser_reorg_depth_blocks_count')}[1h])) - sum by (chain) (increase(${series('purser_reorg_depth_blocks_bucket', { le: '=~"3|3.0"' })}[1h])) > 0.5`,
     after: '0m',
     severity: 'warn',
     summary: 'Chain {{ $labels.chain }} replaced more than three blocks at once.',

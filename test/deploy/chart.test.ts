@@ -103,6 +103,13 @@ describe.skipIf(helm === undefined)('helm (skipped where it is not installed)', 
     expect(readFileSync(RENDERED, 'utf8')).toBe(text)
   })
 
+  test('hands the alerts of deploy/prometheus on, to the letter', () => {
+    const set = ['--set', 'prometheusRule.enabled=true']
+    const text = run('template', 'shop', CHART, ...kubernetes, ...set)
+    const [rule] = objectsOf(text).filter(({ kind }) => kind === 'PrometheusRule')
+    expect(rule?.spec).toEqual(parse(readFileSync('deploy/prometheus/purser.rules.yml', 'utf8')))
+  })
+
   test('refuses values that the schema refuses, and renders one set of pods with both roles', () => {
     expect(() =>
       run('template', 'shop', CHART, ...kubernetes, '--set', 'config.drainSecond=5'),
@@ -129,6 +136,7 @@ type Probe = { readonly httpGet: { readonly path: string; readonly port: string 
 type Container = {
   readonly args: readonly string[]
   readonly env: readonly { readonly name: string; readonly value: string }[]
+  readonly envFrom?: readonly { readonly secretRef: { readonly name: string } }[]
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
   readonly ports: readonly { readonly name: string }[]
   readonly startupProbe: Probe
@@ -255,7 +263,9 @@ describe('the containers of the chart against the service', () => {
     expect(migrated.stdout, migrated.stderr).toBe('The schema is up to date.\n')
     for (const name of ['api', 'bundler']) {
       const container = containerOf(find('Deployment', `shop-${name}`))
-      const secrets = name === 'bundler' ? { EXECUTOR: devKey(1) } : {}
+      const given = container.envFrom?.map(({ secretRef }) => secretRef.name)
+      expect(given).toEqual(name === 'bundler' ? ['purser-variables'] : undefined)
+      const secrets = given === undefined ? {} : { EXECUTOR: devKey(1) }
       const environment = { ...environmentHere(container), ...secrets }
       services.set(name, await startService(container.args.map(here), environment))
     }

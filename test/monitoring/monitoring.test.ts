@@ -69,6 +69,7 @@ test('board and alerts ask for metrics and labels that exist, and the board show
   for (const [where, expr] of expressions) {
     const selectors = selectorsOf(expr)
     expect(selectors.length, where).toBeGreaterThan(0)
+    expect(expr, 'Prometheus 3 has 3.0 where Prometheus 2 has 3').not.toMatch(/\ble="\d+"/)
     for (const { name, labels } of selectors) {
       if (processMetrics.some((each) => each === name)) continue
       const metric = metrics.find(

@@ -20,6 +20,7 @@ import { useWebhookServer } from '../support/http/webhookServer.js'
 import { silent } from '../support/logger.js'
 import { adminGet } from '../support/service/adminGet.js'
 import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
+import { tokensOf } from '../support/service/devTokens.js'
 import { servedChain } from '../support/service/servedChain.js'
 import { serveEnvironment } from '../support/service/serving.js'
 import {
@@ -29,6 +30,7 @@ import {
   startService,
   urlOf,
 } from '../support/service/startPurser.js'
+import { until } from '../support/until.js'
 import {
   type Estate,
   estateFolder,
@@ -36,7 +38,9 @@ import {
   estateSecrets,
   inclusionOf,
   readEstate,
+  tokenSettings,
 } from '../support/upgrade/estate.js'
+import { preparePayment } from '../support/upgrade/estateToken.js'
 import { leaveEstate } from '../support/upgrade/leaveEstate.js'
 
 const { PURSER_ESTATE, PURSER_EARLIER, PURSER_EARLIER_COMMIT, PURSER_EARLIER_DATABASE } =
@@ -46,6 +50,7 @@ const hook = useWebhookServer()
 /** test/README.md says how an estate is made. */
 const estates = [
   ['0050', 'the last schema before migrations that need all processes stopped'],
+  ['0155', 'the last schema before bundles went to relays'],
   ['0166', 'the schema before the newest'],
 ] as const
 
@@ -62,6 +67,9 @@ describe.each(estates)('what a build with schema %s left (%s)', (name) => {
     ...estate.bundled,
     ...estate.pooled,
   ]
+
+  /** Those that paid in tokens. */
+  const payments = (): readonly Hex[] => estate.token?.payments ?? []
 
   beforeAll(async () => {
     if (PURSER_ESTATE === name)
@@ -81,7 +89,8 @@ describe.each(estates)('what a build with schema %s left (%s)', (name) => {
     await session.connect()
     await session.query(left.database)
     await session.end()
-    const own = servedChain({ ...estate, rpcUrl: chain.rpcUrl })
+    const taken = estate.token === undefined ? {} : tokenSettings(estate.token)
+    const own = servedChain({ ...estate, rpcUrl: chain.rpcUrl }, taken)
     service = await startService(
       ['serve', '--data', folder, '--port', '0', '--drain-seconds', '0'],
       {
@@ -107,7 +116,8 @@ describe.each(estates)('what a build with schema %s left (%s)', (name) => {
     expect(rows).toEqual([{ name: newestMigration }])
 
     const { included, bundled, pooled } = estate
-    expect([included.length, bundled.length, pooled.length]).toEqual([4, 4, 4])
+    const ended = 4 + payments().length
+    expect([included.length, bundled.length, pooled.length]).toEqual([ended, 4, 4])
     for (const inclusion of included)
       expect(await inclusionOf(info(), inclusion.userOpHash)).toEqual(inclusion)
     for (const hash of [...bundled, ...pooled])
@@ -149,11 +159,39 @@ describe.each(estates)('what a build with schema %s left (%s)', (name) => {
       expect(await receiptOf(info(), hash)).toMatchObject({ success: 'true' })
   })
 
+  test('its books of tokens equal the chain, and its token tank goes on', async ({ skip }) => {
+    const { token } = estate
+    if (token === undefined) return skip('none of its operations paid in tokens')
+    expect(acknowledged()).toEqual(expect.arrayContaining([...payments()]))
+    const booked = (count: number) =>
+      until(async () => {
+        const { items } = await adminGet(info(), `/apps/${estate.appId}/tokens`)
+        return items[0]?.payments === count && items
+      })
+    const collected = (units: bigint) => ({
+      token: token.address,
+      tank: token.tank,
+      collected: String(units),
+      held: String(units),
+      missed: 0,
+      lost: '0',
+    })
+    const before = await tokensOf(info(), token, token.tank)
+    expect(await booked(payments().length)).toMatchObject([collected(before)])
+
+    const op = await preparePayment(info(), 'pays in tokens after the upgrade', token)
+    const { send } = await devAccount(info(), 'pays in tokens after the upgrade')
+    expect(await receiptOf(info(), await send(op))).toMatchObject({ success: 'true' })
+    const after = await tokensOf(info(), token, token.tank)
+    expect(after).toBeGreaterThan(before)
+    expect(await booked(payments().length + 1)).toMatchObject([collected(after)])
+  })
+
   test('its books equal the chain, to the wei, and its budget counts what the tank paid', async () => {
     await expectBalancedBooks(folder, info(), acknowledged(), BigInt(estate.deposit))
     const { chain: paid, books } = await paidByTank(folder, info())
     const ofEstate = paid.filter(({ hash }) => acknowledged().includes(hash))
-    expect(ofEstate).toHaveLength(acknowledged().length / 2)
+    expect(ofEstate).toHaveLength((acknowledged().length - payments().length) / 2)
     expect(books).toEqual(paid)
     const cost = paid.reduce((sum, each) => sum + each.cost, 0n)
     const { items } = await adminGet(info(), `/policies/${estate.policyId}/budgets`)

@@ -1,6 +1,5 @@
 import { type Address, createWalletClient, erc20Abi, http, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { foundry } from 'viem/chains'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
 import type { DevToken } from '../../../src/devnet/devTokens.js'
@@ -17,15 +16,16 @@ export function tokenNamed(info: DevInfo, symbol: string): DevToken {
 
 /** Gives `to` so many smallest units. */
 export async function giveTokens(
-  info: DevInfo,
+  info: Pick<DevInfo, 'rpcUrl'>,
   { address }: Pick<DevToken, 'address'>,
   to: Address,
   amount: bigint,
 ): Promise<void> {
   const account = privateKeyToAccount(devKey(4))
-  const wallet = createWalletClient({ account, chain: foundry, transport: http(info.rpcUrl) })
+  const wallet = createWalletClient({ account, transport: http(info.rpcUrl) })
   const hash = await wallet.writeContract({
     abi: faucetAbi,
+    chain: null,
     address,
     functionName: 'faucet',
     args: [to, amount],
@@ -35,7 +35,7 @@ export async function giveTokens(
 
 /** Smallest units. */
 export function tokensOf(
-  info: DevInfo,
+  info: Pick<DevInfo, 'rpcUrl'>,
   { address }: Pick<DevToken, 'address'>,
   holder: Address,
 ): Promise<bigint> {

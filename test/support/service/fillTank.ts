@@ -6,8 +6,9 @@ export async function fillTank(
   { answer }: Pick<ReturnType<typeof commandsOn>, 'answer'>,
   appId: string,
   chainId: number,
+  kind: 'gas' | 'token' = 'gas',
 ): Promise<Address> {
-  const target = ['--app', appId, '--chain', String(chainId)]
+  const target = ['--app', appId, '--chain', String(chainId), '--kind', kind]
   const money = ['--amount', '10', '--key', 'env:OWNER_KEY']
   const filled = await answer('tank', 'deposit', ...target, ...money)
   return labelled(filled, 'tank').toLowerCase() as Address

@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import type { Address, Hex } from 'viem'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { devKey } from '../../../src/devnet/devKeys.js'
+import type { DevToken } from '../../../src/devnet/devTokens.js'
 import { result } from '../http/jsonRpc.js'
 import { tenantInfo } from '../service/clientView.js'
 
@@ -30,12 +31,36 @@ export type Estate = {
   readonly tank: Address
   /** wei in the tank before any operation. */
   readonly deposit: string
+  /** What some operations paid in; 0166 was left without it. */
+  readonly token?: EstateToken
   /** Operations in blocks, with what clients were told of them. */
   readonly included: readonly InclusionTold[]
   /** Acknowledged operations in signed transactions that no block has. */
   readonly bundled: readonly Hex[]
   /** Acknowledged operations that wait for a bundle. */
   readonly pooled: readonly Hex[]
+}
+
+/** A token of the chain, and the tank that takes it. */
+export type EstateToken = Pick<DevToken, 'address' | 'symbol' | 'decimals'> & {
+  readonly tank: Address
+  /** The hashes of the operations that paid in it, all in blocks. */
+  readonly payments: readonly Hex[]
+}
+
+/** What an estate's chain has in the configuration so that its token is taken. */
+export function tokenSettings({
+  address,
+  symbol,
+  decimals,
+}: Pick<DevToken, 'address' | 'symbol' | 'decimals'>) {
+  const terms = { sources: [{ fixed: '3000' }], markup: 1_050_000 }
+  // The token tank has no stake.
+  return {
+    minimumStake: '0',
+    minimumUnstakeDelay: 0,
+    tokens: [{ address, symbol, decimals, ...terms }],
+  }
 }
 
 /** The secrets of every estate. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import pg from 'pg'
+import type { Hex } from 'viem'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { anvilClient } from '../../../src/devnet/anvilClient.js'
 import { type PublicChain, startPublicChain } from '../chain/publicChain.js'
@@ -23,11 +24,14 @@ import {
   urlOf,
 } from '../service/startPurser.js'
 import { until } from '../until.js'
-import { type Estate, estateInfo, estateSecrets, inclusionOf } from './estate.js'
+import { type Estate, estateInfo, estateSecrets, inclusionOf, tokenSettings } from './estate.js'
+import { deployToken, preparePayment } from './estateToken.js'
 
 const CHAIN_ID = 1_700
-/** Operations of each kind; every other one is paid by the tank. */
+/** Operations in each state; every other one is paid by the tank. */
 const SIZE = 4
+/** Further ones that pay in tokens. A quote holds for two minutes, so those that wait would end with the estate. */
+const PAYMENTS = 2
 /** Seconds that a tank's signature holds: estates are kept for years. */
 const FOR_YEARS = 3_000_000_000
 
@@ -61,12 +65,13 @@ type Tenant = Pick<
 export async function leaveEstate({ checkout, commit, databaseUrl, folder }: Leaving) {
   const dataFolder = makeDataFolder()
   const chain = await startPublicChain(CHAIN_ID)
+  const token = await deployToken(chain)
   const hook = await startApprovingHook()
   const database = new pg.Client({ connectionString: databaseUrl })
   await database.connect()
   try {
     const cli = join(checkout, 'dist/cli.js')
-    const environment = environmentOn(databaseUrl, chain)
+    const environment = environmentOn(databaseUrl, servedChain(chain, tokenSettings(token)))
     const flags = ['serve', '--data', dataFolder, '--port', '0', '--drain-seconds', '0']
     const estate = await leaveOperations(
       {
@@ -76,6 +81,7 @@ export async function leaveEstate({ checkout, commit, databaseUrl, folder }: Lea
         query: async (text) => (await database.query(text)).rows,
       },
       hook.url,
+      token,
     )
     mkdirSync(folder, { recursive: true })
     const text = JSON.stringify({ commit, ...estate }, undefined, 2)
@@ -94,6 +100,7 @@ export async function leaveEstate({ checkout, commit, databaseUrl, folder }: Lea
 async function leaveOperations(
   build: EarlierBuild,
   hookUrl: string,
+  plainToken: Awaited<ReturnType<typeof deployToken>>,
 ): Promise<Omit<Estate, 'commit'>> {
   let service = await build.serve()
   const tenant = await openTenant(build)
@@ -102,12 +109,17 @@ async function leaveOperations(
   const policyId = await createPolicy(client(), tenant.appId)
   const webhook = await createWebhook(client(), hookUrl, build, tenant.appId)
 
+  const kind = [build.commands, tenant.appId, tenant.chainId, 'token'] as const
+  const token = { ...plainToken, tank: await fillTank(...kind) }
   const [done, sent, waiting] = [
     intentsOf('done', SIZE),
     intentsOf('sent', SIZE),
     intentsOf('waiting', SIZE),
   ]
   for (const intent of [...done, ...sent, ...waiting]) await prepareForYears(client(), intent)
+  const paying = intentsOf('in tokens', PAYMENTS)
+  for (const intent of paying) intent.op = await preparePayment(client(), intent.seed, token)
+  done.push(...paying)
   for (const intent of done) await send(client(), intent)
   const inBlocks = await Promise.all(
     (await included(client(), done)).map((hash) => inclusionOf(client(), hash)),
@@ -131,19 +143,24 @@ async function leaveOperations(
     policyId,
     webhook,
     deposit,
+    token: { ...token, payments: acknowledgedOf(paying) },
     included: inBlocks,
-    bundled: sent.flatMap(({ acknowledged }) => acknowledged ?? []),
-    pooled: waiting.flatMap(({ acknowledged }) => acknowledged ?? []),
+    bundled: acknowledgedOf(sent),
+    pooled: acknowledgedOf(waiting),
   }
 }
 
-function environmentOn(databaseUrl: string, chain: PublicChain) {
+function acknowledgedOf(intents: readonly Intent[]): Hex[] {
+  return intents.flatMap(({ acknowledged }) => acknowledged ?? [])
+}
+
+function environmentOn(databaseUrl: string, chain: ReturnType<typeof servedChain>) {
   return {
     ...estateSecrets,
     DATABASE_URL: databaseUrl,
     PURSER_WEBHOOK_ALLOW: '127.0.0.1',
     PURSER_MAX_SPONSORSHIP_SECONDS: String(FOR_YEARS),
-    PURSER_CHAINS: JSON.stringify([servedChain(chain)]),
+    PURSER_CHAINS: JSON.stringify([chain]),
   }
 }
 

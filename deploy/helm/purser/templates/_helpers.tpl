@@ -23,6 +23,24 @@ fsGroup: 65532
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
+{{- define "purser.placement" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "purser.environment" -}}
+{{- range $name, $value := .Values.environment }}
+- { name: {{ $name }}, value: {{ $value | quote }} }
+{{- end }}
+{{- end }}
+
 {{- define "purser.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
