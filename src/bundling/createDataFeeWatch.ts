@@ -4,6 +4,8 @@ import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { ethCall } from '../chain/ethCall.js'
 import type { Head } from '../chain/head.js'
 import type { NodeClient } from '../chain/nodeClient.js'
+import { requireCalldataFloor } from '../chain/requireChain.js'
+import { ConfigError } from '../errors/configError.js'
 import { sizeOfCall } from '../gas/dataGas.js'
 import { dataPriceAt } from '../gas/dataPriceAt.js'
 import { placeholder } from '../gas/placeholder.js'
@@ -11,7 +13,10 @@ import { placeholder } from '../gas/placeholder.js'
 /** How the data fee of the node compares with ours. */
 export type DataFeeCompared = 'agrees' | 'differs' | 'unanswered'
 
-/** Compares the data fee that we compute with the node's own, where the chain takes it as gas (Arbitrum). */
+/**
+ * Compares the data fee that we compute with the node's own, where the chain takes it as gas (Arbitrum), and looks
+ * whether a chain without a floor price of calldata has got one: on Arbitrum that is a switch of its governance.
+ */
 export type DataFeeWatch = {
   /** Compares once an hour; never throws. */
   look(head: Head): Promise<void>
@@ -19,7 +24,7 @@ export type DataFeeWatch = {
 
 type WatchContext = {
   readonly node: NodeClient
-  readonly definition: Pick<ChainDefinition, 'chainId' | 'dataFee'>
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'dataFee' | 'calldataFloor'>
   readonly logger: Logger
   /** The time in Unix milliseconds. */
   readonly now: () => number
@@ -42,25 +47,43 @@ const sample = placeholder(SAMPLE_BYTES, 61)
 const PADDING_BYTES = 16
 const paddingPercent = [101n, 110n] as const
 
-/** A watch of a chain that takes its data fee as gas; undefined elsewhere, where receipts tell the fee. */
+/** A watch of a chain that takes its data fee as gas, or has no floor price; undefined elsewhere: receipts tell the fee. */
 export function createDataFeeWatch(context: WatchContext): DataFeeWatch | undefined {
   const { definition, logger, now, onDataFeeCompared } = context
-  if (definition.dataFee !== 'arbitrum') return undefined
+  const { chainId, dataFee, calldataFloor = true } = definition
+  const isGas = dataFee === 'arbitrum'
+  if (!isGas && calldataFloor) return undefined
   let lookedAt = Number.NEGATIVE_INFINITY
   return {
     async look(head) {
       if (now() - lookedAt < HOUR) return
       lookedAt = now()
+      const contradiction = await findFloor(context)
+      if (contradiction !== undefined) {
+        onDataFeeCompared('differs')
+        logger.error({ chainId }, contradiction)
+      }
+      if (!isGas) return
       const estimates = await readEstimates(context, head).catch(() => undefined)
       const outcome = estimates === undefined ? 'unanswered' : compare(estimates)
       onDataFeeCompared(outcome)
       if (outcome === 'differs')
         logger.error(
-          { chainId: definition.chainId, ...estimates },
+          { chainId, ...estimates },
           'the node estimates another data fee than Purser computes: the chain may have changed its formula, so look at what bundles cost',
         )
     },
   }
+}
+
+/** The sentence about a floor price that the definition denies; undefined where there is none, or the node does not tell. */
+async function findFloor({ node, definition }: WatchContext): Promise<string | undefined> {
+  try {
+    await requireCalldataFloor(node, definition)
+  } catch (error) {
+    return error instanceof ConfigError ? error.message : undefined
+  }
+  return undefined
 }
 
 /** Gas for the data of a sample transaction. */

@@ -1,11 +1,15 @@
 import type { Address, Hex } from 'viem'
 import { concatHex } from 'viem/utils'
 import { type BlockEnv, type Fork, p256VerifyRip7212 } from '../evm/index.js'
+import { calldataFloorCalls, readCalldataFloor } from './fees/calldataFloor.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 
 /** The rules by which a chain runs contracts, as far as our EVM must know them. */
-export type ChainRules = Pick<BlockEnv, 'fork' | 'chainPrecompiles' | 'unknownPrecompiles'> & {
+export type ChainRules = Pick<
+  BlockEnv,
+  'fork' | 'calldataFloor' | 'chainPrecompiles' | 'unknownPrecompiles'
+> & {
   /** Whether the node reads state by block hash (EIP-1898), so that reads cannot mix blocks. */
   readonly readsByHash: boolean
 }
@@ -63,6 +67,7 @@ export async function detectChainRules(
       params: [zeroAddress, { blockHash: block, requireCanonical: true }],
     },
     ...tried.map(encodeProbe),
+    ...calldataFloorCalls,
   ])
   const works = tried.map(({ expected }, at) => succeeded(answers[at], expected))
   const fork = forksNewestFirst.find((_, at) => works[at])
@@ -70,6 +75,7 @@ export async function detectChainRules(
   const hasExtraP256 = fork !== 'osaka' && works[forksNewestFirst.length]
   return {
     fork,
+    calldataFloor: readCalldataFloor(answers.slice(tried.length)),
     ...(hasExtraP256 ? { chainPrecompiles: new Map([[P256_ADDRESS, p256VerifyRip7212]]) } : {}),
     unknownPrecompiles: unknownPrecompiles(config),
     readsByHash: byHash?.ok ?? false,

@@ -9,6 +9,8 @@ import type { NodeClient } from './nodeClient.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 import { getCode } from './nodeReads.js'
 
+export { requireCalldataFloor } from './fees/calldataFloor.js'
+
 type Network = Pick<ChainDefinition, 'chainId' | 'entryPoints'>
 
 /**

@@ -60,6 +60,7 @@ function table(): string {
     const sizes = [maxBundleGas, maxBundleBytes].map((size) => size ?? '')
     const times = [pollInterval, resubmitAfter, finalityDepth]
     const charged = preset.chargedGas ?? ''
+    const floor = preset.calldataFloor ?? ''
     const cells = [
       `\`${name}\``,
       chainId,
@@ -67,13 +68,14 @@ function table(): string {
       dataFee,
       minimumTip,
       charged,
+      floor,
       ...times,
       ...sizes,
     ]
     return `| ${cells.join(' | ')} |`
   })
   const head =
-    '| preset | `chainId` | `nativeCoin` | `dataFee` | `minimumTip` | `chargedGas` | `pollInterval` | `resubmitAfter` | `finalityDepth` | `maxBundleGas` | `maxBundleBytes` |'
+    '| preset | `chainId` | `nativeCoin` | `dataFee` | `minimumTip` | `chargedGas` | `calldataFloor` | `pollInterval` | `resubmitAfter` | `finalityDepth` | `maxBundleGas` | `maxBundleBytes` |'
   return [head, head.replaceAll(/[^|]+/g, '---'), ...rows].join('\n')
 }
 

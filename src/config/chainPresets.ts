@@ -12,6 +12,8 @@ export type ChainPreset = {
   readonly maxBundleGas?: number
   /** Absent = the gas used. */
   readonly chargedGas?: ChargedGas
+  /** Absent where the chain has the floor price of calldata (EIP-7623), or where that is not known. */
+  readonly calldataFloor?: false
   /** Absent where the chain takes nothing for data beside its gas. */
   readonly dataFee?: DataFeeKind
   readonly pollInterval: number
@@ -32,6 +34,9 @@ const flashblocks = { preconfirmations: true } as const
 /** Nodes of the OP stack and of Arbitrum take smaller transactions than Ethereum's. */
 const opStack = { dataFee: 'opStack', maxBundleBytes: 90_000 } as const
 const arbitrum = { dataFee: 'arbitrum', maxBundleBytes: 90_000, ...quarterSecond } as const
+
+/** EIP-7623 is in the rules of Prague, but not everywhere: these chains charge 4/16 gas a byte whatever is executed. */
+const noFloor = { calldataFloor: false } as const
 
 /**
  * Public chains by name. All that a chain can tell itself is compared at start: its id, its EntryPoints, its way of
@@ -64,8 +69,8 @@ export const chainPresets = {
     maxBundleBytes: 90_000,
     ...twoSeconds,
   },
-  arbitrum: { chainId: 42_161, name: 'Arbitrum One', ...arbitrum },
-  'arbitrum-nova': { chainId: 42_170, name: 'Arbitrum Nova', ...arbitrum },
+  arbitrum: { chainId: 42_161, name: 'Arbitrum One', ...arbitrum, ...noFloor },
+  'arbitrum-nova': { chainId: 42_170, name: 'Arbitrum Nova', ...arbitrum, ...noFloor },
   apechain: { chainId: 33_139, name: 'ApeChain', nativeCoin: 'APE', ...arbitrum },
   // The fee grows with the square of the size: small bundles cost less for each operation.
   scroll: {
@@ -137,6 +142,7 @@ export const chainPresets = {
     pollInterval: 500,
     finalityDepth: 64,
     resubmitAfter: 5_000,
+    ...noFloor,
   },
 } as const satisfies Readonly<Record<string, ChainPreset>>
 

@@ -94,6 +94,7 @@ export const chainSchema = z.strictObject({
     .union([z.literal('linea'), wei], 'must be "linea", or wei in digits, as a string')
     .optional(),
   chargedGas: z.enum(chargedGasKinds).default('used'),
+  calldataFloor: z.boolean().default(true),
   dataFee: z.enum(dataFeeKinds).default('none'),
   preconfirmations: z.boolean().default(false),
   logRange: z.int().positive().default(2_000),

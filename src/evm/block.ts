@@ -5,6 +5,8 @@ import type { Precompile } from './precompiles/index.js'
 /** The block in which a run takes place. */
 export type BlockEnv = {
   fork: Fork
+  /** Whether the floor price of calldata (EIP-7623) holds; absent = as the fork has it. */
+  calldataFloor?: boolean | undefined
   chainId: bigint
   number: bigint
   /** Unix seconds. */

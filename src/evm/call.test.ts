@@ -37,6 +37,9 @@ describe('call: gas', () => {
     const block = { ...TEST_BLOCK, fork: 'cancun' as const }
     const cancun = done(call(contextOn(state, { block }), messageTo(CONTRACT, { data })))
     expect(cancun.gasUsed).toBe(21_000 + 16 * 100)
+    const without = { block: { ...TEST_BLOCK, calldataFloor: false } }
+    const exempt = messageTo(CONTRACT, { data, gas: 21_000 + 16 * 100 })
+    expect(done(call(contextOn(state, without), exempt)).gasUsed).toBe(cancun.gasUsed)
   })
 
   it('grants at most a fifth of the gas as refund', () => {

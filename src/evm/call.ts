@@ -18,7 +18,7 @@ export type EvmMessage = MessageInput & {
 export function call(context: EvmContext, input: EvmMessage): Outcome {
   const create = () => createMachine(context, input.from, input.gasPrice ?? 0n, [])
   return withMachine(context, input, create, (machine) => {
-    const needed = intrinsicGas(context.block.fork, input)
+    const needed = intrinsicGas(context.block, input)
     const refusal = gasRefusal(input, needed)
     if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
     if (input.value > 0n && machine.world.load(machine.origin).balance < input.value) {

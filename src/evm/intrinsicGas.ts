@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { Fork } from './forks.js'
+import type { BlockEnv } from './block.js'
 import { rulesByFork } from './forks.js'
 import {
   ACCESS_LIST_ADDRESS,
@@ -28,8 +28,14 @@ export type Envelope = {
 /** Gas taken before execution, and the least a transaction is charged in all (EIP-7623). */
 export type IntrinsicGas = { intrinsic: number; floor: number }
 
-/** Intrinsic gas of a transaction or `eth_call`; `floor` is 0 before Prague. */
-export function intrinsicGas(fork: Fork, envelope: Envelope): IntrinsicGas {
+/** Intrinsic gas of a transaction or `eth_call`; `floor` is 0 where the chain has none. */
+export function intrinsicGas(
+  {
+    fork,
+    calldataFloor = rulesByFork[fork].calldataFloor,
+  }: Pick<BlockEnv, 'fork' | 'calldataFloor'>,
+  envelope: Envelope,
+): IntrinsicGas {
   const { to, data, accessList = [], authorizations = [] } = envelope
   let nonZero = 0
   for (let i = 0; i < data.length; i++) if (data[i] !== 0) nonZero++
@@ -39,6 +45,6 @@ export function intrinsicGas(fork: Fork, envelope: Envelope): IntrinsicGas {
   for (const { storageKeys } of accessList) {
     intrinsic += ACCESS_LIST_ADDRESS + ACCESS_LIST_SLOT * storageKeys.length
   }
-  const floor = rulesByFork[fork].calldataFloor ? TRANSACTION + FLOOR_PER_TOKEN * tokens : 0
+  const floor = calldataFloor ? TRANSACTION + FLOOR_PER_TOKEN * tokens : 0
   return { intrinsic, floor }
 }

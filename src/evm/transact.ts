@@ -26,7 +26,7 @@ export function transact(context: EvmContext, tx: EvmTransaction): Outcome {
   const { block } = context
   const create = () => createMachine(context, tx.from, gasPriceOf(block, tx), tx.blobHashes ?? [])
   return withMachine(context, tx, create, (machine) => {
-    const needed = intrinsicGas(block.fork, tx)
+    const needed = intrinsicGas(block, tx)
     const reason = refusal(machine, tx, needed)
     if (reason !== undefined) return { kind: 'invalid', reason }
     const { world, origin } = machine

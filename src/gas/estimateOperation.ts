@@ -82,7 +82,7 @@ export async function estimateOperation(
   const { definition } = context
   requireSignatureBound(draft)
   requireDelegation(entryPoint.version, draft, definition)
-  const { bundleSize, otherSizes, beneficiaryGas, chargedGas, engine } = context
+  const { bundleSize, otherSizes, beneficiaryGas, chargedGas, calldataFloor, engine } = context
   const fees = chooseFees(draft, context.advice.standard)
   const hasPaymasterLimits = entryPoint.hasPaymasterLimits && draft.paymaster !== undefined
   const bounds = {
@@ -109,6 +109,7 @@ export async function estimateOperation(
         bundleSize: size,
         beneficiaryGas,
         chargedGas,
+        calldataFloor,
         limited: { ...limited, signature: widest.signature },
         verificationGasUsed,
         executionCharge: entryPoint.leastExecutionCharge(limited),

@@ -47,6 +47,21 @@ describe('preVerificationGas', () => {
     )
   })
 
+  test('is without the floor of a chain that has none as where so much is charged that no floor binds', () => {
+    fc.assert(
+      fc.property(
+        arbitraryOperation('0.6'),
+        fc.bigInt({ min: 0n, max: 500_000n }),
+        (op, verificationGasUsed) => {
+          const known = { verificationGasUsed }
+          const without = gasOf(op, { ...known, calldataFloor: false })
+          expect(without).toBe(gasOf(op, { ...known, executionCharge: 10n ** 12n }))
+          expect(without).toBeLessThanOrEqual(gasOf(op, known))
+        },
+      ),
+    )
+  })
+
   test('never falls when less verification is known to be paid for', () => {
     fc.assert(
       fc.property(

@@ -37,6 +37,8 @@ export type BundleCharges = {
   readonly beneficiaryGas: number
   /** Absent = the gas used. */
   readonly chargedGas?: ChargedGas | undefined
+  /** Whether the floor price of calldata (EIP-7623) binds there; absent = yes. */
+  readonly calldataFloor?: boolean | undefined
 }
 
 /** The part of a bundle's fixed costs that operations of a chain owe. */
@@ -58,19 +60,18 @@ export type BundleShare = ExpectedShare & {
   readonly dataGas?: DataGas | undefined
 }
 
+/** The parts of a chain's definition that say what it charges for a bundle. */
+export type ChargingChain = Pick<ChainDefinition, 'beneficiary' | 'chargedGas' | 'calldataFloor'>
+
 /** What a bundle costs more where a beneficiary is configured, and what the chain charges it for. */
-export function bundleCharges({
-  beneficiary,
-  chargedGas,
-}: Pick<ChainDefinition, 'beneficiary' | 'chargedGas'>): BundleCharges {
-  return { beneficiaryGas: beneficiary === undefined ? 0 : COLD_BENEFICIARY, chargedGas }
+export function bundleCharges(definition: ChargingChain): BundleCharges {
+  const { beneficiary, chargedGas, calldataFloor } = definition
+  const beneficiaryGas = beneficiary === undefined ? 0 : COLD_BENEFICIARY
+  return { beneficiaryGas, chargedGas, calldataFloor }
 }
 
 /** The share that operations of this chain owe of a bundle of so many. */
-export function expectedShare(
-  definition: Pick<ChainDefinition, 'beneficiary' | 'chargedGas'>,
-  bundleSize: number,
-): ExpectedShare {
+export function expectedShare(definition: ChargingChain, bundleSize: number): ExpectedShare {
   return { bundleSize, ...bundleCharges(definition) }
 }
 
@@ -93,6 +94,7 @@ export function preVerificationGas(
 ): bigint {
   const { bundleSize, beneficiaryGas, chargedGas = 'used', limited = op } = share
   const { verificationGasUsed, executionCharge = 0n, contextSize, dataGas } = share
+  const { calldataFloor = true } = share
   const encoded = entryPoint.encodeOperation(op)
   const tokens = countTokens(encoded) + OFFSET_TOKENS
 
@@ -107,7 +109,9 @@ export function preVerificationGas(
 
   const sharedFloor = TRANSACTION_GAS + ENVELOPE_TOKENS * FLOOR_GAS_PER_TOKEN
   const certain = verificationGasUsed + executionCharge
-  const floor = Math.ceil(sharedFloor / bundleSize) + tokens * FLOOR_GAS_PER_TOKEN - Number(certain)
+  const floor = calldataFloor
+    ? Math.ceil(sharedFloor / bundleSize) + tokens * FLOOR_GAS_PER_TOKEN - Number(certain)
+    : 0
 
   const capped = Math.ceil((4 * standard - Number(cappedGas(op, verificationGasUsed))) / 5)
 
@@ -128,7 +132,7 @@ export function preVerificationGas(
 export type BundleCost = {
   /** Gas that the EntryPoint does not meter, less the refunds of its own work if no cap binds. */
   readonly unmetered: bigint
-  /** The least gas of the transaction (EIP-7623). */
+  /** The least gas of the transaction (EIP-7623); 0 where the chain knows none. */
   readonly floor: bigint
 }
 
@@ -137,7 +141,7 @@ export function bundleCost(
   entryPoint: OperationEncoder,
   carried: readonly CarriedOperation[],
   data: Hex,
-  { beneficiaryGas, chargedGas = 'used' }: BundleCharges,
+  { beneficiaryGas, chargedGas = 'used', calldataFloor = true }: BundleCharges,
 ): BundleCost {
   const { overhead } = entryPoint
   const tokens = countTokens(data)
@@ -150,7 +154,7 @@ export function bundleCost(
   )
   return {
     unmetered: BigInt(TRANSACTION_GAS + tokens * GAS_PER_TOKEN + work),
-    floor: BigInt(TRANSACTION_GAS + tokens * FLOOR_GAS_PER_TOKEN),
+    floor: calldataFloor ? BigInt(TRANSACTION_GAS + tokens * FLOOR_GAS_PER_TOKEN) : 0n,
   }
 }
 

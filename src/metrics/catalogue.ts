@@ -320,7 +320,7 @@ export const catalogue = {
     kind: 'counter',
     help: 'Hourly comparisons of our data fee with the estimate of the node (Arbitrum), by outcome.',
     meaning:
-      '`differs`: the chain may have changed its formula, and operations pay too little or too much.',
+      '`differs`: the chain may have changed its formula, or has a floor price of calldata that `calldataFloor` denies, and operations pay too little or too much.',
     labels: { chain: CHAIN, outcome: ['agrees', 'differs', 'unanswered'] },
   },
   purser_db_pool_used: {

@@ -6,7 +6,7 @@ import type { Draft } from '../entrypoint/draft.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { DataPrice } from '../gas/dataPrice.js'
 import type { GasEstimate } from '../gas/gasEstimate.js'
-import { expectedShare } from '../gas/preVerificationGas.js'
+import { type ChargingChain, expectedShare } from '../gas/preVerificationGas.js'
 import type { Database } from '../store/database.js'
 import { findFund } from '../store/ledger/funds.js'
 import { isTokenTank } from '../store/ledger/tanks.js'
@@ -19,7 +19,7 @@ type Advice = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly node: NodeClient
-  readonly definition: Pick<ChainDefinition, 'chainId' | 'tokens' | 'beneficiary' | 'chargedGas'>
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'tokens'> & ChargingChain
   /** The size of bundle that estimates for the EntryPoint reckon with. */
   bundleSize(entryPoint: EntryPoint): Promise<number>
   /** The advice of the chain. */

@@ -5,6 +5,7 @@ import { createNodeClient, type NodeClient } from '../chain/nodeClient.js'
 import {
   doubtFinality,
   requireBlocks,
+  requireCalldataFloor,
   requireChain,
   requireEntryPoints,
 } from '../chain/requireChain.js'
@@ -51,6 +52,7 @@ export async function openChain(
   try {
     await requireChain(node, configured)
     await requireBlocks(node, configured)
+    await requireCalldataFloor(node, configured)
     await requireDataFee(node, configured)
     const doubt = await doubtFinality(node, configured)
     if (doubt !== undefined) logger.warn(doubt)

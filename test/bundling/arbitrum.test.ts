@@ -49,10 +49,13 @@ describe.each([1, 5])('on an Arbitrum chain, in bundles of %i', (bundleSize) => 
   beforeAll(async () => {
     const definition = {
       dataFee: 'arbitrum',
+      calldataFloor: false,
       expectedBundleSize: bundleSize,
       rules: 'off',
     } as const
-    bundling = await startMixedBundling(postgres().database, definition, { prepare: openArbitrum })
+    // Cancun has no floor price of calldata, as Arbitrum has none.
+    const launch = { args: ['--hardfork', 'cancun'], prepare: openArbitrum }
+    bundling = await startMixedBundling(postgres().database, definition, launch)
     for (const version of VERSIONS)
       tanks.set(version, await bundling.chains[version].createTank(0, { wei: parseEther('50') }))
   })

@@ -10,7 +10,11 @@ import { dataPriceAt } from '../../src/gas/dataPriceAt.js'
 import { receiptDataFee } from '../../src/gas/receiptDataFee.js'
 import { openBundles } from '../../src/store/outbox/bundles.js'
 import { createRandom, type Random } from '../evm/random.js'
-import { type OpStackBundling, startOpStackBundling } from '../support/chain/opStackChain.js'
+import {
+  type L1Prices,
+  type OpStackBundling,
+  startOpStackBundling,
+} from '../support/chain/opStackChain.js'
 import {
   admitEstimated,
   admitTokenPaid,
@@ -18,7 +22,6 @@ import {
   payers,
 } from '../support/chain/payingOperations.js'
 import { useDatabase } from '../support/database/database.js'
-import { randomRuns } from '../support/runs.js'
 import { lower, VERSIONS } from '../support/tanks/tankChain.js'
 import { openTokenTankChain, type TokenTankChain } from '../support/tanks/tokenTankChain.js'
 
@@ -31,18 +34,36 @@ const usual = {
   operatorScalar: 20_000_000n,
   operatorConstant: 777n,
 }
+const tripled = timesUsual(3n)
 const baseFee = parseGwei('1')
+/** Operations of a run: 300 in bundles of 1, 5 and 20. */
+const OPERATIONS = 100
 const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
+
+function timesUsual(times: bigint): L1Prices {
+  const { l1BaseFee, blobBaseFee } = usual
+  return { ...usual, l1BaseFee: l1BaseFee * times, blobBaseFee: blobBaseFee * times }
+}
 
 /** One operation of this payer, priced by our own estimate, signed and admitted. */
 async function admit(
   bundling: OpStackBundling,
   tank: Address,
   choice: { random: Random; version: Version; payer: Payer },
+  prices: L1Prices = usual,
 ) {
-  await bundling.setL1Prices(usual)
-  await mineAt(bundling, baseFee)
+  await setPrices(bundling, prices)
   return admitEstimated(postgres().database, bundling, { ...choice, tank, fees })
+}
+
+/** L1's prices at the next head. */
+async function setPrices(bundling: OpStackBundling, prices: L1Prices): Promise<void> {
+  await bundling.setL1Prices(prices)
+  await mineAt(bundling, baseFee)
+}
+
+async function statesOf(bundling: OpStackBundling, hashes: readonly Hex[]) {
+  return Promise.all(hashes.map(async (hash) => (await bundling.stored(hash)).state))
 }
 
 async function mineAt({ tester }: OpStackBundling, baseFeePerGas: bigint): Promise<void> {
@@ -105,46 +126,69 @@ describe.each([1, 5, 20])('on an OP-stack chain, in bundles of %i', (bundleSize)
   })
   afterAll(() => bundling?.stop())
 
-  const admitTokens = async (version: Version, random: Random) => {
-    await bundling.setL1Prices(usual)
-    await mineAt(bundling, baseFee)
+  /** The operations of a bundle of the run, of all payers. */
+  const admitBundle = async (random: Random, at: number, prices: L1Prices): Promise<Hex[]> => {
+    const version = VERSIONS[at % VERSIONS.length]!
+    await bundling.tester.setAutomine(true)
+    const hashes: Hex[] = []
+    for (let place = 0; place < bundleSize; place++) {
+      const payer = [...payers, 'token' as const][(at * bundleSize + place + at) % 5]!
+      const { hash } =
+        payer === 'token'
+          ? await admitTokens(version, random, prices)
+          : await admit(bundling, tanks.get(version)!, { random, version, payer }, prices)
+      hashes.push(hash)
+    }
+    await bundling.tester.setAutomine(false)
+    return hashes
+  }
+
+  const admitTokens = async (version: Version, random: Random, prices: L1Prices) => {
+    await setPrices(bundling, prices)
     return admitTokenPaid(bundling, { random, fees, ...tokenTanks.get(version)! })
   }
 
-  test('operations pay what they cost, at most 5 % more, and the books are the chain to the wei', {
-    timeout: 600_000,
-  }, async () => {
+  /** A bundle goes; from the look at prices to its inclusion L1's price may rise by one step. */
+  const include = async (random: Random, hashes: readonly Hex[], prices: L1Prices) => {
+    await bundling.round()
+    if (random.oneIn(3))
+      await bundling.setL1Prices({
+        ...prices,
+        l1BaseFee: (prices.l1BaseFee * 9n) / 8n,
+        blobBaseFee: (prices.blobBaseFee * 9n) / 8n,
+      })
+    await mineAt(bundling, baseFee)
+    await bundling.round()
+    expect(await statesOf(bundling, hashes)).toEqual(hashes.map(() => 'included'))
+  }
+
+  test('operations pay what they cost, at most 5 % more, the fee triples amid them, and the books are the chain to the wei', async () => {
     const random = createRandom(17 + bundleSize)
     const before = await balanceOf(bundling)
-    const count = Math.max(randomRuns(100), bundleSize)
-    for (let done = 0; done < count; done += bundleSize) {
-      const version = VERSIONS[(done / bundleSize) % VERSIONS.length]!
-      await bundling.tester.setAutomine(true)
-      const hashes: Hex[] = []
-      for (let place = 0; place < bundleSize; place++) {
-        const payer = [...payers, 'token' as const][(done + place + done / bundleSize) % 5]!
-        const { hash } =
-          payer === 'token'
-            ? await admitTokens(version, random)
-            : await admit(bundling, tanks.get(version)!, { random, version, payer })
-        hashes.push(hash)
+    const bundles = OPERATIONS / bundleSize
+    const triplesAt = Math.floor(bundles / 2)
+    for (let at = 0; at < bundles; at++) {
+      const hashes = await admitBundle(random, at, usual)
+      if (at === triplesAt) {
+        // Those that were priced before wait, those that come now go, and nobody pays for the wait.
+        await setPrices(bundling, tripled)
+        const waiting = await balanceOf(bundling)
+        for (let round = 0; round < 3; round++) {
+          await bundling.round()
+          await mineAt(bundling, baseFee)
+        }
+        expect(await balanceOf(bundling)).toBe(waiting)
+        await include(random, await admitBundle(random, ++at, tripled), tripled)
+        expect(await statesOf(bundling, hashes)).toEqual(hashes.map(() => 'pooled'))
+        await setPrices(bundling, usual)
       }
-      await bundling.tester.setAutomine(false)
-      await bundling.round()
-      // From the look at prices to the inclusion L1's price may rise by one step.
-      if (random.oneIn(3))
-        await bundling.setL1Prices({
-          ...usual,
-          l1BaseFee: (usual.l1BaseFee * 9n) / 8n,
-          blobBaseFee: (usual.blobBaseFee * 9n) / 8n,
-        })
-      await mineAt(bundling, baseFee)
-      await bundling.round()
-      for (const hash of hashes) expect((await bundling.stored(hash)).state).toBe('included')
+      await include(random, hashes, usual)
     }
 
     const sums = { paid: 0n, cost: 0n, earned: 0n, data: 0n }
-    for (const { state, cost, operation_count, transaction_hash } of await bundlesOf(bundling)) {
+    const sent = await bundlesOf(bundling)
+    expect(sent).toHaveLength(bundles)
+    for (const { state, cost, operation_count, transaction_hash } of sent) {
       expect([state, operation_count]).toEqual(['included', bundleSize])
       const { paid, earned, gasCost, operations } = await paidIn(bundling, transaction_hash!)
       expect(operations).toBe(bundleSize)
@@ -180,16 +224,8 @@ describe('on an OP-stack chain whose data fee moves', () => {
     return admitted
   }
   const admitOne = async (payer: Payer): Promise<Hex> => (await admitSigning(payer)).hash
-  const setFee = async (times: bigint): Promise<void> => {
-    await bundling.setL1Prices({
-      ...usual,
-      l1BaseFee: usual.l1BaseFee * times,
-      blobBaseFee: usual.blobBaseFee * times,
-    })
-    await mineAt(bundling, baseFee)
-  }
-  const states = async (hashes: readonly Hex[]) =>
-    Promise.all(hashes.map(async (hash) => (await bundling.stored(hash)).state))
+  const setFee = (times: bigint) => setPrices(bundling, timesUsual(times))
+  const states = (hashes: readonly Hex[]) => statesOf(bundling, hashes)
   const roundAndMine = async () => {
     await bundling.round()
     await mineAt(bundling, baseFee)

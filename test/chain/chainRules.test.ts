@@ -27,7 +27,8 @@ async function detect(url: string) {
 
 test.each(forks)('%s is told by what its contracts can do', async (fork) => {
   const anvil = await start('--hardfork', fork)
-  expect(await detect(anvil.url)).toMatchObject({ fork, readsByHash: true })
+  const calldataFloor = forks.indexOf(fork) >= forks.indexOf('prague')
+  expect(await detect(anvil.url)).toMatchObject({ fork, calldataFloor, readsByHash: true })
 })
 
 test('a chain older than Shanghai has no rules that we know', async () => {

@@ -261,6 +261,11 @@ describe('a broken configuration names its one fault', () => {
       fault: /no contract at 0x42.*dataFee opStack/,
       found: check(environmentOf({ dataFee: 'opStack' })),
     }),
+    'a floor price of calldata that is denied': () => ({
+      group: 'nodes',
+      fault: /has the floor price of calldata \(EIP-7623\).*set calldataFloor to true$/,
+      found: check(environmentOf({ calldataFloor: false })),
+    }),
     'an EntryPoint with other code': () => ({
       group: 'contracts',
       fault: /has other code/,

@@ -4,6 +4,7 @@ import { type Hex, numberToHex, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDataFeeWatch, type DataFeeCompared } from '../../src/bundling/createDataFeeWatch.js'
+import type { ChainDefinition } from '../../src/chain/definition/chainDefinition.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { devKey } from '../../src/devnet/devKeys.js'
 import { createRandom } from '../evm/random.js'
@@ -83,10 +84,10 @@ async function answer(gas: bigint): Promise<void> {
   await anvil.request('evm_mine', [])
 }
 
-function watch() {
+function watch(changes: Partial<ChainDefinition> = {}) {
   return createDataFeeWatch({
     node,
-    definition: { chainId: 42_161, dataFee: 'arbitrum' },
+    definition: { chainId: 42_161, dataFee: 'arbitrum', ...changes },
     logger: pino({ level: 'error' }, { write: (line) => logged.push(JSON.parse(line)) }),
     now: () => time,
     onDataFeeCompared: (outcome) => compared.push(outcome),
@@ -129,4 +130,13 @@ test('a node without NodeInterface is no trouble, and other chains are not asked
   const others = { node, logger: silent, now: () => time, onDataFeeCompared: () => {} }
   for (const dataFee of ['none', 'opStack', 'scroll'] as const)
     expect(createDataFeeWatch({ ...others, definition: { chainId: 1, dataFee } })).toBeUndefined()
+})
+
+test('a floor price of calldata that the chain has got against its definition is an error in the log', async () => {
+  const noFloor = { dataFee: 'none', calldataFloor: false } as const
+  await watch(noFloor).look(await node.head())
+  expect(compared).toEqual(['differs'])
+  expect(logged).toMatchObject([{ msg: expect.stringContaining('set calldataFloor to true') }])
+  await watch({ calldataFloor: true }).look(await node.head())
+  expect(compared).toEqual(['differs', 'unanswered'])
 })

@@ -62,10 +62,11 @@ describe.each(kinds)('on %s', (kind) => {
       .orderBy('id')
       .execute()
 
-  test('its fork is found, and it pretends blocks where it can', async () => {
+  test('its fork and its floor price of calldata are found, and it pretends blocks where it can', async () => {
     const { hash } = await node.head()
     const rules = await detectChainRules(node, hash)
     expect(rules?.fork).toBe(kind === 'hardhat-op' ? 'prague' : 'osaka')
+    expect(rules?.calldataFloor).toBe(true)
     expect(rules?.readsByHash).toBe(true)
     const pretended = await comingBlockOverride(node, await node.head())
     expect(pretended !== undefined).toBe(kind === 'geth')

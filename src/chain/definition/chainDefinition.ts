@@ -38,6 +38,8 @@ export type NetworkSettings = {
   readonly minimumTip?: bigint | 'linea' | undefined
   /** The gas for which the chain takes money; absent = `used`. */
   readonly chargedGas?: ChargedGas | undefined
+  /** Whether the chain has the floor price of calldata (EIP-7623); absent = yes. */
+  readonly calldataFloor?: boolean | undefined
   /** The way in which the chain charges for a transaction's bytes; absent = `none`. */
   readonly dataFee?: DataFeeKind | undefined
   /** Whether the pending block of its nodes holds what the sequencer has promised (Flashblocks); absent = no. */

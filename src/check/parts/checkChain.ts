@@ -2,7 +2,12 @@ import { detectChainRules } from '../../chain/chainRules.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { getCode } from '../../chain/nodeReads.js'
-import { doubtFinality, requireBlocks, requireEntryPoints } from '../../chain/requireChain.js'
+import {
+  doubtFinality,
+  requireBlocks,
+  requireCalldataFloor,
+  requireEntryPoints,
+} from '../../chain/requireChain.js'
 import { DETERMINISTIC_DEPLOYER } from '../../contracts/deployments.js'
 import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
 import { isCanonicalCode } from '../../entrypoint/entryPointCode.js'
@@ -24,9 +29,10 @@ export async function checkChain(
   node: NodeClient,
   definition: ChainDefinition,
 ): Promise<ChainCheck> {
-  const [rules, blocks, charging, contracts] = await Promise.all([
+  const [rules, blocks, floor, charging, contracts] = await Promise.all([
     chainRules(node, definition),
     blocksOf(node, definition),
+    calldataFloor(node, definition),
     dataFee(node, definition),
     entryPointsOf(node, definition),
   ])
@@ -36,7 +42,7 @@ export async function checkChain(
     tankFactory(node, definition),
   ])
   return {
-    findings: [...rules, ...blocks, ...charging, ...contracts.findings, ...rest.flat()],
+    findings: [...rules, ...blocks, ...floor, ...charging, ...contracts.findings, ...rest.flat()],
     entryPoints,
   }
 }
@@ -71,6 +77,17 @@ async function blocksOf(node: NodeClient, definition: ChainDefinition): Promise<
   if (doubt === undefined) return findings
   const remedy = 'set finalityDepth to as many: budgets are given back before that else'
   return [...findings, report.warning(doubt, remedy)]
+}
+
+/** Whether a chain that is to have no floor price of calldata has none. */
+async function calldataFloor(node: NodeClient, definition: ChainDefinition): Promise<Finding[]> {
+  const report = reporterOf('nodes', definition.chainId)
+  if (definition.calldataFloor ?? true) return []
+  return asFinding(
+    () => requireCalldataFloor(node, definition),
+    (text) => report.fault(text, 'correct it, or name the right preset'),
+    () => report.ok('calldata has no floor price'),
+  )
 }
 
 /** Whether the data fee, the stack's predeploys and the preset are those of the chain. */

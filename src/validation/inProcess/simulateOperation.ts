@@ -50,7 +50,7 @@ export function stateFor(state: State, op: Operation, override: StateOverride = 
 export function handleOpsCall(
   entryPoint: EntryPoint,
   op: Operation,
-  { fork }: Pick<BlockEnv, 'fork'>,
+  block: Pick<BlockEnv, 'fork' | 'calldataFloor'>,
 ) {
   const message = {
     from: HANDLER,
@@ -60,7 +60,7 @@ export function handleOpsCall(
     // An authorization makes its signer warm (EIP-7702).
     accessList: op.authorization && [{ address: op.sender, storageKeys: [] }],
   }
-  const { intrinsic, floor } = intrinsicGas(fork, message)
+  const { intrinsic, floor } = intrinsicGas(block, message)
   const needed = Number(entryPoint.bundleGas(op)) + intrinsic + HANDLE_OPS_GAS
   // Below the calldata floor no node runs it; long call data with small limits may lie there (EIP-7623).
   return { ...message, gas: Math.min(Math.max(needed, floor), MAX_GAS) }
