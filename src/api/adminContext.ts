@@ -16,6 +16,7 @@ import type { StoredWebhook } from '../store/tenants/webhooks.js'
 import type { Webhooks } from '../webhook/manage.js'
 import type { Subscriptions } from '../webhook/subscriptions.js'
 import type { TestedCall } from '../webhook/testWebhook.js'
+import type { Instance } from './instance.js'
 import type { ChainServices, Readiness, ReadinessQuestion } from './services.js'
 
 export type NewAppTank = {
@@ -28,6 +29,7 @@ export type NewAppTank = {
 /** The parts of the service that the administration API works on. */
 export type AdminContext = {
   readonly database: Database
+  readonly instance: Instance
   /** The account and role of a token; undefined = unknown, revoked or past its end. */
   authenticateToken(token: string): Promise<TokenOwner | undefined>
   isOperator(token: string): boolean

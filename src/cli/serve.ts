@@ -1,12 +1,13 @@
 import type { Logger } from 'pino'
+import type { Instance } from '../api/instance.js'
 import { requireFreePort } from '../api/startApi.js'
 import { armedFault } from '../base/faults.js'
 import { stopAll } from '../base/stopAll.js'
+import type { LoadedConfig } from '../config/loadConfig.js'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'
 import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
-import type { Siblings } from '../metrics/createMetrics.js'
 import { loopback } from '../outbound/networkGuard.js'
 import { type Service, startServer } from '../service/startServer.js'
 import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock.js'
@@ -15,7 +16,9 @@ import { openTraces } from '../traces/openTraces.js'
 import { boundHeapGrowth } from './boundHeapGrowth.js'
 import { createServiceLogger, type ServiceLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
+import { instanceOf } from './instanceOf.js'
 import { openStore, type Store } from './openStore.js'
+import type { GroupMember } from './processes/groupMember.js'
 
 /** The most lost secrets that the log names at a start; `purser keys check` names all. */
 const MOST_LOST_NAMED = 20
@@ -38,7 +41,8 @@ async function startService(
   config: Config,
   withDevChain: boolean,
   logger: Logger,
-  siblings: Siblings | undefined,
+  instance: Instance,
+  member: GroupMember | undefined,
 ): Promise<RunningService> {
   boundHeapGrowth()
   const undo: (() => Promise<void>)[] = []
@@ -70,7 +74,8 @@ async function startService(
       alone: lock !== undefined,
       chains: [...(devChain ? [devChain.definition] : []), ...configured],
       webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
-      siblings,
+      siblings: member?.siblings,
+      instance,
       traces,
     })
     undo.push(server.close)
@@ -172,17 +177,24 @@ export function untilAskedToStop(
  * @throws ServiceLockLostError; the errors of `startService` and of `announce`
  */
 export async function serve(
-  config: Config,
+  loaded: LoadedConfig,
   withDevChain: boolean,
   announce: (service: RunningService) => void | Promise<void>,
-  siblings?: Siblings,
+  member?: GroupMember,
 ): Promise<void> {
+  const { config } = loaded
   const serviceLogger = createServiceLogger(config.logLevel)
   const { logger } = serviceLogger
   const keepLevel = toggleOnSignal(serviceLogger)
   // In a group a terminal's interrupt is for the parent.
-  const stopSignal = untilAskedToStop(siblings && ['SIGTERM'])
-  const service = await startService(config, withDevChain, logger, siblings)
+  const stopSignal = untilAskedToStop(member && ['SIGTERM'])
+  const service = await startService(
+    config,
+    withDevChain,
+    logger,
+    instanceOf(loaded, serviceLogger, member),
+    member,
+  )
   try {
     await announce(service)
     const lockLost = service.lockLost.then(() => {

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import type { LogLevel } from '../../base/vocabulary.js'
 import type { Siblings } from '../../metrics/createMetrics.js'
 import type { ReadyFacts } from '../readyFacts.js'
 import type { MemberMessage, ParentMessage } from './groupMessages.js'
@@ -13,6 +14,10 @@ const GATHER_TIME = 5_000
 export type GroupMember = {
   readonly siblings: Siblings
   tellReady(facts: ReadyFacts): void
+  /** Gives a level of the log to the others. */
+  tellLevel(level: LogLevel): void
+  /** Sets what happens when another process gives a level. */
+  onLevel(hear: (level: LogLevel) => void): void
   /** Lets the process end: the connection to its parent keeps it. */
   leave(): void
 }
@@ -24,12 +29,14 @@ export function groupMember(): GroupMember | undefined {
   if (worker === undefined || !Number.isInteger(number)) return undefined
   const asked = new Map<number, (metrics: readonly object[]) => void>()
   let read: () => Promise<readonly object[]> = async () => []
+  let hearLevel: (level: LogLevel) => void = ignore
   let lastId = 0
 
   const tell = (message: MemberMessage): void => {
     if (worker.isConnected()) worker.send(message)
   }
   worker.on('message', (message: ParentMessage) => {
+    if (message.kind === 'level') return hearLevel(message.level)
     const { id } = message
     if (message.kind === 'gathered') asked.get(id)?.(message.metrics)
     else read().then((metrics) => tell({ kind: 'metrics', id, metrics }), ignore)
@@ -60,6 +67,10 @@ export function groupMember(): GroupMember | undefined {
       },
     },
     tellReady: (facts) => tell({ kind: 'ready', facts }),
+    tellLevel: (level) => tell({ kind: 'level', level }),
+    onLevel: (hear) => {
+      hearLevel = hear
+    },
     leave: () => worker.disconnect(),
   }
 }
