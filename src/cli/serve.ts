@@ -1,13 +1,14 @@
 import type { Logger } from 'pino'
-import type { Instance } from '../api/instance.js'
 import { requireFreePort } from '../api/startApi.js'
 import { armedFault } from '../base/faults.js'
 import { stopAll } from '../base/stopAll.js'
+import type { Instance } from '../config/instance.js'
 import type { LoadedConfig } from '../config/loadConfig.js'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'
 import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
+import type { Siblings } from '../metrics/createMetrics.js'
 import { loopback } from '../outbound/networkGuard.js'
 import { type Service, startServer } from '../service/startServer.js'
 import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock.js'
@@ -16,9 +17,9 @@ import { openTraces } from '../traces/openTraces.js'
 import { boundHeapGrowth } from './boundHeapGrowth.js'
 import { createServiceLogger, type ServiceLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
-import { instanceOf } from './instanceOf.js'
 import { openStore, type Store } from './openStore.js'
-import type { GroupMember } from './processes/groupMember.js'
+import { instanceOf } from './processes/instanceOf.js'
+import type { SharedLevel } from './processes/sharedLevel.js'
 
 /** The most lost secrets that the log names at a start; `purser keys check` names all. */
 const MOST_LOST_NAMED = 20
@@ -42,7 +43,7 @@ async function startService(
   withDevChain: boolean,
   logger: Logger,
   instance: Instance,
-  member: GroupMember | undefined,
+  siblings: Siblings | undefined,
 ): Promise<RunningService> {
   boundHeapGrowth()
   const undo: (() => Promise<void>)[] = []
@@ -74,7 +75,7 @@ async function startService(
       alone: lock !== undefined,
       chains: [...(devChain ? [devChain.definition] : []), ...configured],
       webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
-      siblings: member?.siblings,
+      siblings,
       instance,
       traces,
     })
@@ -171,6 +172,9 @@ export function untilAskedToStop(
   })
 }
 
+/** What a process of a group shares with those beside it. */
+type MemberParts = { readonly siblings: Siblings; readonly level: SharedLevel }
+
 /**
  * Runs the service, announces it, lets it run until the process is asked to stop, also while it
  * starts, and stops everything.
@@ -180,7 +184,7 @@ export async function serve(
   loaded: LoadedConfig,
   withDevChain: boolean,
   announce: (service: RunningService) => void | Promise<void>,
-  member?: GroupMember,
+  member?: MemberParts,
 ): Promise<void> {
   const { config } = loaded
   const serviceLogger = createServiceLogger(config.logLevel)
@@ -192,8 +196,12 @@ export async function serve(
     config,
     withDevChain,
     logger,
-    instanceOf(loaded, serviceLogger, member),
-    member,
+    instanceOf(
+      loaded,
+      serviceLogger,
+      member && { number: member.siblings.number, level: member.level },
+    ),
+    member?.siblings,
   )
   try {
     await announce(service)

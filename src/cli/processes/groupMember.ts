@@ -3,6 +3,7 @@ import type { LogLevel } from '../../base/vocabulary.js'
 import type { Siblings } from '../../metrics/createMetrics.js'
 import type { ReadyFacts } from '../readyFacts.js'
 import type { MemberMessage, ParentMessage } from './groupMessages.js'
+import type { SharedLevel } from './sharedLevel.js'
 
 /** The variable that tells a process its number; its parent sets it. */
 export const NUMBER_VARIABLE = 'PURSER_PROCESS_NUMBER'
@@ -14,10 +15,7 @@ const GATHER_TIME = 5_000
 export type GroupMember = {
   readonly siblings: Siblings
   tellReady(facts: ReadyFacts): void
-  /** Gives a level of the log to the others. */
-  tellLevel(level: LogLevel): void
-  /** Sets what happens when another process gives a level. */
-  onLevel(hear: (level: LogLevel) => void): void
+  readonly level: SharedLevel
   /** Lets the process end: the connection to its parent keeps it. */
   leave(): void
 }
@@ -67,9 +65,11 @@ export function groupMember(): GroupMember | undefined {
       },
     },
     tellReady: (facts) => tell({ kind: 'ready', facts }),
-    tellLevel: (level) => tell({ kind: 'level', level }),
-    onLevel: (hear) => {
-      hearLevel = hear
+    level: {
+      tell: (level) => tell({ kind: 'level', level }),
+      onTold: (hear) => {
+        hearLevel = hear
+      },
     },
     leave: () => worker.disconnect(),
   }

@@ -1,5 +1,5 @@
-import type { Instance } from '../../../src/api/instance.js'
 import type { LogLevel } from '../../../src/base/vocabulary.js'
+import type { Instance } from '../../../src/config/instance.js'
 import { loadConfig } from '../../../src/config/loadConfig.js'
 import { shownSettings } from '../../../src/config/shownSettings.js'
 

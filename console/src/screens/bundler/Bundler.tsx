@@ -111,6 +111,7 @@ function Executors({ chainId }: OfChain) {
     <Section
       title="Executors"
       query={executors}
+      path={`/chains/${chainId}/executors`}
       columns={[
         {
           name: 'Address',
@@ -143,6 +144,7 @@ function Nodes({ chainId }: OfChain) {
     <Section
       title="Nodes, preferred first"
       query={nodes}
+      path={`/chains/${chainId}/nodes`}
       columns={[
         { name: 'Node', shown: 'always', cell: ({ host }) => <code>{host}</code> },
         {
@@ -173,6 +175,7 @@ function Reputations({ chainId }: OfChain) {
     <Section
       title="Reputation (ERC-7562)"
       query={reputation}
+      path={`/chains/${chainId}/reputation`}
       columns={[
         {
           name: 'Entity',

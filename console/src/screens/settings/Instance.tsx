@@ -1,7 +1,7 @@
+import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
 import type { InstanceSettings } from '../../api/shapes.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { curl } from '../../api/curl.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { momentOf } from '../../parts/format.js'
 import { Json } from '../../parts/Json.js'

@@ -10,6 +10,8 @@ export function Storage() {
     <Section
       title="Tables, the largest first"
       query={query}
+      path="/storage"
+      command="purser storage"
       columns={[
         { name: 'Table', shown: 'always', cell: ({ name }) => <code>{name}</code> },
         {

@@ -39,7 +39,12 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
   return (
     <Panel
       name="Subscription"
-      title={<SubscriptionState subscription={subscription} />}
+      title={
+        <>
+          <SubscriptionState subscription={subscription} />{' '}
+          <code>{new URL(subscription.url).host}</code>
+        </>
+      }
       codes={[
         ['curl', curl(`${path}/deliveries`)],
         ['Command', `purser subscription replay ${subscription.id} --app ${app.id}`],

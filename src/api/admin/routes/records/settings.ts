@@ -1,7 +1,7 @@
 import { contracts } from '../../../../admin/contracts.js'
 import { schemaVersion, version } from '../../../../base/version.js'
+import type { Instance } from '../../../../config/instance.js'
 import { audited } from '../../../../store/tenants/audit.js'
-import type { Instance } from '../../../instance.js'
 import { type Route, serve } from '../../route.js'
 
 function levelsOf({ logLevel }: Instance) {

@@ -1,5 +1,5 @@
 import type { LogLevel } from '../base/vocabulary.js'
-import type { ShownSetting } from '../config/shownSettings.js'
+import type { ShownSetting } from './shownSettings.js'
 
 /** This process, as the operator of the instance sees it. */
 export type Instance = {

@@ -1,15 +1,15 @@
-import type { Instance } from '../api/instance.js'
-import { type LogLevel, logLevels } from '../base/vocabulary.js'
-import type { LoadedConfig } from '../config/loadConfig.js'
-import { shownSettings } from '../config/shownSettings.js'
-import type { ServiceLogger } from './createLogger.js'
-import type { GroupMember } from './processes/groupMember.js'
+import { type LogLevel, logLevels } from '../../base/vocabulary.js'
+import type { Instance } from '../../config/instance.js'
+import type { LoadedConfig } from '../../config/loadConfig.js'
+import { shownSettings } from '../../config/shownSettings.js'
+import type { ServiceLogger } from '../createLogger.js'
+import type { SharedLevel } from './sharedLevel.js'
 
 /** This process as the operator sees it, with the level of its log and of those beside it. */
 export function instanceOf(
   loaded: LoadedConfig,
   { logger, level: now, setLevel }: ServiceLogger,
-  member: GroupMember | undefined,
+  beside: { readonly number: number; readonly level: SharedLevel } | undefined,
 ): Instance {
   const apply = (level: LogLevel): void => {
     const tell = () =>
@@ -19,10 +19,10 @@ export function instanceOf(
     setLevel(level)
     if (!isQuieter) tell()
   }
-  member?.onLevel(apply)
+  beside?.level.onTold(apply)
   return {
     startedAt: new Date(),
-    process: member?.siblings.number ?? null,
+    process: beside?.number ?? null,
     file: loaded.file ?? null,
     settings: shownSettings(loaded),
     logLevel: {
@@ -30,7 +30,7 @@ export function instanceOf(
       now,
       change(level) {
         apply(level)
-        member?.tellLevel(level)
+        beside?.level.tell(level)
       },
     },
   }
