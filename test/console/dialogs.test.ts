@@ -33,7 +33,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('what is asked before a
     await dialog().getByText('As code', { exact: true }).click()
     await dialog().locator('pre').first().waitFor()
     await expectFine(`${name}-code`)
-    await button('Close').click()
+    await dialog().getByRole('button', { name: 'Close' }).click()
     await dialog().waitFor({ state: 'detached' })
   }
 
@@ -57,7 +57,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('what is asked before a
     await look('Change log level', 'log-level')
     await button('Change log level').click()
     await dialog().locator('select').selectOption('debug')
-    await button('Change it').click()
+    await dialog().getByRole('button', { name: 'Change it' }).click()
     await dialog().waitFor({ state: 'detached' })
     const facts = page.getByRole('region', { name: 'This process' })
     await facts.getByText('debug', { exact: true }).waitFor()

@@ -28,6 +28,9 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 /** The account in which the user acts; undefined = the instance, for operators. */
 export const accountId = signal<string | undefined>(undefined)
 
+/** Whether the newest request was answered, by whatever. */
+export const isReached = signal(true)
+
 /** Called when the service says that nobody is signed in. */
 export const onSessionEnded = signal<() => void>(() => {})
 
@@ -71,11 +74,18 @@ export async function callText(
 }
 
 async function reach(url: string, request: RequestInit): Promise<Response> {
-  return fetch(url, { ...request, cache: 'no-store', credentials: 'same-origin' }).catch(noAnswer)
+  const response = await fetch(url, {
+    ...request,
+    cache: 'no-store',
+    credentials: 'same-origin',
+  }).catch(noAnswer)
+  isReached.value = true
+  return response
 }
 
 function noAnswer(error: Error): never {
   if (error.name === 'AbortError') throw error
+  isReached.value = false
   throw new Trouble(0, 'The service does not answer.')
 }
 

@@ -1,9 +1,11 @@
 import { useChanges } from '../../api/changes.js'
+import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
 import { session } from '../../api/session.js'
 import type { Chain, Executor, Node, Page, PoolSummary, Reputation } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { Amount } from '../../parts/Amount.js'
+import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { grouped } from '../../parts/format.js'
@@ -78,6 +80,7 @@ function Overview({ chain }: { readonly chain: Chain }) {
     <section class="card" aria-label="Pool">
       <div class="card-head">
         <h2>Pool</h2>
+        <AsCodeButton title="Pool" codes={[['curl', curl(`/chains/${chain.chainId}/pool`)]]} />
       </div>
       <Loaded query={pool} lines={2}>
         {({ pooled, bundled, oldestAt, tips }) => (

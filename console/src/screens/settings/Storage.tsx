@@ -22,7 +22,7 @@ export function Storage() {
         },
         { name: 'Size', shown: 'always', isNumber: true, cell: ({ bytes }) => bytesOf(bytes) },
         {
-          name: 'Of it indexes',
+          name: 'Its indexes',
           shown: 'wide',
           isNumber: true,
           cell: ({ indexBytes }) => bytesOf(indexBytes),
