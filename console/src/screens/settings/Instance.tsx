@@ -74,7 +74,6 @@ const columns = [
       </span>
     ),
   },
-  { name: 'Value', shown: 'always', cell: (setting: Setting) => <Value setting={setting} /> },
   {
     name: 'From',
     shown: 'always',
@@ -87,6 +86,7 @@ const columns = [
       </span>
     ),
   },
+  { name: 'Value', shown: 'always', cell: (setting: Setting) => <Value setting={setting} /> },
 ] as const
 
 function Value({ setting: { value, source, isSecret } }: { readonly setting: Setting }) {

@@ -60,7 +60,7 @@ export function LogLevel({ level: { now, configured }, onChanged }: LogLevelProp
           <p class="muted">
             It counts at once, in all processes of this machine that share the listener. A replica
             elsewhere keeps its own, and a process that starts later begins with{' '}
-            <code>{configured}</code>. The audit log keeps the change.
+            <code>{configured}</code>. <code>purser audit list</code> keeps the change.
           </p>
         </ActionDialog>
       )}
