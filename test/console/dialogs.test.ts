@@ -68,7 +68,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('what is asked before a
     const audit = await page.evaluate(
       `fetch('/admin/v1/audit?action=log_level.update').then((answer) => answer.json())`,
     )
-    expect(audit).toMatchObject({ items: [{ actor: 'user', after: { level: 'debug' } }] })
+    expect(audit).toMatchObject({ items: [{ actor: 'operator', after: { level: 'debug' } }] })
   })
 
   test.each([
