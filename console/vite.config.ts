@@ -16,6 +16,14 @@ export default defineConfig({
     // The polyfill would be a script in the page.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // What several screens use comes with the first view: twenty small files would each be a request.
+          groups: [{ name: 'shared', test: /\/console\/src\/(api|parts)\//, minShareCount: 2 }],
+        },
+      },
+    },
     license: { fileName: 'notices.md' },
   },
 })

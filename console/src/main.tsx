@@ -1,7 +1,8 @@
 import { render } from 'preact'
 import { startKeys } from './keys.js'
-import { startRouter } from './router.js'
-import { Shell } from './shell/Shell.js'
+import { place, startRouter } from './router.js'
+import { loadScreen } from './shell/Screen.js'
+import { begin, openPaths, Shell } from './shell/Shell.js'
 import { startTheme } from './shell/theme.js'
 
 // A tab that is older than the build asks for files that are gone: once, the page is loaded anew.
@@ -15,5 +16,18 @@ addEventListener('vite:preloadError', (event) => {
 startTheme()
 startRouter()
 startKeys()
+loadScreen(place.value.path)
 const root = document.getElementById('console')
-if (root !== null) render(<Shell />, root)
+// What the page holds already is painted first, and stays until it is known who is signed in: so all is drawn once.
+const begun = begin()
+void Promise.all([painted(), openPaths.includes(place.value.path) || begun]).then(() => {
+  if (root !== null) render(<Shell />, root)
+})
+
+/** Resolves after the next frame; at once where the page is not to be seen, for there are no frames then. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    if (document.visibilityState === 'hidden') resolve()
+    else requestAnimationFrame(() => setTimeout(resolve))
+  })
+}

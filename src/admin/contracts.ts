@@ -17,6 +17,7 @@ import { decisionRecordContracts } from './contracts/records/decisions.js'
 import { overviewContracts } from './contracts/records/overview.js'
 import { policyTrialContracts } from './contracts/records/policyTrials.js'
 import { searchContracts } from './contracts/records/search.js'
+import { settingContracts } from './contracts/records/settings.js'
 import { simulateContracts } from './contracts/records/simulate.js'
 import { storageContracts } from './contracts/records/storage.js'
 import { streamContracts } from './contracts/records/stream.js'
@@ -44,6 +45,7 @@ export const contracts = {
   subscription: subscriptionContracts,
   audit: auditContracts,
   storage: storageContracts,
+  setting: settingContracts,
   session: sessionContracts,
   user: userContracts,
   member: memberContracts,

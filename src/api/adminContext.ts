@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import type { AccessContext } from '../access/checkPassword.js'
 import type { SignInLinks } from '../access/createSignInLinks.js'
 import type { NodeState } from '../chain/nodeClient.js'
+import type { Instance } from '../config/instance.js'
 import type { EntryPoint } from '../entrypoint/entryPoint.js'
 import type { TankLevel } from '../paymaster/tankLevel.js'
 import type { TankStep } from '../paymaster/tankSteps.js'
@@ -28,6 +29,7 @@ export type NewAppTank = {
 /** The parts of the service that the administration API works on. */
 export type AdminContext = {
   readonly database: Database
+  readonly instance: Instance
   /** The account and role of a token; undefined = unknown, revoked or past its end. */
   authenticateToken(token: string): Promise<TokenOwner | undefined>
   isOperator(token: string): boolean

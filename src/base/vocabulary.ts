@@ -22,5 +22,15 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number]
 
+/** How much the log holds: a line is written when its level stands here after the chosen one, or is it. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+
+export type LogLevel = (typeof logLevels)[number]
+
+/** The place from which the value of a setting comes. */
+export const settingSources = ['flag', 'environment', 'file', 'default'] as const
+
+export type SettingSource = (typeof settingSources)[number]
+
 /** Operations on which a draft of a policy is tried at most. */
 export const MOST_TRIED = 500

@@ -1,25 +1,29 @@
 import { type Logger, levels, pino } from 'pino'
 import { traceIdOf } from '../base/traceId.js'
+import type { LogLevel } from '../base/vocabulary.js'
 
 /** The level that `toggle` changes to, and back from. */
 const DETAILED = 'debug'
 
 export type ServiceLogger = {
   readonly logger: Logger
+  /** The level that counts now. */
+  level(): LogLevel
+  setLevel(level: LogLevel): void
   /** Changes between the level that was chosen and `debug`; returns the new one. */
-  toggle(): string
+  toggle(): LogLevel
 }
 
 /**
  * JSON lines on standard error: standard output is for what a command answers. A line about one operation has
  * its hash as `op`, and gets `trace_id` by it.
  */
-export function createLogger(level: string): Logger {
+export function createLogger(level: LogLevel): Logger {
   return createServiceLogger(level).logger
 }
 
 /** The same with a level that can change. Children of a pino logger keep their level, so a hook decides. */
-export function createServiceLogger(chosen: string): ServiceLogger {
+export function createServiceLogger(chosen: LogLevel): ServiceLogger {
   let current = chosen
   let threshold = thresholdOf(chosen)
   const logger = pino(
@@ -40,16 +44,21 @@ export function createServiceLogger(chosen: string): ServiceLogger {
     },
     pino.destination({ dest: 2, sync: true }),
   )
+  const setLevel = (level: LogLevel): void => {
+    current = level
+    threshold = thresholdOf(level)
+  }
   return {
     logger,
+    level: () => current,
+    setLevel,
     toggle() {
-      current = current === DETAILED ? chosen : DETAILED
-      threshold = thresholdOf(current)
+      setLevel(current === DETAILED ? chosen : DETAILED)
       return current
     },
   }
 }
 
-function thresholdOf(level: string): number {
+function thresholdOf(level: LogLevel): number {
   return levels.values[level] ?? Number.POSITIVE_INFINITY
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { loadConfig } from '../config/loadConfig.js'
+import { type LoadedConfig, loadConfig } from '../config/loadConfig.js'
 import {
   type Config,
   flagOf,
@@ -66,12 +66,17 @@ export function withOptions(command: Command, names: readonly OptionName[]): Com
 
 /** The configuration for a command whose flags commander has parsed. */
 export function configOf(flags: Record<string, unknown>): Config {
+  return loadedOf(flags).config
+}
+
+/** The same with the source of each setting. */
+export function loadedOf(flags: Record<string, unknown>): LoadedConfig {
   const { config: file } = flags
   if (file !== undefined && typeof file !== 'string')
     throw new ConfigError('--config takes one file.')
-  const config = loadConfig({ flags, environment: process.env, file })
+  const loaded = loadConfig({ flags, environment: process.env, file })
   warnOfSecrets(flags)
-  return config
+  return loaded
 }
 
 /** Warns of flags that hold secrets: others on the machine can read them. */

@@ -2,6 +2,8 @@ import type { Logger } from 'pino'
 import { requireFreePort } from '../api/startApi.js'
 import { armedFault } from '../base/faults.js'
 import { stopAll } from '../base/stopAll.js'
+import type { Instance } from '../config/instance.js'
+import type { LoadedConfig } from '../config/loadConfig.js'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
 import { ConfigError } from '../errors/configError.js'
@@ -16,6 +18,8 @@ import { boundHeapGrowth } from './boundHeapGrowth.js'
 import { createServiceLogger, type ServiceLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
 import { openStore, type Store } from './openStore.js'
+import { instanceOf } from './processes/instanceOf.js'
+import type { SharedLevel } from './processes/sharedLevel.js'
 
 /** The most lost secrets that the log names at a start; `purser keys check` names all. */
 const MOST_LOST_NAMED = 20
@@ -38,6 +42,7 @@ async function startService(
   config: Config,
   withDevChain: boolean,
   logger: Logger,
+  instance: Instance,
   siblings: Siblings | undefined,
 ): Promise<RunningService> {
   boundHeapGrowth()
@@ -71,6 +76,7 @@ async function startService(
       chains: [...(devChain ? [devChain.definition] : []), ...configured],
       webhookAllow: [...config.webhookAllow, ...(devChain ? loopback : [])],
       siblings,
+      instance,
       traces,
     })
     undo.push(server.close)
@@ -166,23 +172,37 @@ export function untilAskedToStop(
   })
 }
 
+/** What a process of a group shares with those beside it. */
+type MemberParts = { readonly siblings: Siblings; readonly level: SharedLevel }
+
 /**
  * Runs the service, announces it, lets it run until the process is asked to stop, also while it
  * starts, and stops everything.
  * @throws ServiceLockLostError; the errors of `startService` and of `announce`
  */
 export async function serve(
-  config: Config,
+  loaded: LoadedConfig,
   withDevChain: boolean,
   announce: (service: RunningService) => void | Promise<void>,
-  siblings?: Siblings,
+  member?: MemberParts,
 ): Promise<void> {
+  const { config } = loaded
   const serviceLogger = createServiceLogger(config.logLevel)
   const { logger } = serviceLogger
   const keepLevel = toggleOnSignal(serviceLogger)
   // In a group a terminal's interrupt is for the parent.
-  const stopSignal = untilAskedToStop(siblings && ['SIGTERM'])
-  const service = await startService(config, withDevChain, logger, siblings)
+  const stopSignal = untilAskedToStop(member && ['SIGTERM'])
+  const service = await startService(
+    config,
+    withDevChain,
+    logger,
+    instanceOf(
+      loaded,
+      serviceLogger,
+      member && { number: member.siblings.number, level: member.level },
+    ),
+    member?.siblings,
+  )
   try {
     await announce(service)
     const lockLost = service.lockLost.then(() => {

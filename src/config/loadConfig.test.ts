@@ -29,7 +29,7 @@ function load(
   environment: Record<string, string> = {},
   content: unknown = {},
 ) {
-  return loadConfig({ flags, environment, file: withFile(content) })
+  return loadConfig({ flags, environment, file: withFile(content) }).config
 }
 
 describe('loadConfig', () => {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { z } from 'zod'
+import type { SettingSource } from '../base/vocabulary.js'
 import { ConfigError } from '../errors/configError.js'
 import { type Config, flagOf, isSecret, type OptionName, options, variableOf } from './options.js'
 
@@ -11,11 +12,17 @@ export type Sources = {
   readonly file: string | undefined
 }
 
+/** All settings, and where each comes from. */
+export type LoadedConfig = {
+  readonly config: Config
+  readonly origins: Readonly<Record<OptionName, SettingSource>>
+  /** The configuration file that was read; undefined = there is none. */
+  readonly file: string | undefined
+}
+
 const DEFAULT_FILE = 'purser.json'
 
-function readFile(path: string | undefined): Record<string, unknown> {
-  if (path === undefined && !existsSync(DEFAULT_FILE)) return {}
-  const name = path ?? DEFAULT_FILE
+function readFile(name: string): Record<string, unknown> {
   let text: string
   try {
     text = readFileSync(name, 'utf8')
@@ -44,39 +51,52 @@ function fileOf(name: OptionName, environment: Sources['environment']): [string,
   }
 }
 
+/** One place in which a setting may stand, and what stands there; undefined = nothing. */
+type Candidate = readonly [source: SettingSource, name: string, value: unknown]
+
+function candidatesOf(
+  name: OptionName,
+  { flags, environment }: Sources,
+  fromFile: Readonly<Record<string, unknown>>,
+): readonly Candidate[] {
+  const variable = variableOf(name)
+  return [
+    ['flag', flagOf(name), flags[name]],
+    ['environment', variable, environment[variable] || undefined],
+    ...(isSecret(name) ? [['environment', ...fileOf(name, environment)] as const] : []),
+    ...(name === 'databaseUrl'
+      ? [['environment', 'DATABASE_URL', environment.DATABASE_URL || undefined] as const]
+      : []),
+    ['file', `"${name}" in the configuration file`, fromFile[name]],
+  ]
+}
+
 /**
  * All settings: a flag wins over the environment, that over the file, that over the default.
  * @throws ConfigError naming the setting and where it came from
  */
-export function loadConfig({ flags, environment, file }: Sources): Config {
-  const fromFile = readFile(file ?? environment.PURSER_CONFIG)
+export function loadConfig(sources: Sources): LoadedConfig {
+  const named = sources.file ?? sources.environment.PURSER_CONFIG
+  const file = named ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined)
+  const fromFile = file === undefined ? {} : readFile(file)
   const names = Object.keys(options) as OptionName[]
   const unknown = Object.keys(fromFile).find((key) => !names.includes(key as OptionName))
   if (unknown !== undefined)
     throw new ConfigError(`Unknown setting "${unknown}" in the configuration file.`)
 
   const config: Record<string, unknown> = {}
+  const origins: Record<string, SettingSource> = {}
   for (const name of names) {
-    const candidates: [string, unknown][] = [
-      [flagOf(name), flags[name]],
-      [variableOf(name), environment[variableOf(name)] || undefined],
-      ...(isSecret(name) ? [fileOf(name, environment)] : []),
-      ...(name === 'databaseUrl'
-        ? [['DATABASE_URL', environment.DATABASE_URL || undefined] as [string, unknown]]
-        : []),
-      [`"${name}" in the configuration file`, fromFile[name]],
-    ]
-    const [source, raw] = candidates.find(([, value]) => value !== undefined) ?? [
-      'default',
-      undefined,
-    ]
+    const found = candidatesOf(name, sources, fromFile).find(([, , value]) => value !== undefined)
+    const [source, place, raw] = found ?? ['default', 'default', undefined]
     const parsed = (options[name].schema as z.ZodType).safeParse(raw)
     if (!parsed.success) {
       const issue = parsed.error.issues[0]
-      const place = issue?.path.length ? ` (${issue.path.join('.')})` : ''
-      throw new ConfigError(`${source}${place}: ${issue?.message ?? 'is wrong'}.`)
+      const path = issue?.path.length ? ` (${issue.path.join('.')})` : ''
+      throw new ConfigError(`${place}${path}: ${issue?.message ?? 'is wrong'}.`)
     }
     config[name] = parsed.data
+    origins[name] = source
   }
-  return config as Config
+  return { config: config as Config, origins: origins as LoadedConfig['origins'], file }
 }

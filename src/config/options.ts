@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { logLevels } from '../base/vocabulary.js'
 import { chainEntry } from './chainSchema.js'
 import { oidcSchema } from './oidcSchema.js'
 
@@ -150,7 +151,7 @@ export const options = {
   logLevel: option({
     argument: '<level>',
     help: 'trace, debug, info, warn, error or silent',
-    schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    schema: z.enum(logLevels).default('info'),
   }),
   chains: option({
     argument: '<json>',

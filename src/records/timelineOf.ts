@@ -94,10 +94,12 @@ export function timelineOf(record: OperationRecord): TimelineEntry[] {
       }),
     ),
     ...history.map(pastEntry),
+    // Of the same moment as the end that it brings.
+    ...(operation.cancel_requested_at === null
+      ? []
+      : [{ at: operation.cancel_requested_at, kind: 'cancelAsked' } as const]),
     ...presentEntries(record),
   ]
-  if (operation.cancel_requested_at !== null)
-    entries.push({ at: operation.cancel_requested_at, kind: 'cancelAsked' })
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 

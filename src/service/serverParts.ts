@@ -3,6 +3,7 @@ import type { Oidc } from '../access/createOidc.js'
 import type { SignInLinks } from '../access/createSignInLinks.js'
 import type { Passwords } from '../access/passwords.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import type { Instance } from '../config/instance.js'
 import type { Config } from '../config/options.js'
 import type { Metrics, Siblings } from '../metrics/createMetrics.js'
 import type { OutboundClient } from '../outbound/guardedRequest.js'
@@ -23,6 +24,7 @@ export type ServerOptions = {
   readonly alone: boolean
   /** Where this process is one of a group that shares a listener. */
   readonly siblings: Siblings | undefined
+  readonly instance: Instance
   /** Undefined where nobody wants to see them. */
   readonly traces: OperationTraces | undefined
   readonly logger: Logger

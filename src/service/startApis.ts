@@ -111,6 +111,7 @@ function administrationOf(
     client,
     passwords,
     signInLinks,
+    instance,
     logger,
   }: SharedParts,
   chains: Chains & { readonly served: Services['chains'] },
@@ -119,6 +120,7 @@ function administrationOf(
 ): AdminContext & Authenticator {
   return {
     database,
+    instance,
     ...createAuthenticator(database),
     isOperator: createOperatorCheck(config.operatorToken),
     chainIds: new Set(definitions.map(({ chainId }) => chainId)),

@@ -43,6 +43,7 @@ import { bundleSizes } from './migrations/0150-0199/0155-bundle-sizes.js'
 import { refusedAndReorged } from './migrations/0150-0199/0162-refused-and-reorged.js'
 import { relayedBundles } from './migrations/0150-0199/0166-relayed-bundles.js'
 import { userIdentities } from './migrations/0150-0199/0180-user-identities.js'
+import { deliveryAttempts } from './migrations/0150-0199/0181-delivery-attempts.js'
 
 /** All steps by the name that a database remembers; they run in the order of these names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -83,6 +84,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0162-refused-and-reorged': refusedAndReorged,
   '0166-relayed-bundles': relayedBundles,
   '0180-user-identities': userIdentities,
+  '0181-delivery-attempts': deliveryAttempts,
 }
 
 /** The last step, which says what schema this build knows. */

@@ -533,6 +533,20 @@ type EventDeliveryRow = {
   http_status: number | null
   reason: string | null
   updated_at: Generated<Date>
+  /** The oldest first. */
+  recent_attempts: Generated<readonly RecentAttempt[]>
+}
+
+/** One attempt to deliver an event, as it is stored. */
+export type RecentAttempt = {
+  /** ISO 8601, when it ended. */
+  readonly at: string
+  /** Its number since the delivery was queued, the first is 1. */
+  readonly attempt: number
+  readonly milliseconds: number
+  readonly outcome: string
+  readonly httpStatus: number | null
+  readonly reason: string | null
 }
 
 /** A size of bundle that estimates reckoned with from `decided_at` on. */

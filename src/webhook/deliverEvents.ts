@@ -123,35 +123,39 @@ async function deliver(
 ): Promise<void> {
   const { database, client, masterKey } = context
   const signal = AbortSignal.any([closing, AbortSignal.timeout(ATTEMPT_TIMEOUT)])
+  const begun = performance.now()
   const { response } = await client.request(eventRequest(delivery, masterKey), signal)
+  const milliseconds = Math.round(performance.now() - begun)
   if (closing.aborted && !response.ok) return returnDelivery(database, delivery.id)
   const outcome = response.ok ? 'delivered' : response.outcome
   context.onDeliveryAttempted(outcome)
   await database
     .transaction()
-    .execute((trx) => record({ ...context, database: trx }, delivery, response))
+    .execute((trx) => record({ ...context, database: trx }, delivery, response, milliseconds))
 }
 
 async function record(
   { database, logger, schedule = retrySchedule }: DelivererContext,
   { id, attempts, subscriptionId, eventId }: ClaimedDelivery,
   response: OutboundResponse,
+  milliseconds: number,
 ): Promise<void> {
+  const measured = { attempt: attempts, milliseconds }
   if (response.ok) {
-    const attempt = { outcome: 'delivered', httpStatus: response.status, reason: null }
-    await finishDelivery(database, id, 'delivered', attempt)
+    const end = { ...measured, outcome: 'delivered', httpStatus: response.status, reason: null }
+    await finishDelivery(database, id, 'delivered', end)
     return noteWorking(database, subscriptionId)
   }
   const { outcome, status = null, reason, retryAfter } = response
-  const attempt: DeliveryAttempt = { outcome, httpStatus: status, reason }
+  const end: DeliveryAttempt = { ...measured, outcome, httpStatus: status, reason }
   const facts = { eventId, subscriptionId, outcome, status, attempts }
   if (status === 410) {
-    await finishDelivery(database, id, 'failed', attempt)
+    await finishDelivery(database, id, 'failed', end)
     await disableSubscription(database, subscriptionId, 'its receiver answered 410 Gone')
     return logger.warn(facts, 'subscription ended by its receiver')
   }
   const next = nextAttempt(attempts, retryAfter, Math.random(), schedule)
-  await finishDelivery(database, id, next === undefined ? 'failed' : 'pending', attempt, next)
+  await finishDelivery(database, id, next === undefined ? 'failed' : 'pending', end, next)
   const ended = await noteFailing(database, subscriptionId, FAILING_DAYS)
   logger.warn({ ...facts, next, ended }, 'event not delivered')
 }

@@ -68,9 +68,19 @@ describe('every answer is as the OpenAPI document says', () => {
     const { account: own, authToken: ownToken } = await as('POST', '/accounts', {}, { name: 'B' })
     const ofTenant = (await admin('GET', '/audit', ownToken)).body.items
     expect(ofTenant).toMatchObject([{ action: 'account.create', accountId: own.id, ip: null }])
+    const changed = await as('PATCH', '/settings/log-level', {}, { level: 'debug' })
+    expect(changed).toEqual({ now: 'debug', configured: 'info' })
+    const settings = await as('GET', '/settings')
+    expect(settings.logLevel).toEqual(changed)
+    expect(settings.items).toContainEqual(
+      expect.objectContaining({ name: 'keyRate', source: 'default', value: 10_000 }),
+    )
     const { items: tables } = await as('GET', '/storage')
     expect(tables.map(({ name }: Json) => name)).toContain('operations')
     const audit = await as('GET', '/audit')
+    const [level] = audit.items.splice(0, 1)
+    const levels = { before: { level: 'info' }, after: { level: 'debug' } }
+    expect(level).toMatchObject({ action: 'log_level.update', objectId: 'instance', ...levels })
     expect(audit.items[0]).toMatchObject({ accountId: own.id, ip: expect.any(String) })
     const actions = audit.items.map((entry: Json) => [entry.action, entry.actor])
     expect(actions.slice(1, 4)).toEqual([

@@ -165,6 +165,30 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
     await page.getByText('No connection.').waitFor({ state: 'detached', timeout: 45_000 })
   })
 
+  test('a tab from before an upgrade loads itself anew once, and says so where that does not help', async () => {
+    await page.goto(url('operations'))
+    await page.locator('tbody tr').first().waitFor()
+    const audit = '**/assets/Audit-*.js'
+    let refused = 0
+    // As a file that the new build does not have.
+    await page.route(audit, async (route) => {
+      refused += 1
+      if (refused === 1) await route.fulfill({ status: 404, body: '' })
+      else await route.continue()
+    })
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    expect(refused).toBe(2)
+    await page.unroute(audit)
+    await page.route('**/assets/Tokens-*.js', (route) => route.fulfill({ status: 404, body: '' }))
+    await page.getByRole('link', { name: 'Tokens' }).click()
+    await appears('This screen could not be loaded')
+    await expectFine('not-loaded')
+    await page.unroute('**/assets/Tokens-*.js')
+    await page.getByRole('button', { name: 'Load the page anew' }).click()
+    await page.getByRole('heading', { name: 'Tokens' }).waitFor()
+  })
+
   test('signing out ends the session, and no request broke the content policy', async () => {
     await page.click('button[aria-label="Sign out"]')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../support/http/jsonRpc.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { metricsToken } from '../support/service/metricsOf.js'
 import { descendantsOf, isAlive } from '../support/service/processes.js'
@@ -77,6 +78,30 @@ describe('processes that share a listener', () => {
     const account = await devAccount(serving.info(), 'of a group')
     const hash = await account.send(await account.selfPaid())
     expect(await receiptOf(serving.info(), hash)).toMatchObject({ success: 'true' })
+  })
+
+  test('all have the level of the log that the operator gives one of them', async () => {
+    const settings = async (path: string, init: RequestInit = {}) => {
+      const headers = { authorization: `Bearer ${metricsToken}`, connection: 'close' }
+      const url = `${serving.info().url}/admin/v1/settings${path}`
+      const response = await fetch(url, { ...init, headers })
+      expect(response.status).toBe(200)
+      return (await response.json()) as Json
+    }
+    for (const level of ['debug', 'silent', 'info']) {
+      await settings('/log-level', { method: 'PATCH', body: JSON.stringify({ level }) })
+      const levels = new Map<number, string>()
+      await until(async () => {
+        const { process, logLevel } = await settings('')
+        levels.set(process, logLevel.now)
+        return levels.size === COUNT && [...levels.values()].every((each) => each === level)
+      })
+    }
+    const { items } = await settings('')
+    const { PURSER_PROCESSES } = Object.fromEntries(
+      items.map((each: Json) => [each.variable, each]),
+    )
+    expect(PURSER_PROCESSES).toMatchObject({ value: COUNT, source: 'environment' })
   })
 
   test('are started again when one is killed, and answer meanwhile', async () => {

@@ -84,6 +84,7 @@ describe('the administration API', () => {
     'DELETE /session': ['session.end'],
     'DELETE /sessions/{sessionId}': ['session.end'],
     'POST /users': ['user.create', { email: 'new@example.com', name: 'new' }, 'invitation.create'],
+    'PATCH /settings/log-level': ['log_level.update', { level: 'debug' }],
     'PATCH /users/{userId}': ['user.update', { isDisabled: false }],
     'POST /users/{userId}/password': ['invitation.create', {}],
     'PATCH /members/{userId}': ['member.update', { role: 'developer' }],

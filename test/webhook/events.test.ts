@@ -140,11 +140,39 @@ test('what fails is tried again with the same id, then given up, then replayed',
   ])
   expect((await subscriptions.get(appId, subscription.id))?.failingSince).not.toBeNull()
 
-  const which = { eventId: got[0]?.id, since: undefined }
+  const which = { eventId: got[0]?.id, since: undefined, onlyFailed: true }
   expect(await subscriptions.replay(appId, subscription.id, which)).toBe(1)
   expect(await ended(subscription.id)).toEqual(['delivered'])
+  const [delivery] = await deliveriesOf(subscription.id)
+  expect(delivery?.recent_attempts).toMatchObject([
+    ...[1, 2, 3].map((attempt) => ({ attempt, outcome: 'http_status', httpStatus: 500 })),
+    { attempt: 1, outcome: 'delivered', httpStatus: 200, reason: null },
+  ])
+  // It is no failed one any more.
+  expect(await subscriptions.replay(appId, subscription.id, which)).toBe(0)
   expect(got.at(-1)?.id).toBe(got[0]?.id)
   expect((await subscriptions.get(appId, subscription.id))?.failingSince).toBeNull()
+})
+
+test('a delivery remembers its newest twelve attempts', async () => {
+  const { got, url } = await receiver((response) => response.writeHead(503).end())
+  const { subscription } = await subscribe(url)
+  await emit({})
+  deliver()
+  const again = { eventId: undefined, since: undefined, onlyFailed: true }
+  for (let round = 1; round <= 5; round++) {
+    expect(await ended(subscription.id)).toEqual(['failed'])
+    if (round < 5) expect(await subscriptions.replay(appId, subscription.id, again)).toBe(1)
+  }
+  expect(got).toHaveLength(15)
+  const [delivery] = await deliveriesOf(subscription.id)
+  expect(delivery?.recent_attempts.map(({ attempt }) => attempt)).toEqual([
+    1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3,
+  ])
+  for (const { at, milliseconds } of delivery?.recent_attempts ?? []) {
+    expect(Math.abs(Date.now() - Date.parse(at))).toBeLessThan(60_000)
+    expect(milliseconds).toBeGreaterThanOrEqual(0)
+  }
 })
 
 test('410 ends the subscription, and what was queued waits until it begins again', async () => {

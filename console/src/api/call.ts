@@ -28,6 +28,9 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 /** The account in which the user acts; undefined = the instance, for operators. */
 export const accountId = signal<string | undefined>(undefined)
 
+/** Whether the newest request was answered, by whatever. */
+export const isReached = signal(true)
+
 /** Called when the service says that nobody is signed in. */
 export const onSessionEnded = signal<() => void>(() => {})
 
@@ -39,11 +42,16 @@ export function pathOf(path: string, query: Ask['query'] = {}): string {
 }
 
 /** One request to the administration API, as the user who is signed in. Throws Trouble. */
-export async function call<Answer>(
+export async function call<Answer>(method: Method, path: string, ask: Ask = {}): Promise<Answer> {
+  return JSON.parse(await callText(method, path, ask)) as Answer
+}
+
+/** The same; the answer as the text of its JSON. */
+export async function callText(
   method: Method,
   path: string,
   { query, body, signal: abort }: Ask = {},
-): Promise<Answer> {
+): Promise<string> {
   const account = accountId.peek()
   const response = await reach(`${adminUrl}${pathOf(path, query)}`, {
     method,
@@ -55,21 +63,39 @@ export async function call<Answer>(
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(abort && { signal: abort }),
   })
-  const answer = await response.json().catch(() => undefined)
-  if (response.ok && answer !== undefined) return answer as Answer
+  const text = await response.text().catch(noAnswer)
+  const isJson = response.headers.get('content-type')?.includes('json') === true
+  if (response.ok && isJson) return text
   const requestId = response.headers.get('x-request-id') ?? undefined
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   const retryAfter = Number.isFinite(seconds) ? seconds * 1_000 : undefined
-  const message = (answer as { message?: string } | undefined)?.message ?? 'The answer is not JSON.'
   if (response.status === 401 && !path.startsWith('/session')) onSessionEnded.peek()()
-  throw new Trouble(response.status, message, requestId, retryAfter)
+  throw new Trouble(response.status, messageOf(text), requestId, retryAfter)
 }
 
 async function reach(url: string, request: RequestInit): Promise<Response> {
+  const response = await fetch(url, {
+    ...request,
+    cache: 'no-store',
+    credentials: 'same-origin',
+  }).catch(noAnswer)
+  isReached.value = true
+  return response
+}
+
+function noAnswer(error: Error): never {
+  if (error.name === 'AbortError') throw error
+  isReached.value = false
+  throw new Trouble(0, 'The service does not answer.')
+}
+
+/** What a refusal says; a proxy's may be no JSON. */
+function messageOf(text: string): string {
   try {
-    return await fetch(url, { ...request, cache: 'no-store', credentials: 'same-origin' })
-  } catch (error) {
-    if ((error as Error).name === 'AbortError') throw error
-    throw new Trouble(0, 'The service does not answer.')
+    return (JSON.parse(text) as { message?: string }).message ?? NOT_JSON
+  } catch {
+    return NOT_JSON
   }
 }
+
+const NOT_JSON = 'The answer is not JSON.'

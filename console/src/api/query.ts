@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { accountId, call, pathOf, Trouble } from './call.js'
+import { accountId, callText, pathOf, Trouble } from './call.js'
 
 type Entry = {
   readonly data: Signal<unknown>
@@ -54,10 +54,9 @@ function ask(entry: Entry, path: string): void {
   if (entry.running !== undefined || Date.now() < entry.restsUntil) return
   const abort = new AbortController()
   entry.abort = abort
-  const running = call('GET', path, { signal: abort.signal })
-    .then((answer) => {
-      const text = JSON.stringify(answer)
-      if (text !== entry.text) entry.data.value = answer
+  const running = callText('GET', path, { signal: abort.signal })
+    .then((text) => {
+      if (text !== entry.text) entry.data.value = JSON.parse(text)
       entry.text = text
       entry.trouble.value = undefined
       entry.failures = 0

@@ -52,6 +52,7 @@ export type Invitation = ItemOf<AnswerOf<'GET /invitations'>>
 export type AuthToken = ItemOf<AnswerOf<'GET /auth-tokens'>>
 export type Session = ItemOf<AnswerOf<'GET /sessions'>>
 export type User = ItemOf<AnswerOf<'GET /users'>>
+export type InstanceSettings = AnswerOf<'GET /settings'>
 export type StoredTable = ItemOf<AnswerOf<'GET /storage'>>
 export type AuditEntry = ItemOf<AnswerOf<'GET /audit'>>
 export type PoolSummary = AnswerOf<'GET /chains/{chainId}/pool'>

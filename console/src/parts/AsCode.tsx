@@ -17,7 +17,9 @@ export function AsCode({ title, codes, onClose }: AsCodeProps) {
         </section>
       ))}
       <p class="muted">
-        A token of the account: <code>purser auth-token create --role viewer</code>
+        <code>PURSER_TOKEN</code> is a token of the account (
+        <code>purser auth-token create --role viewer</code>), or the <code>operatorToken</code> for
+        what is the operator's.
       </p>
     </Dialog>
   )

@@ -13,7 +13,11 @@ export function Json({ value, path = '', depth = 0 }: JsonProps) {
   if (entries.length === 0) return <span class="json-empty">{isList ? '[]' : '{}'}</span>
   return (
     <details class="json" open={depth < OPEN}>
-      <summary>{isList ? `list of ${entries.length}` : `${entries.length} fields`}</summary>
+      <summary>
+        {isList ? 'list of ' : ''}
+        {entries.length}
+        {isList ? '' : entries.length === 1 ? ' field' : ' fields'}
+      </summary>
       <ul>
         {entries.map(([name, each]) => (
           <li key={name}>

@@ -5,10 +5,10 @@ import {
   grouped,
   momentOf,
   percentOf,
+  plainly,
   shortOf,
   spanOf,
   tickOf,
-  withGroupedWei,
 } from './format.js'
 
 describe('amounts', () => {
@@ -60,8 +60,13 @@ test.each([
   expect(bytesOf(count)).toBe(text)
 })
 
+test('times in a sentence are those of this machine', () => {
+  const time = '2026-11-23T11:50:27.000Z'
+  expect(plainly(`until ${time}, then`)).toBe(`until ${momentOf(time)}, then`)
+})
+
 test('amounts of wei in a sentence are grouped, other numbers are not', () => {
-  expect(withGroupedWei('up to 297635174739946 wei until 2026-11-23, valid until 1795421154')).toBe(
+  expect(plainly('up to 297635174739946 wei until 2026-11-23, valid until 1795421154')).toBe(
     'up to 297,635,174,739,946 wei until 2026-11-23, valid until 1795421154',
   )
 })

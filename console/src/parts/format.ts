@@ -17,9 +17,11 @@ export function grouped(value: bigint | number | string): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 }
 
-/** A sentence with its amounts of wei in groups of three. */
-export function withGroupedWei(text: string): string {
-  return text.replace(/\b\d{4,}(?= wei\b)/g, grouped)
+/** A sentence of the service with its amounts of wei in groups of three, and its times as those of this machine. */
+export function plainly(text: string): string {
+  return text
+    .replace(/\b\d{4,}(?= wei\b)/g, grouped)
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, momentOf)
 }
 
 /** `0x1234…abcd` */

@@ -5,31 +5,13 @@ import { useQuery } from '../api/query.js'
 import { chooseAccount, session, signOut } from '../api/session.js'
 import type { Account as AccountAnswer } from '../api/shapes.js'
 import { useKeys } from '../keys.js'
-import { Empty } from '../parts/Empty.js'
 import { Icon } from '../parts/Icon.js'
-import { lazy } from '../parts/Lazy.js'
 import { toast } from '../parts/toasts.js'
 import { go, hrefOf, place } from '../router.js'
-import { Home } from './Home.js'
 import { KeySheet } from './KeySheet.js'
+import { Screen } from './Screen.js'
 import { focusSearch, Search } from './Search.js'
 import { nextTheme, theme } from './theme.js'
-
-const Start = lazy(async () => (await import('../screens/start/Start.js')).Start)
-const Operations = lazy(
-  async () => (await import('../screens/operations/Operations.js')).Operations,
-)
-const Apps = lazy(async () => (await import('../screens/apps/Apps.js')).Apps)
-const Audit = lazy(async () => (await import('../screens/audit/Audit.js')).Audit)
-const Bundler = lazy(async () => (await import('../screens/bundler/Bundler.js')).Bundler)
-const Explorer = lazy(async () => (await import('../screens/explorer/Explorer.js')).Explorer)
-const Settings = lazy(async () => (await import('../screens/settings/Settings.js')).Settings)
-
-const Overview = lazy(async () => (await import('../screens/overview/Overview.js')).Overview)
-const Policies = lazy(async () => (await import('../screens/policies/Policies.js')).Policies)
-const Tanks = lazy(async () => (await import('../screens/tanks/Tanks.js')).Tanks)
-const Tokens = lazy(async () => (await import('../screens/tokens/Tokens.js')).Tokens)
-const Webhooks = lazy(async () => (await import('../screens/webhooks/Webhooks.js')).Webhooks)
 
 const screens = [
   { path: 'overview', name: 'Overview', icon: 'overview', keys: 'g v' },
@@ -174,30 +156,6 @@ function ScreenLinks({ from, to }: { readonly from: number; readonly to: number 
 /** The bundler is the operator's. */
 function isOffered({ path }: { readonly path: string }): boolean {
   return path !== 'bundler' || session.value?.user.isOperator === true
-}
-
-function Screen({ path }: { readonly path: string }) {
-  const [first = ''] = path.split('/')
-  if (first === '') return <Home />
-  if (first === 'overview') return <Overview />
-  if (first === 'policies') return <Policies />
-  if (first === 'tanks') return <Tanks />
-  if (first === 'tokens') return <Tokens />
-  if (first === 'webhooks') return <Webhooks />
-  if (first === 'start') return <Start />
-  if (first === 'operations' || first === 'refusals' || first === 'decisions') return <Operations />
-  if (first === 'apps') return <Apps />
-  if (first === 'explorer') return <Explorer />
-  if (first === 'bundler') return <Bundler />
-  if (first === 'audit') return <Audit />
-  if (first === 'settings') return <Settings />
-  return (
-    <Empty title="There is no such page">
-      <p>
-        <a href={hrefOf('')}>Go to the first one</a>
-      </p>
-    </Empty>
-  )
 }
 
 /** The account in which the user acts: a choice where there are several. */

@@ -12,7 +12,8 @@ import { Frame } from './Frame.js'
 
 const trouble = signal<Trouble | undefined>(undefined)
 
-async function begin(): Promise<void> {
+/** Asks who is signed in; what goes wrong is shown. */
+export async function begin(): Promise<void> {
   try {
     await loadSession()
     trouble.value = undefined
@@ -22,17 +23,14 @@ async function begin(): Promise<void> {
 }
 
 /** Paths that need nobody to be signed in. */
-const open = ['sign-in', 'setup']
+export const openPaths = ['sign-in', 'setup']
 
 /** The console: who is signed in, and the screen of the address. */
 export function Shell() {
   const { path, search } = place.value
   useEffect(() => {
-    void begin()
-  }, [])
-  useEffect(() => {
     // Whoever is not signed in comes back to this address after signing in.
-    if (session.value === null && !open.includes(path))
+    if (session.value === null && !openPaths.includes(path))
       go(
         hrefOf('sign-in', { back: path === '' ? undefined : `${path}${location.search}` }),
         'replace',

@@ -29,6 +29,17 @@ const delivery = z.object({
   outcome: z.string().nullable(),
   httpStatus: z.int().nullable(),
   reason: z.string().nullable(),
+  /** The newest twelve at most, the oldest first. */
+  recentAttempts: z.array(
+    z.object({
+      at: time,
+      attempt: z.int(),
+      milliseconds: z.int(),
+      outcome: z.string(),
+      httpStatus: z.int().nullable(),
+      reason: z.string().nullable(),
+    }),
+  ),
 })
 
 /** An address to which an app's events go. */
@@ -73,11 +84,11 @@ export const subscriptionContracts = {
     answer: signingSecret,
   },
   'POST /apps/{appId}/subscriptions/{subscriptionId}/replay': {
-    summary: 'Deliver kept events again: one, those since a time, or all',
+    summary: 'Deliver kept events again: one, those since a time, those that were given up, or all',
     who: 'account',
     role: 'developer',
     params,
-    body: z.strictObject({ eventId: id, since: time }).partial(),
+    body: z.strictObject({ eventId: id, since: time, onlyFailed: z.boolean() }).partial(),
     answer: z.object({ count: z.int() }),
   },
   'GET /apps/{appId}/subscriptions/{subscriptionId}/deliveries': {

@@ -18,6 +18,7 @@ import { decisionRecordRoutes } from './routes/records/decisions.js'
 import { overviewRoutes } from './routes/records/overview.js'
 import { policyTrialRoutes } from './routes/records/policyTrials.js'
 import { searchRoutes } from './routes/records/search.js'
+import { settingRoutes } from './routes/records/settings.js'
 import { simulateRoutes } from './routes/records/simulate.js'
 import { storageRoutes } from './routes/records/storage.js'
 import { streamRoutes } from './routes/records/stream.js'
@@ -45,6 +46,7 @@ export const routes: readonly Route[] = [
   ...subscriptionRoutes,
   ...auditRoutes,
   ...storageRoutes,
+  ...settingRoutes,
   ...policyTrialRoutes,
   ...streamRoutes,
   ...sessionRoutes,

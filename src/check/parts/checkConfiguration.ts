@@ -17,9 +17,8 @@ const report = reporterOf('configuration')
 /** Reads the configuration as `purser serve` would. */
 export function checkConfiguration(sources: Sources): ConfigurationCheck {
   try {
-    const config = loadConfig(sources)
+    const { config, file = 'purser.json' } = loadConfig(sources)
     resolveChains(config.chains, sources.environment, ['api'])
-    const file = sources.file ?? sources.environment.PURSER_CONFIG ?? 'purser.json'
     return { config, findings: [...chainsOf(config), ...readableByOthers(config, file)] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

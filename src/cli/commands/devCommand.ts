@@ -7,7 +7,7 @@ import type { TankKind } from '../../store/schema.js'
 import { createLogger } from '../createLogger.js'
 import { devCredentials, devUser, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
 import type { DevInfo } from '../devInfo.js'
-import { configOf, serviceOptions, withOptions } from '../optionFlags.js'
+import { loadedOf, serviceOptions, withOptions } from '../optionFlags.js'
 import { type RunningService, serve } from '../serve.js'
 
 /** The text that a newcomer copies from first. */
@@ -99,10 +99,11 @@ export function defineDevCommand(command: Command): void {
     'also place the account contracts that @biconomy/account 4.x expects',
   )
   command.action(async (flags: Record<string, unknown>) => {
-    const config = configOf(flags)
+    const loaded = loadedOf(flags)
     // One process for one developer: it has both roles, and nobody directs traffic to another one.
     const role: Config['role'] = ['api', 'bundler']
-    await serve({ ...config, role, drainSeconds: 0 }, true, async (service) => {
+    const config: Config = { ...loaded.config, role, drainSeconds: 0 }
+    await serve({ ...loaded, config }, true, async (service) => {
       if (flags.biconomy === true) await placeAccounts(service)
       const { info, consoleUrl } = await prepare(service, config.data, config.publicUrl)
       console.log(welcome(info, join(config.data, 'dev.json'), consoleUrl))

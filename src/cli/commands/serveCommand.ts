@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { type Config, type OptionName, options } from '../../config/options.js'
 import { ConfigError } from '../../errors/configError.js'
 import { createServiceLogger } from '../createLogger.js'
-import { configOf, withOptions } from '../optionFlags.js'
+import { loadedOf, withOptions } from '../optionFlags.js'
 import { groupMember } from '../processes/groupMember.js'
 import { shareOfGroup } from '../processes/shareOfGroup.js'
 import { superviseGroup } from '../processes/superviseGroup.js'
@@ -14,17 +14,18 @@ import { serve, untilAskedToStop } from '../serve.js'
 export function defineServeCommand(command: Command): void {
   withOptions(command, Object.keys(options) as OptionName[])
   command.action(async (flags: Record<string, unknown>) => {
-    const config = configOf(flags)
+    const loaded = loadedOf(flags)
+    const { config } = loaded
     const member = groupMember()
     if (member) {
-      const own = shareOfGroup(config, availableParallelism())
+      const own = { ...loaded, config: shareOfGroup(config, availableParallelism()) }
       const announce = (service: Parameters<typeof readyFacts>[1]) =>
         member.tellReady(readyFacts(config, service))
-      await serve(own, false, announce, member.siblings).finally(member.leave)
+      await serve(own, false, announce, member).finally(member.leave)
     } else if (config.processes > 1) {
       await serveTogether(config)
     } else {
-      await serve(config, config.embeddedChain, (service) =>
+      await serve(loaded, config.embeddedChain, (service) =>
         printReady(readyFacts(config, service)),
       )
     }

@@ -93,12 +93,17 @@ export function defineSubscriptionCommand(subscription: Command): void {
       .argument('<id>', 'the subscription')
       .requiredOption('--app <id>', 'whose it is')
       .option('--event <id>', 'only this one')
-      .option('--since <time>', 'only those from then on'),
+      .option('--since <time>', 'only those from then on')
+      .option('--failed', 'only those that were given up'),
     async ({ store, config, flags, id }) => {
       const app = await requireApp(store.database, flags.app)
       if (flags.event !== undefined && !isUuid(flags.event))
         throw new ConfigError('--event must be the id of an event, its header webhook-id.')
-      const which = { eventId: flags.event, since: parseTime(flags.since) }
+      const which = {
+        eventId: flags.event,
+        since: parseTime(flags.since),
+        onlyFailed: flags.failed !== undefined,
+      }
       const count = await subscriptionsOf(store, config).replay(app.id, id, which)
       if (count === undefined) throw unknown(id, app.id)
       console.log(`${count} events are delivered again.`)

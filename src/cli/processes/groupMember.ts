@@ -1,7 +1,9 @@
 import cluster from 'node:cluster'
+import type { LogLevel } from '../../base/vocabulary.js'
 import type { Siblings } from '../../metrics/createMetrics.js'
 import type { ReadyFacts } from '../readyFacts.js'
 import type { MemberMessage, ParentMessage } from './groupMessages.js'
+import type { SharedLevel } from './sharedLevel.js'
 
 /** The variable that tells a process its number; its parent sets it. */
 export const NUMBER_VARIABLE = 'PURSER_PROCESS_NUMBER'
@@ -13,6 +15,7 @@ const GATHER_TIME = 5_000
 export type GroupMember = {
   readonly siblings: Siblings
   tellReady(facts: ReadyFacts): void
+  readonly level: SharedLevel
   /** Lets the process end: the connection to its parent keeps it. */
   leave(): void
 }
@@ -24,12 +27,14 @@ export function groupMember(): GroupMember | undefined {
   if (worker === undefined || !Number.isInteger(number)) return undefined
   const asked = new Map<number, (metrics: readonly object[]) => void>()
   let read: () => Promise<readonly object[]> = async () => []
+  let hearLevel: (level: LogLevel) => void = ignore
   let lastId = 0
 
   const tell = (message: MemberMessage): void => {
     if (worker.isConnected()) worker.send(message)
   }
   worker.on('message', (message: ParentMessage) => {
+    if (message.kind === 'level') return hearLevel(message.level)
     const { id } = message
     if (message.kind === 'gathered') asked.get(id)?.(message.metrics)
     else read().then((metrics) => tell({ kind: 'metrics', id, metrics }), ignore)
@@ -60,6 +65,12 @@ export function groupMember(): GroupMember | undefined {
       },
     },
     tellReady: (facts) => tell({ kind: 'ready', facts }),
+    level: {
+      tell: (level) => tell({ kind: 'level', level }),
+      onTold: (hear) => {
+        hearLevel = hear
+      },
+    },
     leave: () => worker.disconnect(),
   }
 }

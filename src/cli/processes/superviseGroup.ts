@@ -87,6 +87,8 @@ async function fill(group: Group, seat: Seat): Promise<ReadyFacts> {
     worker.on('message', (message: MemberMessage) => {
       if (message.kind === 'ready') resolve(message.facts)
       if (message.kind === 'gather') gather(group, worker, message.id)
+      if (message.kind === 'level')
+        for (const other of group.workers) if (other !== worker) tell(other, message)
     })
     worker.once('exit', (code, signal) =>
       reject(new Error(`process ${seat.number} ended with ${code ?? signal}`)),

@@ -23,6 +23,8 @@ export type OperationBucket = {
   readonly dropped: bigint
   /** Pooled, bundled or replaced. */
   readonly others: bigint
+  /** Of those the replaced ones. */
+  readonly replaced: bigint
 }
 
 export type Overview = {
@@ -36,6 +38,8 @@ export type Overview = {
    * sponsorship has a decision and counts once, as that.
    */
   readonly refusals: readonly { readonly code: string; readonly count: bigint }[]
+  /** All refused requests, and all sponsorships that were refused; many are both. */
+  readonly refused: { readonly requests: bigint; readonly sponsorships: bigint }
 }
 
 /** Codes that an overview names. */
@@ -55,7 +59,8 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
     sql<Omit<OperationBucket, 'reverted'>>`select ${bucket('o.received_at')} as at,
         count(*) as received, count(*) filter (where o.state = 'included') as included,
         count(*) filter (where o.state = 'dropped') as dropped,
-        count(*) filter (where o.state not in ('included', 'dropped')) as others
+        count(*) filter (where o.state not in ('included', 'dropped')) as others,
+        count(*) filter (where o.state = 'replaced') as replaced
       from ${received} where ${scope} group by 1 order by 1`.execute(db),
     sql<{ at: Date; count: bigint }>`select ${bucket('o.received_at')} as at, count(*) as count
       from inclusions i join operations o on o.chain_id = i.chain_id and o.hash = i.user_op_hash
@@ -76,12 +81,16 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
       from apps a join reservations r on r.app_id = a.id and r.chain_id = ${chains}
         and r.state in ('included', 'settled') and r.created_at >= ${from} and r.created_at < ${until}
       where ${scope} group by 1, 2 order by 1, 2`.execute(db),
-    sql<{ code: string; count: bigint }>`select code, count(*) as count from (
-        select coalesce(r.rule, r.code::text) as code from apps a join refusals r on r.app_id = a.id
+    sql<{ code: string; count: bigint; requests: bigint; sponsorships: bigint }>`select code,
+        count(*) filter (where not has_decision) as count,
+        (sum(count(*) filter (where is_request)) over ())::bigint as requests,
+        (sum(count(*) filter (where not is_request)) over ())::bigint as sponsorships from (
+        select coalesce(r.rule, r.code::text) as code, true as is_request,
+          r.data is not null and r.data::json->>'decisionId' is not null as has_decision
+        from apps a join refusals r on r.app_id = a.id
           and r.at >= ${from} and r.at < ${until} and r.chain_id = ${chains} where ${scope}
-          and (r.data is null or r.data::json->>'decisionId' is null)
         union all
-        select d.code from apps a join decisions d on d.app_id = a.id and not d.sponsored
+        select d.code, false, false from apps a join decisions d on d.app_id = a.id and not d.sponsored
           and d.created_at >= ${from} and d.created_at < ${until} and d.chain_id = ${chains}
         where ${scope}
       ) refused group by code order by count desc, code limit ${MOST_CODES}`.execute(db),
@@ -94,6 +103,7 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
     })),
     inclusionSeconds: times.rows[0] ?? { p50: null, p95: null },
     spend: spend.rows,
-    refusals: refusals.rows,
+    refusals: refusals.rows.flatMap(({ code, count }) => (count > 0n ? [{ code, count }] : [])),
+    refused: refusals.rows[0] ?? { requests: 0n, sponsorships: 0n },
   }
 }

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { EventType } from '../../base/vocabulary.js'
 import type { Database } from '../database.js'
 import { type Page, type PageQuery, toPage } from '../page.js'
-import type { Schema } from '../schema.js'
+import type { RecentAttempt, Schema } from '../schema.js'
 
 /** One event on its way to one subscription, taken by this process until its lease is over. */
 export type ClaimedDelivery = {
@@ -64,8 +64,16 @@ export async function claimDeliveries(
   return rows
 }
 
+/** Attempts that a delivery remembers: those of one schedule, and a few that somebody asked for. */
+const MOST_ATTEMPTS = 12
+/** Characters of a reason that are kept. */
+const LONGEST_REASON = 300
+
 /** The end of an attempt. */
 export type DeliveryAttempt = {
+  /** Its number since the delivery was queued, the first is 1. */
+  readonly attempt: number
+  readonly milliseconds: number
   readonly outcome: string
   readonly httpStatus: number | null
   readonly reason: string | null
@@ -76,9 +84,17 @@ export async function finishDelivery(
   db: Database,
   id: bigint,
   state: 'pending' | 'delivered' | 'failed',
-  { outcome, httpStatus, reason }: DeliveryAttempt,
+  { attempt, milliseconds, outcome, httpStatus, reason }: DeliveryAttempt,
   next = 0,
 ): Promise<void> {
+  const entry: RecentAttempt = {
+    at: new Date().toISOString(),
+    attempt,
+    milliseconds,
+    outcome,
+    httpStatus,
+    reason: reason?.slice(0, LONGEST_REASON) ?? null,
+  }
   await db
     .updateTable('event_deliveries')
     .set({
@@ -86,6 +102,10 @@ export async function finishDelivery(
       outcome,
       http_status: httpStatus,
       reason,
+      // An index out of range takes nothing away.
+      recent_attempts: sql<
+        readonly RecentAttempt[]
+      >`(recent_attempts - ${-MOST_ATTEMPTS}::int) || ${JSON.stringify([entry])}::jsonb`,
       next_attempt_at: sql<Date>`now() + make_interval(secs => ${next / 1_000})`,
       updated_at: sql<Date>`now()`,
     })
@@ -111,13 +131,15 @@ export type Replay = {
   readonly eventId: string | undefined
   /** Events from then on; undefined = all that are kept. */
   readonly since: Date | undefined
+  /** Only deliveries that were given up. */
+  readonly onlyFailed: boolean
 }
 
-/** Queues deliveries of a subscription again, in whatever state they are; returns their number. */
+/** Queues deliveries of a subscription again; returns their number. */
 export async function replayDeliveries(
   db: Database,
   subscriptionId: string,
-  { eventId, since }: Replay,
+  { eventId, since, onlyFailed }: Replay,
 ): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('event_deliveries as d')
@@ -127,6 +149,7 @@ export async function replayDeliveries(
     .where('d.subscription_id', '=', subscriptionId)
     .$if(eventId !== undefined, (query) => query.where('e.id', '=', eventId ?? ''))
     .$if(since !== undefined, (query) => query.where('e.occurred_at', '>=', since ?? new Date()))
+    .$if(onlyFailed, (query) => query.where('d.state', '=', 'failed'))
     .executeTakeFirst()
   return Number(numUpdatedRows)
 }

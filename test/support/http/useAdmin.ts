@@ -28,6 +28,7 @@ import { useDatabase } from '../database/database.js'
 import { silent } from '../logger.js'
 import { expectDocumented } from './documented.js'
 import type { Json } from './jsonRpc.js'
+import { memoryInstance } from './memoryInstance.js'
 import { createMemoryServices } from './memoryServices.js'
 
 export const operatorToken = 'an-operator-token-of-32-characters-or-more'
@@ -66,6 +67,7 @@ export function useAdmin({ levelOf = fixedLevel }: Partial<Pick<AdminContext, 'l
     feeds = createFeeds(db, silent)
     const context: AdminContext = {
       database: db,
+      instance: memoryInstance(),
       ...createAuthenticator(db),
       isOperator: createOperatorCheck(operatorToken),
       chainIds: new Set([31_337]),

@@ -8,6 +8,7 @@ import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
+import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Field } from '../../parts/Field.js'
 import { Loaded } from '../../parts/Loaded.js'
@@ -46,6 +47,13 @@ function AppList() {
       <div class="row">
         <h1>Apps and keys</h1>
         <span class="grow" />
+        <AsCodeButton
+          title="Apps as code"
+          codes={[
+            ['curl', curl('/apps')],
+            ['command', 'purser app list'],
+          ]}
+        />
         <ActButton needs="admin" look="primary" onClick={make}>
           New app
         </ActButton>

@@ -6,6 +6,7 @@ import type { App, Key, Page } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
+import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { now } from '../../parts/clock.js'
 import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
@@ -64,6 +65,13 @@ export function Keys({ app, openId }: KeysProps) {
       <section class="card flush side-list" aria-label="Keys">
         <div class="card-head">
           <h2>Keys</h2>
+          <AsCodeButton
+            title="Keys as code"
+            codes={[
+              ['curl', curl(`/apps/${app.id}/keys`)],
+              ['command', `purser key list --app ${app.id}`],
+            ]}
+          />
           <ActButton
             needs="developer"
             look="primary"

@@ -1,9 +1,11 @@
 import { useChanges } from '../../api/changes.js'
+import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
 import { session } from '../../api/session.js'
 import type { Chain, Executor, Node, Page, PoolSummary, Reputation } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { Amount } from '../../parts/Amount.js'
+import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { grouped } from '../../parts/format.js'
@@ -78,6 +80,7 @@ function Overview({ chain }: { readonly chain: Chain }) {
     <section class="card" aria-label="Pool">
       <div class="card-head">
         <h2>Pool</h2>
+        <AsCodeButton title="Pool" codes={[['curl', curl(`/chains/${chain.chainId}/pool`)]]} />
       </div>
       <Loaded query={pool} lines={2}>
         {({ pooled, bundled, oldestAt, tips }) => (
@@ -111,6 +114,7 @@ function Executors({ chainId }: OfChain) {
     <Section
       title="Executors"
       query={executors}
+      path={`/chains/${chainId}/executors`}
       columns={[
         {
           name: 'Address',
@@ -143,6 +147,7 @@ function Nodes({ chainId }: OfChain) {
     <Section
       title="Nodes, preferred first"
       query={nodes}
+      path={`/chains/${chainId}/nodes`}
       columns={[
         { name: 'Node', shown: 'always', cell: ({ host }) => <code>{host}</code> },
         {
@@ -173,6 +178,7 @@ function Reputations({ chainId }: OfChain) {
     <Section
       title="Reputation (ERC-7562)"
       query={reputation}
+      path={`/chains/${chainId}/reputation`}
       columns={[
         {
           name: 'Entity',

@@ -4,6 +4,7 @@ import { useQuery } from '../../api/query.js'
 import type { Bundle, BundleDetail } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { Amount } from '../../parts/Amount.js'
+import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { clockOf, shortOf } from '../../parts/format.js'
@@ -58,8 +59,19 @@ export function Bundles({ chainId, openId }: BundlesProps) {
       <section class="card flush side-list" aria-label="Bundles">
         <div class="card-head">
           <h2>Bundles</h2>
+          <AsCodeButton title="Bundles" codes={[['curl', curl(`/chains/${chainId}/bundles`)]]} />
         </div>
-        <Paged list={list} lines={4} empty={<Empty title="No transaction was sent yet" />}>
+        <Paged
+          list={list}
+          lines={4}
+          empty={
+            <Empty title="No transaction was sent yet">
+              <p>
+                The next operation is bundled within seconds. <a href={hrefOf('start')}>Send one</a>
+              </p>
+            </Empty>
+          }
+        >
           {(rows) => (
             <Rows
               label="Bundles"

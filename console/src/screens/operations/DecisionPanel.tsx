@@ -2,7 +2,7 @@ import { useQuery } from '../../api/query.js'
 import type { DecisionDetail } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
 import { Fact, Facts } from '../../parts/Facts.js'
-import { momentOf, withGroupedWei } from '../../parts/format.js'
+import { momentOf, plainly } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Json } from '../../parts/Json.js'
 import { Loaded } from '../../parts/Loaded.js'
@@ -33,7 +33,7 @@ export function DecisionPanel({ id, onClose }: { readonly id: string; onClose():
         {(data) => (
           <>
             {data.sponsored ? (
-              <p>{withGroupedWei(data.message)}</p>
+              <p>{plainly(data.message)}</p>
             ) : (
               <Remedy code={data.code} message={data.message} explanation={data.explanation} />
             )}

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { accountId } from '../../api/call.js'
+import { accountId, isReached } from '../../api/call.js'
 import { isStreaming } from '../../api/changes.js'
 import { useQuery } from '../../api/query.js'
 import type { App, Chain, Decision, Operation, Page, Refusal } from '../../api/shapes.js'
@@ -55,7 +55,7 @@ export function Operations() {
           <h1>Operations</h1>
           <button
             type="button"
-            class={isLive.value ? 'live is-on' : 'live'}
+            class={isLive.value ? (isReached.value ? 'live is-on' : 'live is-behind') : 'live'}
             aria-pressed={isLive.value}
             title={
               isStreaming.value
@@ -65,7 +65,7 @@ export function Operations() {
             onClick={toggleLive}
           >
             <span class="dot" aria-hidden="true" />
-            {isLive.value ? 'Live' : 'Paused'}
+            {isLive.value ? (isReached.value ? 'Live' : 'Behind') : 'Paused'}
           </button>
           <span class="grow" />
           <RangeChoice range={range} />

@@ -1,5 +1,5 @@
 import type { Explanation } from '../../api/shapes.js'
-import { withGroupedWei } from '../../parts/format.js'
+import { plainly } from '../../parts/format.js'
 
 const menders: Readonly<Record<Explanation['culprit'], string>> = {
   user: 'the person with the account',
@@ -23,7 +23,7 @@ export function Remedy({ code, message, explanation }: RemedyProps) {
         <code>{code}</code>
         {explanation !== null && <span>{explanation.meaning}</span>}
       </p>
-      {message !== null && message !== '' && <blockquote>{withGroupedWei(message)}</blockquote>}
+      {message !== null && message !== '' && <blockquote>{plainly(message)}</blockquote>}
       {explanation !== null && (
         <>
           <ol>

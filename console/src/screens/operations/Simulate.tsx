@@ -35,11 +35,7 @@ export function Simulate({ appId, ...body }: SimulateProps) {
         <span class="muted">Keeps and sends nothing.</span>
       </div>
       {trouble.value !== undefined && <p class="trouble">{trouble.value}</p>}
-      {answer.value?.accepted === true && (
-        <p class="fine">
-          <strong>It would be taken.</strong> {answer.value.message}
-        </p>
-      )}
+      {answer.value?.accepted === true && <p class="fine">{answer.value.message}</p>}
       {answer.value?.accepted === false && (
         <Remedy
           code={answer.value.rule ?? String(answer.value.code)}

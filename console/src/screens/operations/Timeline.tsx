@@ -5,9 +5,9 @@ import {
   etherOf,
   grouped,
   momentOf,
+  plainly,
   shortOf,
   spanOf,
-  withGroupedWei,
 } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { hrefOf, searchWith } from '../../router.js'
@@ -74,7 +74,7 @@ function detailOf(entry: TimelineEntry): ComponentChildren {
     case 'refused':
       return (
         <>
-          {withGroupedWei(entry.message)}{' '}
+          {plainly(entry.message)}{' '}
           <a href={hrefOf(`decisions/${entry.decisionId}`, searchWith({ view: 'not-sponsored' }))}>
             decision
           </a>

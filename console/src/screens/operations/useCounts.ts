@@ -20,7 +20,14 @@ export function useCounts(
     chainId: search.get('chainId') ?? undefined,
   })
   if (data === undefined || !isKnown) return {}
-  const { received, included, reverted } = data.totals
-  const succeeded = String(BigInt(included) - BigInt(reverted))
-  return { '': grouped(received), included: grouped(succeeded), failed: grouped(reverted) }
+  const { received, included, reverted, dropped, replaced, ...totals } = data.totals
+  return {
+    '': grouped(received),
+    'in-flight': grouped(totals.inFlight),
+    included: grouped(BigInt(included) - BigInt(reverted)),
+    failed: grouped(reverted),
+    dropped: grouped(BigInt(dropped) + BigInt(replaced)),
+    refused: grouped(totals.refused),
+    'not-sponsored': grouped(totals.notSponsored),
+  }
 }

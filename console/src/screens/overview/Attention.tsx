@@ -3,6 +3,7 @@ import type { Chain, Page, Tank } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { Icon } from '../../parts/Icon.js'
 import { hrefOf } from '../../router.js'
+import { daysText, versionOf } from '../tanks/Level.js'
 
 type AttentionProps = {
   readonly tanks: Query<Page<Tank>>
@@ -33,7 +34,8 @@ export function Attention({ tanks, chains, appName }: AttentionProps) {
         <li key={tank.id}>
           <Icon name="failed" />
           <span>
-            The tank of <strong>{appName(tank.appId)}</strong> on chain {tank.chainId} {lasts(tank)}
+            The tank of <strong>{appName(tank.appId)}</strong> on chain {tank.chainId} (
+            {versionOf(tank, chains.data?.items ?? [])}, {tank.kind}) {lasts(tank)}
             {tank.lowSince !== null && (
               <>
                 , low for <Age at={tank.lowSince} />
@@ -71,5 +73,5 @@ function lasts({ deposit, runway }: Tank): string {
   if (deposit === '0') return 'is empty'
   return runway === null || runway.days === null
     ? 'is below its alarm'
-    : `lasts ${runway.days < 10 ? runway.days.toFixed(1) : Math.floor(runway.days)} days`
+    : `lasts ${daysText(runway.days)}`
 }

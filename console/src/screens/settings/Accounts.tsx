@@ -25,6 +25,8 @@ export function Accounts() {
       <Section
         title="Accounts"
         query={query}
+        path="/accounts"
+        command="purser account list"
         columns={[
           { name: 'Account', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
           {

@@ -70,6 +70,7 @@ export function Members() {
       <Section
         title="Members"
         query={members}
+        path="/members"
         columns={columns}
         keyOf={({ userId }) => userId}
         isOver={({ disabledAt }) => disabledAt !== null}
@@ -203,6 +204,7 @@ function Invitations({ query }: { readonly query: ReturnType<typeof useQuery<Pag
     <Section
       title="Open invitations"
       query={query}
+      path="/invitations"
       columns={[
         { name: 'Who', shown: 'always', cell: ({ email }) => email },
         { name: 'Role', shown: 'always', cell: ({ role }) => <span class="tag">{role}</span> },

@@ -2,9 +2,9 @@ import type { Role } from '../../api/role.js'
 import { Field } from '../../parts/Field.js'
 
 const roles: readonly (readonly [role: Role, text: string])[] = [
-  ['viewer', 'viewer: sees everything, changes nothing'],
-  ['developer', 'developer: keys, webhooks, trials, cancelling'],
-  ['admin', 'admin: policies, money, people too'],
+  ['viewer', 'viewer: sees, changes nothing'],
+  ['developer', 'developer: keys, webhooks, trials'],
+  ['admin', 'admin: policies, money, people'],
 ]
 
 /** The choice of a role. */

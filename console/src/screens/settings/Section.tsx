@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { curl } from '../../api/curl.js'
 import type { Query } from '../../api/query.js'
 import type { Page } from '../../api/shapes.js'
+import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { type Column, Table } from '../../parts/Table.js'
@@ -8,6 +10,10 @@ import { type Column, Table } from '../../parts/Table.js'
 type SectionProps<Row> = {
   readonly title: string
   readonly query: Query<Page<Row>>
+  /** The path of the API that `query` asks. */
+  readonly path: string
+  /** The same by a command, where there is one. */
+  readonly command?: string
   readonly columns: readonly Column<Row>[]
   keyOf(row: Row): string
   isOver?(row: Row): boolean
@@ -18,11 +24,27 @@ type SectionProps<Row> = {
 }
 
 /** A list of a page with its title, whose rows open nothing. */
-export function Section<Row>({ title, query, columns, empty, children, ...of }: SectionProps<Row>) {
+export function Section<Row>({
+  title,
+  query,
+  path,
+  command,
+  columns,
+  empty,
+  children,
+  ...of
+}: SectionProps<Row>) {
   return (
     <section class="card flush" aria-label={title}>
       <div class="card-head">
         <h2>{title}</h2>
+        <AsCodeButton
+          title={title}
+          codes={[
+            ['curl', curl(path)],
+            ...(command === undefined ? [] : [['command', command] as const]),
+          ]}
+        />
         {children}
       </div>
       <Loaded query={query} lines={3}>

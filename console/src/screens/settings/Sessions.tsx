@@ -49,6 +49,7 @@ export function Sessions() {
       <Section
         title="Your sessions"
         query={query}
+        path="/sessions"
         columns={[
           { name: 'From', shown: 'always', cell: ({ ip }) => ip ?? 'unknown' },
           { name: 'Last seen', shown: 'always', cell: ({ seenAt }) => <Age at={seenAt} /> },

@@ -5,6 +5,7 @@ import { NoAccount } from '../../parts/NoAccount.js'
 import { Tabs } from '../../parts/Tabs.js'
 import { hrefOf, place } from '../../router.js'
 import { Accounts } from './Accounts.js'
+import { Instance } from './Instance.js'
 import { Members } from './Members.js'
 import { Sessions } from './Sessions.js'
 import { Storage } from './Storage.js'
@@ -25,6 +26,7 @@ const views: readonly View[] = [
   { view: 'you', name: 'You', of: 'user', Content: Sessions },
   { view: 'accounts', name: 'Accounts', of: 'operator', Content: Accounts },
   { view: 'users', name: 'Users', of: 'operator', Content: Users },
+  { view: 'instance', name: 'Instance', of: 'operator', Content: Instance },
   { view: 'storage', name: 'Storage', of: 'operator', Content: Storage },
 ]
 

@@ -10,6 +10,8 @@ export function Storage() {
     <Section
       title="Tables, the largest first"
       query={query}
+      path="/storage"
+      command="purser storage"
       columns={[
         { name: 'Table', shown: 'always', cell: ({ name }) => <code>{name}</code> },
         {
@@ -20,7 +22,7 @@ export function Storage() {
         },
         { name: 'Size', shown: 'always', isNumber: true, cell: ({ bytes }) => bytesOf(bytes) },
         {
-          name: 'Of it indexes',
+          name: 'Its indexes',
           shown: 'wide',
           isNumber: true,
           cell: ({ indexBytes }) => bytesOf(indexBytes),

@@ -79,6 +79,8 @@ export function Tokens() {
       <Section
         title="Tokens"
         query={query}
+        path="/auth-tokens"
+        command={`purser auth-token list --account ${accountId.value}`}
         columns={columns}
         keyOf={({ id }) => id}
         empty="No token"

@@ -71,6 +71,8 @@ export function Users() {
       <Section
         title="Users"
         query={query}
+        path="/users"
+        command="purser user list"
         columns={columns}
         keyOf={({ id }) => id}
         isOver={({ disabledAt }) => disabledAt !== null}

@@ -33,15 +33,15 @@ export function Free({ tank }: { readonly tank: Tank }) {
 /** Days for which the free part lasts at the pace of the last week. */
 export function Lasts({ tank: { runway, lowSince, deposit } }: { readonly tank: Tank }) {
   if (deposit === '0') return <span class="tag bad">empty</span>
-  if (lowSince !== null) return <span class="tag bad">low{daysText(runway)}</span>
   const days = runway?.days ?? undefined
+  if (lowSince !== null)
+    return <span class="tag bad">low{days === undefined ? '' : `, ${daysText(days)}`}</span>
   if (days === undefined) return <span class="muted">no spending</span>
-  return <span class={days < 3 ? 'tag doubt' : 'muted'}>{daysText(runway).slice(2)}</span>
+  return <span class={days < 3 ? 'tag doubt' : 'muted'}>{daysText(days)}</span>
 }
 
-function daysText(runway: Tank['runway']): string {
-  const days = runway?.days ?? undefined
-  if (days === undefined) return ''
-  if (days > 3_650) return ', > 10 years'
-  return `, ${days < 10 ? days.toFixed(1) : Math.floor(days)} days`
+/** For how long a tank lasts, in words. */
+export function daysText(days: number): string {
+  if (days > 3_650) return '> 10 years'
+  return `${days < 10 ? days.toFixed(1) : Math.floor(days)} days`
 }

@@ -59,9 +59,6 @@ export function Tanks() {
       <div class="row">
         <h1>Tanks</h1>
         <span class="grow" />
-        <ActButton needs="admin" look="primary" onClick={make}>
-          New tank
-        </ActButton>
         <AsCodeButton
           title="Tanks as code"
           codes={[
@@ -72,6 +69,9 @@ export function Tanks() {
             ],
           ]}
         />
+        <ActButton needs="admin" look="primary" onClick={make}>
+          New tank
+        </ActButton>
       </div>
       <p class="muted">
         A tank is a paymaster contract of an app. Its deposit in the EntryPoint pays for sponsored

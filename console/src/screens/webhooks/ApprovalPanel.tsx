@@ -108,7 +108,7 @@ export function ApprovalPanel({ app, webhook, ...acts }: ApprovalPanelProps) {
           <Fact name="Gets">
             {webhook.payload === 'plain' ? 'the data sent along' : 'the operation too'}
           </Fact>
-          <Fact name="Where it fails">
+          <Fact name="When it fails">
             {webhook.onFailure === 'deny' ? 'refuse the sponsorship' : 'approve it'}
           </Fact>
         </Facts>

@@ -28,7 +28,7 @@ const columns: readonly Column<Webhook>[] = [
   },
   { name: 'Method', shown: 'wide', cell: ({ requestType }) => requestType },
   {
-    name: 'Where it fails',
+    name: 'When it fails',
     shown: 'always',
     cell: ({ onFailure }) => (onFailure === 'deny' ? 'refuses' : 'approves'),
   },
@@ -44,6 +44,7 @@ export function Approvals({ app, openId, head }: ListProps) {
       path={path}
       query={webhooks}
       label="Approval webhooks"
+      commands={[['command', `purser webhook list --app ${app.id}`]]}
       columns={columns}
       openId={openId}
       head={head}

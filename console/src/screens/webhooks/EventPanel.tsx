@@ -3,19 +3,17 @@ import { call } from '../../api/call.js'
 import { useChanges } from '../../api/changes.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
-import { mayAct } from '../../api/role.js'
 import type { App, Delivery, Page, Subscription } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
-import { Age } from '../../parts/Age.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
-import { Json } from '../../parts/Json.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { Panel } from '../../parts/Panel.js'
 import { toast } from '../../parts/toasts.js'
 import { go, hrefOf } from '../../router.js'
+import { DeliveryRow } from './DeliveryRow.js'
 import { EventFields, SubscriptionState, typesOf } from './eventParts.js'
 import { WebhookActs } from './WebhookActs.js'
 import type { PanelActs } from './WebhookList.js'
@@ -41,7 +39,12 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
   return (
     <Panel
       name="Subscription"
-      title={<SubscriptionState subscription={subscription} />}
+      title={
+        <>
+          <SubscriptionState subscription={subscription} />{' '}
+          <code>{new URL(subscription.url).host}</code>
+        </>
+      }
       codes={[
         ['curl', curl(`${path}/deliveries`)],
         ['Command', `purser subscription replay ${subscription.id} --app ${app.id}`],
@@ -113,19 +116,37 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
         <ActionDialog
           title="Send events again"
           act="Send them"
-          codes={[['curl', curl(`${path}/replay`, 'POST', { since: new Date().toISOString() })]]}
+          codes={[
+            [
+              'curl',
+              curl(`${path}/replay`, 'POST', {
+                since: new Date().toISOString(),
+                onlyFailed: true,
+              }),
+            ],
+            ['Command', `purser subscription replay ${subscription.id} --app ${app.id} --failed`],
+          ]}
           run={async (form) => {
             const time = String(form.get('since'))
-            await resend(time === '' ? {} : { since: new Date(time).toISOString() })
+            await resend({
+              onlyFailed: form.get('which') === 'failed',
+              ...(time !== '' && { since: new Date(time).toISOString() }),
+            })
           }}
           onClose={() => {
             isSendingAgain.value = false
           }}
         >
           <p>
-            Events of the last 30 days, delivered or not. Your server tells by{' '}
-            <code>webhook-id</code> which ones it has already.
+            Events are kept for 30 days. Your server tells by <code>webhook-id</code> which ones it
+            has already.
           </p>
+          <Field label="Which">
+            <select name="which">
+              <option value="failed">those that were given up</option>
+              <option value="all">all, delivered or not</option>
+            </select>
+          </Field>
           <Field label="Those since" hint="Empty = all that are kept">
             <input
               name="since"
@@ -136,44 +157,6 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
         </ActionDialog>
       )}
     </Panel>
-  )
-}
-
-const looks: Readonly<Record<Delivery['state'], string>> = {
-  delivered: 'good',
-  pending: 'doubt',
-  failed: 'bad',
-}
-
-type DeliveryRowProps = { readonly delivery: Delivery; onResend(): void }
-
-function DeliveryRow({ delivery, onResend }: DeliveryRowProps) {
-  const { type, state, attempts, httpStatus, reason, nextAttemptAt, occurredAt } = delivery
-  return (
-    <li>
-      <details>
-        <summary>
-          <span class={`tag ${looks[state]}`}>{state}</span>
-          <code>{type}</code>
-          <span class="muted">
-            <Age at={occurredAt} />, {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
-            {httpStatus !== null && `, HTTP ${httpStatus}`}
-            {nextAttemptAt !== null && `, next at ${momentOf(nextAttemptAt)}`}
-          </span>
-        </summary>
-        {reason !== null && <p class="muted">{reason}</p>}
-        <Json value={delivery.data} />
-      </details>
-      <button
-        type="button"
-        class="plain"
-        disabled={!mayAct('developer')}
-        aria-label={`Send again: ${type}`}
-        onClick={onResend}
-      >
-        Send again
-      </button>
-    </li>
   )
 }
 

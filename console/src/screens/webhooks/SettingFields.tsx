@@ -14,11 +14,11 @@ export function SettingFields({ webhook }: { readonly webhook: Webhook | undefin
         </select>
       </Field>
       <div class="field-row">
-        <Field label="Where it fails" hint="no answer, no 2xx, no JSON">
+        <Field label="When it fails" hint="no answer, no 2xx, no JSON">
           <select name="onFailure">
-            <option value="deny">refuse the sponsorship</option>
+            <option value="deny">refuse</option>
             <option value="approve" selected={webhook?.onFailure === 'approve'}>
-              approve it
+              approve
             </option>
           </select>
         </Field>

@@ -1,10 +1,13 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { call } from '../../api/call.js'
+import { curl } from '../../api/curl.js'
 import type { Query } from '../../api/query.js'
 import type { App, Page } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
+import type { Codes } from '../../parts/AsCode.js'
+import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
 import { Rows } from '../../parts/Rows.js'
@@ -40,6 +43,8 @@ type WebhookListProps<Row> = {
   readonly path: string
   readonly query: Query<Page<Row>>
   readonly label: string
+  /** The list by commands. */
+  readonly commands: Codes
   readonly columns: readonly Column<Row>[]
   readonly openId: string | undefined
   readonly head: ComponentChildren
@@ -78,6 +83,10 @@ export function WebhookList<Row extends { readonly active: boolean }>({
       <div class="row">
         <h1>Webhooks</h1>
         <span class="grow" />
+        <AsCodeButton
+          title={`${of.label} as code`}
+          codes={[['curl', curl(of.path)], ...of.commands]}
+        />
         <ActButton
           needs="developer"
           look="primary"

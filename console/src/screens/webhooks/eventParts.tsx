@@ -50,7 +50,7 @@ export function SubscriptionState({ subscription }: { readonly subscription: Sub
   if (failingSince !== null)
     return (
       <span class="tag doubt">
-        failing for <Age at={failingSince} />
+        failing · <Age at={failingSince} />
       </span>
     )
   return <span class="tag good">on</span>

@@ -37,6 +37,12 @@ export const overviewContracts = {
         included: count,
         reverted: count,
         dropped: count,
+        replaced: count,
+        inFlight: count,
+        /** Requests that were answered with an error. */
+        refused: count,
+        /** Decisions against a sponsorship. */
+        notSponsored: count,
         /** Of those that ended: the share that was included and did not revert; null without any. */
         success: z.number().nullable(),
         receivedPerSecond: z.number(),

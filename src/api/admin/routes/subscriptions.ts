@@ -54,9 +54,10 @@ export const subscriptionRoutes: readonly Route[] = serve(contracts.subscription
     caller,
     app,
     params: { subscriptionId },
-    body: { eventId, since },
+    body: { eventId, since, onlyFailed = false },
   }) {
-    const which = { eventId, since: since === undefined ? undefined : new Date(since) }
+    const from = since === undefined ? undefined : new Date(since)
+    const which = { eventId, since: from, onlyFailed }
     const count = await context.subscriptions(caller.actor).replay(app.id, subscriptionId, which)
     if (count === undefined) throw missing()
     return { count }
@@ -84,6 +85,7 @@ export const subscriptionRoutes: readonly Route[] = serve(contracts.subscription
       nextAttemptAt: each.state === 'pending' ? each.next_attempt_at : null,
       httpStatus: each.http_status,
       reason: each.reason,
+      recentAttempts: each.recent_attempts,
     }))
     return { items: encoded, next }
   },

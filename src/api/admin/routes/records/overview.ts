@@ -24,13 +24,15 @@ export const overviewRoutes: readonly Route[] = serve(contracts.overview)({
     const { accountId } = caller
     const { appId } = query
     const found = await context.overview({ accountId, appId, chainIds, from, until, step })
-    const sum = (name: 'received' | 'included' | 'reverted' | 'dropped') =>
-      found.operations.reduce((total, bucket) => total + bucket[name], 0n)
-    const [received, included, reverted, dropped] = [
+    const { operations, inclusionSeconds, spend, refusals, refused } = found
+    const sum = (name: 'received' | 'included' | 'reverted' | 'dropped' | 'others' | 'replaced') =>
+      operations.reduce((total, bucket) => total + bucket[name], 0n)
+    const [received, included, reverted, dropped, replaced] = [
       sum('received'),
       sum('included'),
       sum('reverted'),
       sum('dropped'),
+      sum('replaced'),
     ]
     const ended = included + dropped
     const totals = {
@@ -38,10 +40,15 @@ export const overviewRoutes: readonly Route[] = serve(contracts.overview)({
       included,
       reverted,
       dropped,
+      replaced,
+      inFlight: sum('others') - replaced,
+      refused: refused.requests,
+      notSponsored: refused.sponsorships,
       success: ended === 0n ? null : Number(included - reverted) / Number(ended),
       receivedPerSecond: Number(received) / (span / 1_000),
       includedPerSecond: Number(included) / (span / 1_000),
     }
-    return { from, until, step, totals, ...found }
+    const buckets = operations.map(({ replaced: _, ...bucket }) => bucket)
+    return { from, until, step, totals, operations: buckets, inclusionSeconds, spend, refusals }
   },
 })
