@@ -23,8 +23,12 @@ const testDatabase = useDatabase()
 function suggesting(node: NodeClient, tip: bigint): NodeClient {
   return {
     ...node,
-    request: async <T>(method: string, params: readonly unknown[]) =>
-      method === 'eth_maxPriorityFeePerGas' ? (toHex(tip) as T) : node.request<T>(method, params),
+    batch: async (calls) =>
+      (await node.batch(calls)).map((answer, at) =>
+        calls[at]?.method === 'eth_maxPriorityFeePerGas'
+          ? { ok: true, result: toHex(tip) }
+          : answer,
+      ),
   }
 }
 
